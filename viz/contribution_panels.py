@@ -78,6 +78,7 @@ def contribution_panels(
 
 
 _MAY_SHRINK = 26  # pixels that each panel gives up on a low window
+_LABELLED_TOP = 2.2  # end of the axis where bars have texts: on the lowest window there is still room for a line above a bar of 1
 
 
 @dataclass(frozen=True)
@@ -211,12 +212,14 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
 def _value_axes(info: _PanelsInfo, theme: str) -> dict:
     rows = max(len(info.panels), 1)
     share = _PANEL / (_PANEL + _NAME) / rows
-    top = 1.4 if info.labelled else 1.05
+    # One range for all: a panel without negative values has its line where the others have it.
+    usual = [-1.05 if info.signed else -0.02, 1.4 if info.labelled else 1.05]
     return {
         f"yaxis{row + 1}": base_axis(theme, "")
         | {
-            # One range for all: a panel without negative values has its line where the others have it.
-            "range": [-1.05 if info.signed else -0.02, top],
+            "range": _labelled_range(info, row)
+            if row < len(info.panels) and info.panels[row].labels
+            else usual,
             "domain": [max(info.top(row) - share, 0), info.top(row)],
             "showticklabels": False,
             "showgrid": False,
@@ -226,6 +229,11 @@ def _value_axes(info: _PanelsInfo, theme: str) -> dict:
         }
         for row in range(rows)
     }
+
+
+def _labelled_range(info: _PanelsInfo, row: int) -> list[float]:
+    """The texts above the bars need the room that values below the line would take, where there are none."""
+    return [-1.05 if (info.values[row] < 0).any() else -0.02, _LABELLED_TOP]
 
 
 def _token_axis(info: _PanelsInfo, title: str, theme: str) -> dict:

@@ -11,6 +11,7 @@ from viz.specification import Specification, as_figure
 from viz.theme import palette
 
 _SIZES = RowSizes(row=26, least=15, foot=44)
+_DIGIT, _BESIDE = 8, 8  # pixels: a digit of a bar's number, and what lies beside the number
 
 
 class Amount(NamedTuple):
@@ -115,8 +116,8 @@ def _layout(
     ends = [start + row.value for start, row in zip(starts, rows, strict=True)]
     lowest, highest = min([0.0, *starts, *ends]), max([0.0, *starts, *ends])
     whole = max(highest - lowest, 1e-6)
-    room = whole * 0.16  # for the numbers beside the bars
-    span = lowest - 1.6 * room * (lowest < 0), highest + room
+    room = whole * 0.16  # for the numbers of bars that end on the left
+    span = lowest - 1.6 * room * (lowest < 0), highest + 0.02 * whole
     accent = palette(theme).accent
     names = [row.name for row in rows]
     ticks = [
@@ -126,4 +127,7 @@ def _layout(
         for row in rows
     ]
     layout = row_layout(names, span, (title, value_title), _SIZES, theme, ticks)
-    return layout | {"meta": layout["meta"] | {"half": [whole / 40, 0.5]}}
+    # Those on the right have theirs in the margin: a share of the axis would be too narrow for them on a phone.
+    beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
+    margin = layout["margin"] | {"r": beside}
+    return layout | {"margin": margin, "meta": layout["meta"] | {"half": [whole / 40, 0.5]}}

@@ -69,6 +69,11 @@ class Decided:
         """(3L+1, T): the likeliest token at each place and step."""
         return [[self.names[token] for token in row] for row in self.likeliest[..., 0].tolist()]
 
+    def is_answer(self, row: int) -> bool:
+        """Whether what was written at ``row`` is the likeliest token at the last place. Another one was written where a word list chose
+        among the candidates, and where a change was not made."""
+        return int(self.likeliest[-1, row, 0]) == self.questions[row].written
+
     def settled(self, row: int) -> int:
         """The first place from which on the likeliest token at ``row`` is the one at the end."""
         likeliest = self.likeliest[:, row, 0]

@@ -25,7 +25,7 @@ from model.trace.taps import tap
 
 LEAST = 0.5  # nats by which the score has to move for a claim to hold
 LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
-RETURNED = 0.9  # the share of the score that has to return for "decided" to hold
+RETURNED = 0.9  # the share of the two scores' difference that has to return for "decided" to hold
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,16 @@ def _fed(case: ClaimCase) -> Iterator[Receipt]:
 
 
 def _decided(case: ClaimCase) -> Iterator[Receipt]:
-    """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings the fix there."""
+    """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings most of the score there.
+
+    Nothing is claimed where the network does not end on the fix: then it has not decided for it.
+    """
     weights, stream = case.network.output_weights, case.found["decoder_residual"][:, case.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
     other = np.flatnonzero(read != read[-1])
     place = int(other[-1]) + 1 if other.size else 0
     twin = case.twin
-    if twin is None or place == 0:
+    if twin is None or place == 0 or read[-1] != case.contrast.written:
         return
     ids = case.corrector.tokenizer.encode_source(twin.source)
     patches = [(), (Patch("decoder_residual", place, stream[place], case.row),)]
@@ -141,7 +144,13 @@ def _decided(case: ClaimCase) -> Iterator[Receipt]:
     )
     holds = bool((after - before) >= RETURNED * (case.score - before) > 0)
     yield case.receipt(
-        "decided", float(after), holds, place=place, twin=twin.source, twin_score=float(before)
+        "decided",
+        float(after),
+        holds,
+        place=place,
+        twin=twin.source,
+        twin_score=float(before),
+        share=RETURNED,
     )
 
 

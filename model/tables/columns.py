@@ -6,7 +6,7 @@ anywhere: with a title above its header, and with empty columns before the first
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import assets
@@ -29,7 +29,7 @@ HEADERS = (
         for path in assets.TEXTS.glob("*/table.json")
     ),
 )  # a column with one of these names holds the texts
-LOOKED_AT = 50  # rows that are looked at to find the columns
+LOOKED_AT = 50  # rows with something in them that are looked at to find the columns
 _ABOVE = 10  # rows among which the header may stand
 _LONGEST_NAME = 20  # characters of a cell of the header
 _ENDS = ".?!…"
@@ -59,12 +59,36 @@ class Columns:
         return (self.names[place] if place < self.width else "") or str(place + 1)
 
 
+def has_text(values: list) -> bool:
+    """Whether a row holds anything but blanks.
+
+    >>> has_text(["", None, " "]), has_text(["", "글"])
+    (False, True)
+    """
+    return bool(_filled(values))
+
+
+def first_rows(cells: Iterator[Cells]) -> list[Cells]:
+    """The rows by which ``find_columns`` decides, taken from ``cells``. A table may begin after any number of blank rows: they are left out.
+
+    >>> first_rows(iter([Cells(1, [""]), Cells(2, ["글"])]))
+    [Cells(number=2, values=['글'])]
+    """
+    found: list[Cells] = []
+    full = 0
+    while full < LOOKED_AT and (row := next(cells, None)) is not None:
+        if row.values is None or has_text(row.values):
+            found.append(row)
+            full += row.values is not None
+    return found
+
+
 def find_columns(rows: Sequence[Cells], column: str | None = None) -> Columns:
     """The columns of a table that begins with these rows. ``column`` is a name in the header, or a number from 1.
 
     Raises TableError for a name that the header does not have.
     """
-    full = [row for row in rows if row.values and _filled(row.values)]
+    full = [row for row in rows if row.values and has_text(row.values)]
     header = _header(full, column)
     below = [row.values or [] for row in full if header is None or row.number > header.number]
     width = len(_trimmed(header.values or [])) if header else _usual_width(full)

@@ -1,12 +1,12 @@
 """Reads the rows of a CSV, TXT or XLSX file one after the other. A bad row is reported by its number and skipped."""
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from model.tables.cells import FORMULA, Cells, csv_cells, text_lines, xlsx_cells
-from model.tables.columns import LOOKED_AT, Columns, find_columns
+from model.tables.columns import Columns, find_columns, first_rows, has_text
 from model.tables.errors import LONGEST, TableError
 
 FORMATS = (".csv", ".txt", ".xlsx")
@@ -29,7 +29,7 @@ def read_columns(file: BinaryIO, name: str, column: str | None = None) -> Column
     Raises TableError as ``read_rows`` does, but not where nobody has chosen a column.
     """
     cells = _cells(file, name)
-    found = None if cells is None else find_columns(list(islice(cells, LOOKED_AT)), column)
+    found = None if cells is None else find_columns(first_rows(cells), column)
     file.seek(0)
     return found
 
@@ -47,7 +47,7 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
         for number, line in enumerate(text_lines(file), start=1):
             yield from _row(number, line.rstrip("\r\n"), ())
         return
-    first = list(islice(cells, LOOKED_AT))
+    first = first_rows(cells)
     columns = find_columns(first, column)
     if columns.chosen is None and columns.places:
         names = ", ".join(map(columns.name, columns.places))
@@ -75,7 +75,7 @@ def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Itera
     for number, values in cells:
         if values is None:
             yield TableRow(number, "", "csv")
-        elif number == columns.header or not any(cell not in (None, "") for cell in values):
+        elif number == columns.header or not has_text(values):
             widest = max(widest, len(values))
         elif number < columns.header:
             yield TableRow(number, "", "above")

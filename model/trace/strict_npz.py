@@ -21,6 +21,7 @@ import numpy as np
 MOST_BYTES = 20 * 2**20  # of a file
 MOST_UNPACKED = 256 * 2**20  # of everything in it
 MOST_WORDS = 8 * 2**20  # of its JSON
+FILE = "the file"  # what a TraceError names where no single field is wrong
 THINNED = "dataclasses.replace(trace, encoder_attention=trace.encoder_attention[-2:])"
 THINNER = f"Save fewer layers or heads, such as {THINNED}"
 _LONGEST_HEADER = 1_000  # bytes; NumPy's own have about 120
@@ -72,7 +73,7 @@ def read(
     else:
         content = path.read(most)
     if limited and len(content) > MOST_BYTES:
-        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", "more", THINNER)
+        raise TraceError(FILE, f"have at most {MOST_BYTES:,} bytes", "more", THINNER)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, {*ranks, _WORDS, *beside}, limited)
@@ -84,7 +85,7 @@ def read(
     except TraceError:
         raise
     except Exception as error:  # a dozen kinds, depending on which byte is wrong
-        raise TraceError("the file", "be an .npz archive", f"a damaged one: {error}") from error
+        raise TraceError(FILE, "be an .npz archive", f"a damaged one: {error}") from error
     return arrays, _words(arrays.pop(_WORDS))
 
 
@@ -92,9 +93,9 @@ def _members(archive: zipfile.ZipFile, known: set[str], limited: bool) -> dict[s
     """The parts of the archive by their name, once their names and their sizes are right."""
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
-        raise TraceError("the file", "hold every array once", "one twice")
+        raise TraceError(FILE, "hold every array once", "one twice")
     if any(info.compress_type not in _METHODS for info in members.values()):
-        raise TraceError("the file", "be stored or deflated", "another method")
+        raise TraceError(FILE, "be stored or deflated", "another method")
     if strange := sorted(members.keys() - known):
         raise TraceError(strange[0], "be a field of a trace", "a name that is none")
     if _WORDS not in members:
@@ -103,7 +104,7 @@ def _members(archive: zipfile.ZipFile, known: set[str], limited: bool) -> dict[s
         raise TraceError(_WORDS, f"have at most {MOST_WORDS:,} bytes", f"{members[_WORDS].file_size:,}")
     unpacked = sum(info.file_size for info in members.values())
     if limited and unpacked > MOST_UNPACKED:
-        raise TraceError("the file", f"unpack to at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}", THINNER)
+        raise TraceError(FILE, f"unpack to at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}", THINNER)
     return members
 
 

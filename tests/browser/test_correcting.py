@@ -142,6 +142,13 @@ def test_typed_html_stays_text(open_page):
     assert page.locator(".corrected b", has_text="$x$").count() == 0
 
 
+def test_a_typed_character_that_turns_the_direction_of_writing_turns_only_what_was_typed(open_page):
+    page = open_page("?sentence=" + quote("\u202e거러가요."))
+    boxes = [page.locator(f".corrected {part}").first.bounding_box() for part in ("del b", "del", "ins")]
+    typed_end, arrow_end, right_end = (box["x"] + box["width"] for box in boxes)
+    assert typed_end + 10 < arrow_end < right_end
+
+
 def test_input_with_nothing_to_correct_is_explained(open_page):
     page = open_page()
     expect(text_area(page)).not_to_have_value("")  # what is not there yet cannot be taken away

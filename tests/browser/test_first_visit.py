@@ -10,6 +10,12 @@ from ui.components.welcome import STOPS
 from ui.wording.texts import table
 
 KO = table("ko")
+# Whether a part's upper edge is seen: what lies there, in the middle, is the part itself or in it.
+LIES_ON_TOP = """(place) => {
+  const part = document.querySelector(place), { left, top, width } = part.getBoundingClientRect();
+  return document.elementsFromPoint(left + width / 2, top + 4).find((each) => !each.closest(".welcome, .st-key-welcome"))
+    ?.closest(place) === part;
+}"""
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}  # of .streamlit/config.toml
 
 
@@ -41,6 +47,7 @@ def test_a_tour_leads_through_the_page_and_never_comes_again(stranger, width, he
         expect(panel).to_contain_text(f"{number} / {len(STOPS)}")
         box = panel.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
+        assert page.evaluate(LIES_ON_TOP, STOPS[name]), f"{name}: what is explained lies under something else"
         panel.locator(".strong").click()
     expect(panel).to_have_count(0)
     page.reload()

@@ -101,3 +101,12 @@ def test_figures_follow_the_theme(open_page):
     light, dark = (open_page(colour=colour).evaluate(look) for colour in ("light", "dark"))
     assert light[0] != dark[0]
     assert light[1] != dark[1]
+
+
+@pytest.mark.parametrize("path", ["?edit=1&view=predict", "laboratory?edit=1&experiment=receipts"])
+def test_the_open_tab_is_in_sight_on_a_phone(open_page, path):
+    """A link may open any of them, and the line of tabs is longer than a phone is wide."""
+    page = open_page(path, width=390, height=844)
+    line = page.locator(".st-key-tabs [role=radiogroup]").bounding_box()
+    tab = page.locator(".st-key-tabs [aria-checked=true]").bounding_box()
+    assert tab["x"] >= line["x"] - 1 and tab["x"] + tab["width"] <= line["x"] + line["width"] + 1

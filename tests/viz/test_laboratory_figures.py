@@ -174,6 +174,16 @@ def test_a_panel_whose_values_come_later_has_its_place_and_no_bars():
     assert later.layout == known.layout
 
 
+def test_a_text_above_the_tallest_bar_keeps_clear_of_the_panels_name_on_the_lowest_window():
+    labelled = MethodPanel("class", np.array([1.0, 2.0, 0.0]), labels=("1", "2", ""))
+    layout = contribution_panels([labelled, *PANELS], ["가", "나", "다"]).layout
+    pixels = layout.meta["least"] - layout.margin.t - layout.margin.b  # of all panels
+    (start, end), (low, high) = layout.yaxis.domain, layout.yaxis.range
+    above = pixels * (end - start) * (high - 1) / (high - low)
+    name = pixels * (1 - end)  # between the panel and the upper edge, where its name begins
+    assert above + name >= 2 * 15, "a line for the name and a line for the text"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -37,6 +37,13 @@ def test_all_bars_lie_inside_the_axis():
         assert low <= min(0, *ends) and high >= max(0, *ends) and high > low
 
 
+def test_the_longest_number_has_its_room_in_pixels_however_narrow_the_window():
+    layout = waterfall([Amount("가", 13.9), Amount("나", -0.5)]).layout
+    assert layout.margin.r >= len("+13.90") * 8  # type of 13 pixels
+    longer = waterfall([Amount("가", 1390.0)]).layout
+    assert longer.margin.r > layout.margin.r
+
+
 def test_no_amounts_are_an_empty_figure_with_its_layout():
     figure = waterfall([], title="제목")
     assert not figure.data and figure.layout.title.text == "제목"

@@ -27,7 +27,7 @@ function sentence(root, { pieces, chosen, opened, words, language }) {
   line.setAttribute("aria-label", words.label);
   for (const piece of pieces) {
     if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));
-    else if ("text" in piece) line.append(piece.text);
+    else if ("text" in piece) line.append(apart(piece.text));
     else line.append(...word(root, piece, chosen, words));
   }
   return line;
@@ -51,7 +51,7 @@ function word(root, { typed, now, made, offered }, chosen, words) {
     button.append(marked("del", typed), marked("ins", now));
     button.setAttribute("aria-pressed", focused >= 0);
     found.push(button);
-  } else found.push(typed.map(([text]) => text).join(""));
+  } else found.push(apart(typed.map(([text]) => text).join("")));
   for (const { number, text, shown, share, accept } of offered) {
     const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), shown);
     button.append(part("small", "", share));
@@ -121,8 +121,15 @@ function marked(tag, parts) {
   const side = part(tag, "");
   // The marks of spaces are drawn by the style, so that what is copied holds none.
   const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
-  side.append(...parts.map(([text, differs]) => (differs ? part("b", kind(text), text) : text)));
+  const written = apart("");
+  written.append(...parts.map(([text, differs]) => (differs ? part("b", kind(text), text) : text)));
+  side.append(written);
   return side;
+}
+
+/** What somebody has typed may hold characters that turn the direction of writing. Their effect ends with the piece. */
+function apart(text) {
+  return part("bdi", "", text);
 }
 
 function part(tag, className, text = "") {

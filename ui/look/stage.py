@@ -8,6 +8,7 @@ import streamlit as st
 from model.analysis.places import by_character
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
+from ui.components.tabs import keep_in_sight
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
 from ui.views import VIEWS, needs, overview, take_away, wrote
@@ -68,6 +69,7 @@ def show_controls(
             say("options"), icon=":material/settings:", key="view_options", on_change="rerun"
         )
         taking = st.popover(say("take_away"), icon=":material/download:", key="taking", on_change="rerun")
+        keep_in_sight(view.name)
     with stage.map:
         if view.has_map:
             show_map_controls(trace, selection if view.one_head else None, view.draws_all)

@@ -31,6 +31,7 @@ from ui.parts.head_numbers import (
 )
 from ui.parts.uploads import DroppedFile, upload
 from ui.shell import address, controls, header, markup, notices
+from ui.wording.numbers_text import hundredths
 from ui.wording.texts import say
 
 if TYPE_CHECKING:
@@ -198,15 +199,17 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
     chooses: dict[str, Any] = {}
     if may_open:
         chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
+    written = frame.style.format(hundredths, subset=list(frame.columns[2:]))
     st.dataframe(
-        frame.style.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
+        written.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,
         height=TABLE_HEIGHT,
         column_config=columns_of(frame),
         placeholder="–",  # a head of the encoder writes nothing into the answer itself
         **chooses,
     )
-    markup.paragraph(say("heads_click"), "note")
+    # The leading roles have no number of their own, so their table has no margins either.
+    markup.paragraph(say("heads_click") + ("" if by == LEADING else " " + say("heads_margin")), "note")
 
 
 def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
@@ -220,7 +223,7 @@ def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
     for column in numbers:
         name = frame.attrs["names"].get(column)
         label = say(f"heads_short_{name}") if name else "±"
-        found[column] = st.column_config.NumberColumn(label, help=column, format="%.2f", width=of_number)
+        found[column] = st.column_config.NumberColumn(label, help=column, width=of_number)
     return found
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
 from model.text.changes import Change, find_rewriting
-from model.trace.strict_npz import THINNED, THINNER
+from model.trace.strict_npz import FILE, THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
@@ -72,7 +72,9 @@ def main() -> None:
         trace = read(content)
     except TraceError as error:
         with right:
-            st.error(say("trace_wrong", field=error.field))
+            st.error(
+                say("trace_wrong_file") if error.field == FILE else say("trace_wrong", field=error.field)
+            )
             markup.paragraph(str(error), "typed")
             tell_limits()
         return

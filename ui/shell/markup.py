@@ -51,7 +51,8 @@ def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
     for start, end, right in changes:
         parts.append(escape(source[done:start]))
         parts += [
-            f"<{tag}>{escape(text)}</{tag}>"
+            # ``bdi``: a character that turns the direction of writing must not turn the arrow behind it
+            f"<{tag}><bdi>{escape(text)}</bdi></{tag}>"
             for tag, text in (("del", source[start:end]), ("ins", right))
             if text
         ]

@@ -194,10 +194,15 @@ def describe(lens: Lens, values: Values) -> str:
             part=say(f"decided_part_{values['decided_part']}"),
             side=say(f"decided_side_{values['decided_side']}"),
         )
-    if place == 0:
-        return say("decided_reading_start", token=token)
-    before = visible_token(found.labels()[place - 1][row])
-    return say("decided_reading", token=token, place=names[place], before=before)
+    facts = {"token": token, "place": names[place], "before": ""}
+    if place:
+        facts["before"] = visible_token(found.labels()[place - 1][row])
+    start = "_start" if place == 0 else ""
+    if found.is_answer(row):
+        return say(f"decided_reading{start}", **facts)
+    answer = visible_token(found.labels()[-1][row])
+    share = probability(float(found.written[-1, row]))
+    return say(f"decided_other{start}", answer=answer, probability=share, **facts)
 
 
 def notes(lens: Lens, values: Values) -> list[str]:

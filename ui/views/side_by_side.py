@@ -130,20 +130,29 @@ def maps_of(lens: Lens, other: OtherPass, values: Values) -> dict[str, tuple[go.
     made = {
         "beside_first_map": (
             _map(lens, lens.trace, kind, first),
-            say("beside_first", text=lens.sentence.text),
+            _heading("first", lens.sentence.source, lens.sentence.text, values),
         )
     }
     if not values["twin_difference"]:
         return made | {
             "beside_second_map": (
                 _map(lens, other.trace, kind, second),
-                say("beside_second", text=other.text),
+                _heading("second", other.source, other.text, values),
             )
         }
     found, missing = aligned_difference(kind, lens.trace, other.trace, (first, second))
     return made | {
         "beside_difference_map": (_map(lens, other.trace, kind, found, missing), say("beside_difference"))
     }
+
+
+def _heading(which: str, source: str, written: str, values: Values) -> str:
+    """The sentence that was read: what was written from it may be the same on both sides. Two models read the same, so there it is the
+    model, and what it has written."""
+    entry = models.chosen() if which == "first" else _other_model()
+    if values["twin"] != "model" or entry is None:
+        return say(f"beside_{which}", text=source)
+    return say(f"beside_{which}_model", model=models.name_of(entry), text=written)
 
 
 def _kind(lens: Lens, other: OtherPass) -> str:

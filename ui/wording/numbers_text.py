@@ -50,6 +50,15 @@ def correlation(value: float) -> str:
     return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
+def hundredths(value: float) -> str:
+    """A number of a table. What rounds to 0 has no sign; a dash where there is none (nan).
+
+    >>> hundredths(-0.26), hundredths(-0.001)
+    ('−0.26', '0.00')
+    """
+    return "–" if isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
 def nats(value: float) -> str:
     """Nats with their sign: what was added to a score, or the score itself."""
     return f"{value:+.2f}".replace("-", "−")

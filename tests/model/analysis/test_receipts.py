@@ -73,3 +73,16 @@ def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
     assert found["wrote"].holds == (found["wrote"].before - found["wrote"].after >= LEAST)
     assert found["decided"].facts["place"] == CARRY.sublayer + 2  # behind WRITER
+
+
+def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
+    """A list of words may have chosen 다: the network itself would write 먹, so it has decided nothing for 다."""
+    other = RIGHT.replace("먹", "다")
+    (change,) = find_changes(WRONG, other)
+    assert "decided" not in {each.claim for each in explained(planted_writer, WRONG, other, change).receipts}
+
+
+def test_decided_holds_where_the_share_that_it_names_returns(receipts):
+    decided, score = receipts["decided"], receipts["decided"].before
+    twin_score, share = decided.facts["twin_score"], decided.facts["share"]
+    assert decided.holds == (decided.after - twin_score >= share * (score - twin_score))

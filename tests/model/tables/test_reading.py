@@ -120,6 +120,23 @@ def test_the_column_is_chosen_or_nobody_has_chosen(content, chosen, names):
         assert len(texts) == 2 and texts[0].strip() != ""
 
 
+@pytest.mark.parametrize("blank", [",", " , ", ""])
+@pytest.mark.parametrize("name", ["in.csv", "in.xlsx"])
+def test_a_table_may_begin_after_many_blank_rows(blank, name):
+    lines = [blank] * 60 + ["소감,반", "거러가요.,1"]
+    content = "\n".join(lines).encode()
+    if name.endswith("xlsx"):
+        content = xlsx(*(line.split(",") for line in lines))
+    with pytest.raises(TableError, match="several columns, say which one: 소감, 반"):
+        read(content, name)
+    assert read(content, name, "소감") == [TableRow(62, "거러가요.")]
+
+
+@pytest.mark.parametrize("content", [" \n" * 60, " , \n"])
+def test_a_table_of_blanks_has_no_rows(content):
+    assert read(content) == []
+
+
 def test_a_title_above_the_header_is_told_and_not_corrected():
     rows = read("우리 반 소감,,\n\n" + NAMED, column="소감")
     assert [(row.number, row.problem) for row in rows] == [(1, "above"), (4, None), (5, None)]

@@ -99,7 +99,7 @@ def test_a_phone_shows_the_sentence_the_correction_and_the_picture_of_the_teache
     rooms.show(*opened, "attention", SHOWN)
     app = open_app("classroom", **{"class": opened[0]})
     assert not app.exception
-    assert "<del>갱</del><ins>객</ins>님이" in html(app)
+    assert "<del><bdi>갱</bdi></del><ins><bdi>객</bdi></ins>님이" in html(app)
     assert "2층 헤드 1" in html(app)
     assert "class_plot_0" in components(app)
     assert setting(app, "layer") == "3"  # its own settings stay

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from model import ModelFolderError
@@ -68,6 +69,21 @@ def test_the_head_that_matters_is_told_and_stands_first_in_the_table(open_heads)
     sizes = np.abs(rows[f"{KO['heads_by_effect']} ({KO['heads_unit_nats']})"].to_numpy())
     assert (np.diff(sizes) <= 1e-9).all()
     assert {named(COPY), named(CODA)} == set(rows[KO["heads_head"]][:2])
+
+
+def test_a_margin_is_explained_where_there_is_one(open_heads):
+    for by in ("leading", "effect"):
+        app = open_heads(heads_by=by)
+        has_margin = any(column.startswith("±") for column in app.dataframe[0].value.columns)
+        assert has_margin == (KO["heads_margin"] in html(app)) == (by == "effect")
+
+
+def test_numbers_of_the_table_have_our_minus_and_nothing_is_minus_zero(open_heads):
+    shown = open_heads().dataframe[0].proto.arrow_data.styler.display_values
+    cells = pa.ipc.open_stream(shown).read_pandas().to_numpy().ravel().tolist()
+    numbers = [cell for cell in map(str, cells) if "." in cell]
+    assert numbers and not any("-" in cell or cell == "−0.00" for cell in numbers)
+    assert any(cell.startswith("−") for cell in numbers)
 
 
 def test_a_role_that_a_kind_cannot_have_is_a_dash(open_heads):

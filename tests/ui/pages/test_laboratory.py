@@ -179,6 +179,16 @@ def test_a_sentence_beside_the_one_it_becomes(open_laboratory):
     assert KO["beside_reading_same"] in told(own)
 
 
+def test_the_two_headings_say_what_differs(open_laboratory):
+    """The sentences that were read, or the models that have read it; what both have written may be the same."""
+    shown = html(open_laboratory("twins", twin="typed"))
+    assert KO["beside_first"].format(text=f"{WRONG}<") in shown
+    assert KO["beside_second"].format(text=f"{RIGHT}<") in shown
+    shown = html(open_laboratory("twins", twin="model"))
+    for which, name in (("first", "transformer"), ("second", "seq2seq")):
+        assert KO[f"beside_{which}_model"].format(model=KO[f"model_name_{name}"], text="") in shown
+
+
 def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "beside_second_map" in figures(app)

@@ -192,7 +192,7 @@ def test_a_trace_that_is_too_long_is_refused(open_file):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"<script>alert(1)</script>"])
 def test_what_is_no_trace_is_named(open_file, content):
     app = open_file(content)
-    assert len(app.error) == 1
+    assert [error.value for error in app.error] == [EN["trace_wrong_file"]]
     assert not figures(app)
 
 

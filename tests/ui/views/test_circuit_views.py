@@ -11,14 +11,14 @@ from model.analysis.circuits import find_circuit
 from model.analysis.claim_case import LOOK
 from model.analysis.looks import why_looked
 from model.analysis.patching import patch_map
-from model.analysis.receipts import explained
+from model.analysis.receipts import RETURNED, explained
 from model.analysis.twin_runs import changed_twin
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
-from ui.wording.numbers_text import probability
-from ui.wording.texts import table
+from ui.wording.numbers_text import percent, probability
+from ui.wording.texts import say, table
 
 KO = table("ko")
 (CHANGE,) = find_changes(WRONG, RIGHT)
@@ -146,6 +146,7 @@ def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
         number = f"{receipt.before:+.2f} → {receipt.after:+.2f}".replace("-", "−")
         assert number in shown
     assert shown.count('class="holds"') == sum(each.holds for each in found)
+    assert percent(say, RETURNED) in shown  # what "decided" is tested for is what it says
     app = open_circuit("receipts", receipts_as="picture")
     assert len(figure(app, "receipts")["data"][1]["text"]) == len(found)
 

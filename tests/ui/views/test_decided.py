@@ -1,6 +1,7 @@
 """When it was decided, on the page, over a network of which it is known what writes where."""
 
 from functools import partial
+from html import escape
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from model.analysis.lenses import JAMO, when_decided
 from model.text.changes import find_changes
 from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told
+from ui.wording.numbers_text import probability
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -31,6 +33,17 @@ def test_the_grid_has_a_row_for_each_sublayer_and_ends_with_the_answer(open_deci
     assert cells["text"][-1] == [*RIGHT, "&lt;/s&gt;"]
     np.testing.assert_allclose(numbers(app, "decided_grid"), decided.probabilities[..., 0], atol=1e-5)
     assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in told(app) and "‘머’" in told(app)
+
+
+def test_a_letter_that_the_network_did_not_choose_is_told_as_another_candidate(open_decided, planted_writer):
+    """The change is rejected, so 머 stays in the text; the network still answers 먹."""
+    kept = when_decided(planted_writer, WRONG, WRONG)
+    assert not kept.is_answer(ROW) and kept.is_answer(ROW + 1)
+    app = open_decided(rejected="1", edit="", sources_step=str(ROW + 1))
+    place = KO["decided_place_cross"].format(layer=CODA.layer + 1)
+    facts = {"token": "머", "answer": "먹", "place": place, "before": "머"}
+    facts["probability"] = escape(probability(float(kept.written[-1, ROW])))
+    assert KO["decided_other"].format(**facts) in told(app)
 
 
 def test_a_cell_opens_the_curve_of_its_character(open_decided, decided):

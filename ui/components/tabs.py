@@ -1,0 +1,12 @@
+"""Keeps the open view's tab in sight where the line of tabs is longer than a phone is wide."""
+
+from pathlib import Path
+
+from ui.components.packed import component
+
+_COMPONENT = component("tabs", js=Path(__file__).with_suffix(".js").read_text("utf-8"))
+
+
+def keep_in_sight(view: str) -> None:
+    """To be called behind the tabs, of which ``view`` is open. It draws nothing itself."""
+    _COMPONENT(key="tab_in_sight", data={"view": view})

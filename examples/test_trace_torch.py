@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.functional import scaled_dot_product_attention
 
 from model.adapters.torch import trace_torch
 from model.trace.strict_npz import TraceError
@@ -89,6 +90,43 @@ def test_what_is_fused_is_spelled_out():
     with torch.no_grad():
         logs = model(SOURCE[:, :4])[0].log_softmax(-1)
     np.testing.assert_allclose(trace.log_probabilities[:3], logs[range(3), SOURCE[0, 1:4]].numpy(), atol=1e-5)
+
+
+class Mixed(nn.Module):
+    """Three layers of a decoder, each with attention by another name."""
+
+    def __init__(self, last=torch.softmax):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(VOCABULARY, WIDTH), nn.Linear(WIDTH, VOCABULARY)
+        self.last = last
+
+    def forward(self, ids):
+        state = self.embedding(ids)[:, None]
+        state = state + functional.scaled_dot_product_attention(state, state, state, is_causal=True)
+        state = state + scaled_dot_product_attention(state, state, state, is_causal=True)
+        later = torch.ones(ids.shape[1], ids.shape[1]).triu(1).bool()
+        scores = (state @ state.mT).masked_fill(later, -torch.inf)
+        return self.out((state + self.last(scores, -1) @ state)[:, 0])
+
+
+def test_a_layer_is_heard_under_whatever_name_its_file_knows_the_function():
+    before = scaled_dot_product_attention
+    assert trace_torch(seeded(Mixed), SOURCE).shape("decoder_attention") == (3, 1)
+    assert globals()["scaled_dot_product_attention"] is before
+
+
+def test_a_layer_that_cannot_be_heard_is_not_left_out_silently():
+    from torch.nn.attention import flex_attention
+
+    class Flexible(Mixed):
+        def forward(self, ids):
+            state = self.embedding(ids)[:, None]
+            state = functional.scaled_dot_product_attention(state, state, state)
+            return self.out(flex_attention.flex_attention(state, state, state)[:, 0])
+
+    message = r"heard in each layer, received 1 softmaxes. flex_attention, behind 1 softmaxes .* fused"
+    with torch.no_grad(), pytest.raises(TraceError, match=message):
+        trace_torch(seeded(Flexible), SOURCE)
 
 
 def test_the_caller_gets_the_weights_that_it_asked_for():

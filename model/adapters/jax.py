@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, without_output
-from model.adapters.listening import Ear, of_softmax, replaced
+from model.adapters.listening import Ear, of_softmax, replaced_everywhere
 from model.adapters.one_pass import sides_of, trace_of
 from model.adapters.outputs import Token, answer, first_output
 from model.trace.trace import AttentionTrace
@@ -94,8 +94,9 @@ def _listening() -> Iterator[Ear]:
     ear = Ear()
     with ExitStack() as stack:
         softmax, attend = jax.nn.softmax, jax.nn.dot_product_attention
-        stack.enter_context(replaced(jax.nn, "softmax", _heard(ear, softmax)))
-        stack.enter_context(replaced(jax.nn, "dot_product_attention", _beside(attend, _heard(ear, softmax))))
+        stack.enter_context(replaced_everywhere(jax.nn, "softmax", _heard(ear, softmax)))
+        attended = beside(attend, _heard(ear, softmax))
+        stack.enter_context(replaced_everywhere(jax.nn, "dot_product_attention", attended))
         stack.enter_context(jax.disable_jit())
         yield ear
 
@@ -126,7 +127,7 @@ def _heard(ear: Ear, softmax: Callable) -> Callable:
     return listened
 
 
-def _beside(attend: Callable, softmax: Callable) -> Callable:
+def beside(attend: Callable, softmax: Callable) -> Callable:
     """``jax.nn.dot_product_attention``, which keeps no weights: they are computed beside it, as its documentation has them."""
     import jax.numpy as jnp
 

@@ -14,8 +14,19 @@ from typing import Any
 import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, with_masks, without_output
-from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
+from model.adapters.jax import beside
+from model.adapters.listening import (
+    FUSED,
+    SOFTMAXES,
+    Ear,
+    loaded,
+    of_softmax,
+    replaced,
+    replaced_everywhere,
+    what_was_heard,
+)
 from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
+from model.adapters.torch import spelled_out
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -63,6 +74,7 @@ def trace_keras(
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
+    ear.tell_missed()
     if written is None:
         return of_one_side(found, ids, output, labels[0], pad)
     trace = AttentionTrace(
@@ -111,7 +123,7 @@ def _pass(
         not model.built
     ):  # the first call makes the weights, for which some backends call layers more than once
         model(*given, **named)
-    with _listening() as ear:
+    with _listening(model) as ear:
         returned = model(*given, **named)
     if ear.is_random:
         warnings.warn(
@@ -191,16 +203,22 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
 
 
 @contextmanager
-def _listening() -> Iterator[Ear]:
-    """Each softmax that Keras or its backend takes inside the ``with`` is heard."""
+def _listening(model: Any) -> Iterator[Ear]:
+    """Each softmax that Keras or its backend takes inside the ``with`` is heard, and what is fused is spelled out."""
     import keras
 
-    ear, layers = Ear(), keras.layers
+    ear, layers, parts = Ear(), keras.layers, list(model._flatten_layers())
     with ExitStack() as stack:
+        for owner, name in loaded([("torch.nn.functional", "scaled_dot_product_attention")]):
+            stack.enter_context(replaced_everywhere(owner, name, spelled_out(ear), parts))
+        for owner, name in loaded([("jax.nn", "dot_product_attention")]):
+            attend = beside(getattr(owner, name), ear.hearing(owner.softmax, of_softmax))
+            stack.enter_context(replaced_everywhere(owner, name, attend, parts))
         for owner, name in loaded(SOFTMAXES):
-            stack.enter_context(replaced(owner, name, ear.hearing(getattr(owner, name), of_softmax)))
+            heard = ear.hearing(getattr(owner, name), of_softmax)
+            stack.enter_context(replaced_everywhere(owner, name, heard, parts))
         for owner, name in loaded(FUSED):
-            stack.enter_context(replaced(owner, name, ear.noticing(getattr(owner, name))))
+            stack.enter_context(replaced_everywhere(owner, name, ear.noticing(getattr(owner, name)), parts))
         stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
         for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
             asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)

@@ -1,8 +1,9 @@
 """Softmaxes that are heard while a network runs. What a library replaces for it is put back afterwards."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
@@ -18,9 +19,10 @@ SOFTMAXES = (
     ("torch.nn.functional", "softmax"),
     ("torch", "Tensor.softmax"),
 )
-FUSED = (
-    ("jax.nn", "dot_product_attention"),
-    ("torch.nn.functional", "scaled_dot_product_attention"),
+FUSED = (  # of these nobody can spell out what they compute
+    ("torch", "nn.attention.flex_attention.flex_attention"),
+    ("xformers", "ops.memory_efficient_attention"),
+    ("flash_attn", "flash_attn_func"),
 )
 
 
@@ -34,6 +36,7 @@ class Ear:
     def __init__(self) -> None:
         self.heard: list[Maps] = []
         self.missed: list[str] = []
+        self.fused: list[str] = []  # those of ``missed`` that are attention for certain
         self.is_random = False  # whether dropout was on
         self._inside = 0  # how many listening functions are being called, one by the other
         self._scores: Any = None  # what the innermost softmax was given
@@ -63,9 +66,11 @@ class Ear:
         @wraps(function)
         def noticed(*args, **kwargs):
             if not self._inside:
-                self.missed.append(
-                    f"{function.__name__} is fused and keeps no weights: use attention that takes a softmax"
+                self.fused.append(
+                    f"{function.__name__}, behind {len(self.heard)} softmaxes that were heard, is fused and keeps no weights: "
+                    "use attention that takes a softmax"
                 )
+                self.missed.append(self.fused[-1])
             return function(*args, **kwargs)
 
         return noticed
@@ -77,14 +82,32 @@ class Ear:
             self.heard.append(Maps.of(as_maps(plain_array("softmax", weights), axis), given))
         except TraceError:
             self.missed.append(
-                "a softmax ran inside a compiled function (tf.function, jit, scan): call it eagerly"
+                f"a softmax, behind {len(self.heard)} that were heard, ran inside a compiled function (tf.function, jit, scan): "
+                "call it eagerly"
             )
 
     def reason(self) -> str:
         """Why nothing was heard, and what to do."""
         if self.missed:
             return "; ".join(dict.fromkeys(self.missed))
-        return "Attention is heard where the library's own layers or its softmax take it"
+        return (
+            "Attention is heard where the library's own layers or its softmax take it. Call it by the name that the library gives it, "
+            "such as F.softmax, and not by exp and sum"
+        )
+
+    def tell_missed(self) -> None:
+        """Say what is missing beside what was heard. Raises TraceError for attention; a compiled softmax may be of something else, so it
+        is a warning."""
+        if self.fused:
+            raise TraceError(
+                "attention", "be heard in each layer", f"{len(self.heard)} softmaxes", self.reason()
+            )
+        if self.missed:
+            warnings.warn(
+                f"not heard: {self.reason()}. If it is attention, a layer is missing in this trace",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def of_softmax(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
@@ -117,6 +140,28 @@ def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
             setattr(owner, name, old)
         else:  # it was inherited
             delattr(owner, name)
+
+
+@contextmanager
+def replaced_everywhere(owner: Any, name: str, new: Any, parts: Iterable[Any] = ()) -> Iterator[None]:
+    """``replaced``, also where a file has imported the function by its name, and where one of the ``parts`` of a network keeps it.
+
+    The library's own files go on to use the old one.
+    """
+    old, library = getattr(owner, name), _library(owner)
+    files = [file for path, file in list(sys.modules.items()) if path.partition(".")[0] != library]
+    with ExitStack() as stack:
+        stack.enter_context(replaced(owner, name, new))
+        for each in (*files, *parts):
+            for own_name in [
+                key for key, value in list(getattr(each, "__dict__", {}).items()) if value is old
+            ]:
+                stack.enter_context(replaced(each, own_name, new))
+        yield
+
+
+def _library(owner: Any) -> str:
+    return (owner.__module__ if isinstance(owner, type) else owner.__name__).partition(".")[0]
 
 
 @contextmanager

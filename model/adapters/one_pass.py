@@ -57,6 +57,7 @@ def trace_of(
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
+    ear.tell_missed()
     output = output if source.named and (read is None or read.named) else None
     if read is None:
         return of_one_side(found, source.ids, output, source.name, source.pad)
@@ -83,4 +84,4 @@ def _side(what: str, given: Any, token: Token, pad: int) -> Side:
     if is_ids or len(lengths) != 1:
         advice = "Of a batch give one row, as in ids[:1]"
         raise TraceError(what, "be one sentence", f"{type(given).__name__} of the shape {shape}", advice)
-    return Side(np.arange(1, lengths[0] + 1), str, -1, False)
+    return Side(np.arange(1, lengths[0] + 1), str, None, False)

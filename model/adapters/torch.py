@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, without_output
-from model.adapters.listening import SOFTMAXES, Ear, evaluating, loaded, of_softmax, replaced
+from model.adapters.listening import (
+    FUSED,
+    SOFTMAXES,
+    Ear,
+    evaluating,
+    loaded,
+    of_softmax,
+    replaced_everywhere,
+)
 from model.adapters.one_pass import sides_of, trace_of
 from model.adapters.outputs import Token, answer, first_output
 from model.trace.trace import AttentionTrace
@@ -57,7 +65,7 @@ def _pass(
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import torch
 
-    with torch.no_grad(), evaluating(model), _listening() as ear:
+    with torch.no_grad(), evaluating(model), _listening(model) as ear:
         returned = model(*inputs, **named)
     output = first_output(getattr(returned, "logits", returned), lengths[1] or lengths[0])
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
@@ -81,18 +89,22 @@ def _second_pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> He
 
 
 @contextmanager
-def _listening() -> Iterator[Ear]:
+def _listening(model: Any) -> Iterator[Ear]:
     """Each softmax that PyTorch takes inside the ``with`` is heard, and what is fused is spelled out."""
     import torch
 
+    parts = list(model.modules())
     ear, functional, fast = Ear(), torch.nn.functional, torch.backends.mha.get_fastpath_enabled()
     with ExitStack() as stack:
-        attend = _spelled_out(ear)
-        stack.enter_context(replaced(functional, "scaled_dot_product_attention", attend))
+        attend = spelled_out(ear)
+        stack.enter_context(replaced_everywhere(functional, "scaled_dot_product_attention", attend, parts))
         several = _of_each_head(functional.multi_head_attention_forward, ear)
-        stack.enter_context(replaced(functional, "multi_head_attention_forward", several))
+        stack.enter_context(replaced_everywhere(functional, "multi_head_attention_forward", several, parts))
         for owner, name in loaded([place for place in SOFTMAXES if place[0].startswith("torch")]):
-            stack.enter_context(replaced(owner, name, ear.hearing(getattr(owner, name), of_softmax)))
+            heard = ear.hearing(getattr(owner, name), of_softmax)
+            stack.enter_context(replaced_everywhere(owner, name, heard, parts))
+        for owner, name in loaded(FUSED):
+            stack.enter_context(replaced_everywhere(owner, name, ear.noticing(getattr(owner, name)), parts))
         # The fast path of nn.TransformerEncoder computes a whole layer at once, and keeps no weights.
         torch.backends.mha.set_fastpath_enabled(False)
         stack.callback(torch.backends.mha.set_fastpath_enabled, fast)
@@ -114,7 +126,7 @@ def _of_each_head(attend: Callable, ear: Ear) -> Callable:
     return asked
 
 
-def _spelled_out(ear: Ear) -> Callable:
+def spelled_out(ear: Ear) -> Callable:
     """``scaled_dot_product_attention`` as its documentation spells it out, with weights that can be heard."""
 
     def weights_of(query, key, mask, is_causal, scale):

@@ -28,6 +28,14 @@ from viz import explore
 
 # Its own tests need it.
 tensorflow = import_module("tensorflow") if keras.backend.backend() == "tensorflow" else None
+BACKENDS = {
+    "tensorflow": "tensorflow.nn",
+    "jax": "jax.nn",
+    "torch": "torch.nn.functional",
+}
+backend_softmax = import_module(
+    BACKENDS[keras.backend.backend()]
+).softmax  # as `from jax.nn import softmax` does
 SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
 PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
 KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
@@ -255,6 +263,41 @@ def test_dropout_that_is_on_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
+
+
+class Mixed(DecoderAlone):
+    """Its layers: one of Keras, the fused function, and the softmax of the backend that its file knows by its name."""
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        state = state + self.attention(state, state, use_causal_mask=True)
+        heads = ops.reshape(state, (1, ids.shape[1], 4, -1))
+        mixed = ops.dot_product_attention(heads, heads, heads, is_causal=True)
+        scores = ops.einsum("bqhd,bkhd->bhqk", mixed, mixed)
+        later = ops.convert_to_tensor(np.triu(np.ones((1, 1, *ids.shape[-1:] * 2), "float32"), 1))
+        weights = backend_softmax(scores - 1e9 * later, -1)
+        return self.out(ops.reshape(ops.einsum("bhqk,bkhd->bqhd", weights, heads), state.shape))
+
+
+def test_every_layer_is_heard_or_missed_aloud():
+    assert trace_keras(seeded(Mixed), SOURCE).shape("decoder_attention") == (3, 4)
+
+
+if tensorflow:
+
+    def test_what_is_compiled_all_the_same_is_told_beside_what_was_heard():
+        graph = tensorflow.Graph()
+
+        class Half(DecoderAlone):
+            def call(self, ids):
+                with graph.as_default():  # as a library does that keeps a graph of its own
+                    tensorflow.nn.softmax(tensorflow.zeros((1, 4, 4)))
+                return super().call(ids)
+
+        with pytest.warns(
+            UserWarning, match="not heard: a softmax, behind 0 .* compiled .* layer is missing"
+        ):
+            trace_keras(seeded(Half), SOURCE)
 
 
 def test_what_the_model_is_called_with_can_be_said():

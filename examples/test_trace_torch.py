@@ -159,6 +159,41 @@ def test_what_cannot_be_traced_is_told_why():
         trace_torch(seeded(OfTransformer), SOURCE.repeat(2, 1), READ)
 
 
+@pytest.mark.parametrize("padded", [1, 2])
+def test_an_encoder_whose_padding_is_told_by_a_mask_alone_stays_an_encoder(padded):
+    encoder = seeded(
+        lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(WIDTH, HEADS, 16, batch_first=True), 2)
+    )
+    hidden = torch.arange(5)[None] >= 5 - padded
+    trace = trace_torch(encoder, torch.randn(1, 5, WIDTH), src_key_padding_mask=hidden)
+    trace.check()
+    assert trace.kinds == ("encoder_attention",) and trace.source_tokens == tuple("12345")
+    assert not trace.encoder_attention[..., 5 - padded :].any()
+
+
+def test_an_id_of_padding_inside_a_text_is_a_token_and_is_told():
+    model, ids = seeded(Fused), torch.tensor([[3, 0, 4, 0, 0]])
+    with pytest.warns(UserWarning, match="the source: the id of padding, 0, stands before .* pad=None"):
+        trace = trace_torch(model, ids)
+    assert trace.target_padding == (False, False, True, True, True)  # the row of 4 produces padding
+    whole = trace_torch(model, ids, pad=None, token="p s e a b".split())
+    assert not any(whole.target_padding) and whole.decoder_input_tokens == ("a", "p", "b", "p", "p")
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_probabilities_in_half_precision_are_not_taken_for_logits(kind):
+    class Probabilities(Fused):
+        def forward(self, ids):
+            return (4 * super().forward(ids)).softmax(-1)
+
+    model, ids = seeded(Probabilities).to(kind), torch.arange(12).repeat(3)[None]
+    trace = trace_torch(model, ids, pad=None)
+    with torch.no_grad():
+        logs = model(ids)[0].float().log()
+    assert kind != torch.bfloat16 or (logs.exp().sum(-1) - 1).abs().max() > 1e-3  # what used to mislead it
+    np.testing.assert_allclose(trace.log_probabilities[:-1], logs[range(35), ids[0, 1:]].numpy(), atol=0.1)
+
+
 class Sparse(nn.Module):
     """An encoder of two layers: the first sees one token to either side, the second every other one."""
 

@@ -22,7 +22,7 @@ def trace_jax(
     *inputs: Any,
     token: Token = str,
     target_token: Token | None = None,
-    pad: int = 0,
+    pad: int | None = 0,
     **named: Any,
 ) -> AttentionTrace:
     """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes
@@ -39,7 +39,7 @@ def trace_jax(
             start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens are called 1, 2, 3 …
         token: what names an id: a function, a list or a dictionary.
         target_token: the same for the target, where it has a vocabulary of its own.
-        pad: the id of padding.
+        pad: the id of padding, which stands at the end of a text; None where no id is padding.
         named: goes to the network, too, such as masks, or ``deterministic=True`` for Flax's dropout.
 
     Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well.

@@ -25,7 +25,7 @@ from model.adapters.listening import (
     replaced_everywhere,
     what_was_heard,
 )
-from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
+from model.adapters.outputs import Token, answer, first_output, names, of_one_side, padding_of, probabilities
 from model.adapters.torch import spelled_out
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
@@ -42,7 +42,7 @@ def trace_keras(
     token: Token = str,
     target_token: Token | None = None,
     inputs: Inputs | None = None,
-    pad: int = 0,
+    pad: int | None = 0,
 ) -> AttentionTrace:
     """One pass of a Keras network, seen from outside: a subclassed or functional model, or one of KerasHub, with ``keras.layers`` or
     with attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
@@ -58,7 +58,7 @@ def trace_keras(
         inputs: what the model is called with, from the source (1, S) and what the decoder reads (1, T). A tuple is
             several arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed
             as the model's ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
-        pad: the id of padding.
+        pad: the id of padding, which stands at the end of a text; None where no id is padding.
 
     The first output of the shape (1, T, V) gives the probabilities of what was produced; it may be logits, too.
 
@@ -81,8 +81,8 @@ def trace_keras(
         source_tokens=tuple(map(labels[0], ids)),
         target_tokens=tuple(map(labels[1], written[1:])),
         decoder_input_tokens=tuple(map(labels[1], written[:-1])),
-        source_padding=tuple(ids == pad),
-        target_padding=tuple(written[1:] == pad),
+        source_padding=tuple(padding_of("the source", ids, pad)),
+        target_padding=tuple(padding_of("the target", written[1:], pad)),
         **kinds,
         **probabilities(output, written[1:], labels[1]),
     )
@@ -90,7 +90,7 @@ def trace_keras(
 
 
 def _second_pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
+    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int | None
 ) -> HeardPass | None:
     """A pass with another number of target tokens, which ``sorted_by_kind`` needs where S and T are equal.
 
@@ -110,7 +110,7 @@ def _second_pass(
 
 
 def _pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
+    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int | None
 ) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras

@@ -10,7 +10,7 @@ import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, Maps, sorted_by_kind, with_masks
 from model.adapters.listening import Ear, what_was_heard
-from model.adapters.outputs import Token, names, of_one_side, probabilities
+from model.adapters.outputs import Token, names, of_one_side, padding_of, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -21,12 +21,12 @@ class Side(NamedTuple):
 
     ids: np.ndarray  # (S,)
     name: Callable[[int], str]
-    pad: int
+    pad: int | None
     named: bool  # whether there are ids
 
 
 def sides_of(
-    inputs: tuple, token: Token, target_token: Token | None, pad: int
+    inputs: tuple, token: Token, target_token: Token | None, pad: int | None
 ) -> tuple[Side, Side | None, Lengths]:
     """What the source and the decoder read, and how long they are. ``inputs``: what a network is called with.
 
@@ -63,19 +63,21 @@ def trace_of(
         return of_one_side(found, source.ids, output, source.name, source.pad)
     likeliest = read.ids[-1:] if output is None else output[-1:].argmax(-1)
     produced = np.concatenate([read.ids[1:], likeliest]) if read.named else read.ids
+    # The first id is a start mark, which some networks spell as padding.
+    padding = np.append(False, padding_of("the target", read.ids[1:], read.pad)) & (produced == read.pad)
     trace = AttentionTrace(
         source_tokens=tuple(map(source.name, source.ids)),
         target_tokens=tuple(map(read.name, produced)),
         decoder_input_tokens=tuple(map(read.name, read.ids)),
-        source_padding=tuple(source.ids == source.pad),
-        target_padding=tuple((produced == read.pad) & (read.ids == read.pad)),
+        source_padding=tuple(padding_of("the source", source.ids, source.pad)),
+        target_padding=tuple(padding),
         **kinds,
         **probabilities(output, produced, read.name),
     )
     return with_masks(trace, found.masked)
 
 
-def _side(what: str, given: Any, token: Token, pad: int) -> Side:
+def _side(what: str, given: Any, token: Token, pad: int | None) -> Side:
     shape = tuple(getattr(given, "shape", ()))
     is_ids = bool(shape) and plain_array(what, given).dtype.kind in "iu"
     if is_ids and (len(shape) == 1 or len(shape) == 2 and shape[0] == 1):

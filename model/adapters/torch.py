@@ -31,7 +31,7 @@ def trace_torch(
     *inputs: Any,
     token: Token = str,
     target_token: Token | None = None,
-    pad: int = 0,
+    pad: int | None = 0,
     **named: Any,
 ) -> AttentionTrace:
     """One pass of a PyTorch module, seen from outside: ``nn.Transformer``, ``nn.MultiheadAttention``, the fused
@@ -45,7 +45,7 @@ def trace_torch(
             tokens are called 1, 2, 3 …
         token: what names an id: a function, a list or a dictionary.
         target_token: the same for the target, where it has a vocabulary of its own.
-        pad: the id of padding.
+        pad: the id of padding, which stands at the end of a text; None where no id is padding.
         named: goes to the module, too, such as masks.
 
     A row produces the token that the decoder reads next; the last one what the output, the first of the shape (1, T, V),

@@ -4,16 +4,16 @@ S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H hea
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, without_output
+from model.adapters.heard import HeardPass, Lengths, stretched, without_output
 from model.adapters.listening import Ear, of_softmax, replaced_everywhere
-from model.adapters.one_pass import sides_of, trace_of
-from model.adapters.outputs import Token, answer, first_output
+from model.adapters.one_pass import axis_of, sides_of, trace_of
+from model.adapters.outputs import Output, Token, answer, first_output
 from model.trace.trace import AttentionTrace
 
 
@@ -23,6 +23,8 @@ def trace_jax(
     token: Token = str,
     target_token: Token | None = None,
     pad: int | None = 0,
+    heads: int | None = None,
+    output: Output | None = None,
     **named: Any,
 ) -> AttentionTrace:
     """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes
@@ -40,6 +42,9 @@ def trace_jax(
         token: what names an id: a function, a list or a dictionary.
         target_token: the same for the target, where it has a vocabulary of its own.
         pad: the id of padding, which stands at the end of a text; None where no id is padding.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself.
+        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
+            first one of that shape; ``lambda returned: None`` for a body without an output layer.
         named: goes to the network, too, such as masks, or ``deterministic=True`` for Flax's dropout.
 
     Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well.
@@ -48,34 +53,32 @@ def trace_jax(
     """
     sides = sides_of(inputs, token, target_token, pad)
     lengths = sides[2]
-    (heard, _), output, ear = _pass(call, inputs, named, lengths)
-    return trace_of(sides, heard, output, ear, lambda: _second_pass(call, inputs, named, lengths))
+    (heard, _), logits, ear = _pass(call, inputs, named, lengths, output)
+    again = partial(_second_pass, call, inputs, named, lengths)
+    return trace_of(sides, heard, logits, ear, again, heads)
 
 
 def _pass(
-    call: Callable, inputs: tuple, named: dict, lengths: Lengths
+    call: Callable, inputs: tuple, named: dict, lengths: Lengths, output: Output | None = None
 ) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     with _listening() as ear:
         returned = call(*inputs, **named)
-    returned = getattr(returned, "logits", returned)
+    returned = getattr(returned, "logits", returned) if output is None else output(returned)
     if len(getattr(returned, "shape", ())) == 2 and returned.shape[0] == (lengths[1] or lengths[0]) > 1:
         returned = returned[None]  # of a network that is called without a batch
-    output = first_output(returned, lengths[1] or lengths[0])
-    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
+    logits = first_output(returned, lengths[1] or lengths[0])
+    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
 
 
-def _second_pass(call: Callable, inputs: tuple, named: dict, lengths: Lengths) -> HeardPass | None:
-    """A pass over one more target token, the last one twice, or over one fewer; None where the network takes neither."""
-    target, (source, length) = np.asarray(inputs[1]), lengths
-    axis = next((n for n, size in enumerate(target.shape) if size == length and n < 2), 0)
-    cut = np.arange(target.shape[axis])
-    for chosen in (np.append(cut, cut[-1]), cut[:-1]):
-        if len(chosen):
-            with suppress(Exception):  # such as masks of the first length
-                other = inputs[0], _like(inputs[1], target.take(chosen, axis)), *inputs[2:]
-                return _pass(call, other, named, (source, len(chosen)))[0]
-    return None
+def _second_pass(call: Callable, inputs: tuple, named: dict, first: Lengths, lengths: Lengths) -> HeardPass:
+    """A pass whose first inputs, of the ``first`` lengths, have other ``lengths``."""
+    changed = list(inputs)
+    for number, (length, other) in enumerate(zip(first, lengths, strict=True)):
+        if length is not None and other is not None:
+            given = np.asarray(inputs[number])
+            changed[number] = _like(inputs[number], stretched(given, other, axis_of(given, length)))
+    return _pass(call, tuple(changed), named, lengths)[0]
 
 
 def _like(given: Any, array: np.ndarray) -> Any:

@@ -7,13 +7,13 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, with_masks, without_output
+from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, stretched, with_masks, without_output
 from model.adapters.jax import beside
 from model.adapters.listening import (
     FUSED,
@@ -25,7 +25,16 @@ from model.adapters.listening import (
     replaced_everywhere,
     what_was_heard,
 )
-from model.adapters.outputs import Token, answer, first_output, names, of_one_side, padding_of, probabilities
+from model.adapters.outputs import (
+    Output,
+    Token,
+    answer,
+    first_output,
+    names,
+    of_one_side,
+    padding_of,
+    probabilities,
+)
 from model.adapters.torch import spelled_out
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
@@ -43,6 +52,8 @@ def trace_keras(
     target_token: Token | None = None,
     inputs: Inputs | None = None,
     pad: int | None = 0,
+    heads: int | None = None,
+    output: Output | None = None,
 ) -> AttentionTrace:
     """One pass of a Keras network, seen from outside: a subclassed or functional model, or one of KerasHub, with ``keras.layers`` or
     with attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
@@ -59,24 +70,30 @@ def trace_keras(
             several arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed
             as the model's ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
         pad: the id of padding, which stands at the end of a text; None where no id is padding.
-
-    The first output of the shape (1, T, V) gives the probabilities of what was produced; it may be logits, too.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in layers of their own
+            that are called with the same arguments are found without it.
+        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
+            first one of that shape; ``lambda returned: None`` for a body without an output layer.
 
     Raises TraceError, which says why, where no attention was heard.
     """
+    if not hasattr(model, "call"):
+        advice = "Give the model itself, not a function of it such as tf.function(model)"
+        raise TraceError("model", "be a Keras model", type(model).__name__, advice)
     ids = _sentence("source", source)
     written = None if target is None else _sentence("target", target)
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
     labels = names(token, pad), names(token if target_token is None else target_token, pad)
-    (heard, lengths), output, ear = _pass(model, ids, written, inputs, pad)
-    found = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
+    (heard, lengths), logits, ear = _pass(model, ids, written, inputs, pad, output)
+    again = partial(_second_pass, model, ids, written, inputs, pad)
+    found = sorted_by_kind(heard, lengths, again, heads)
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     ear.tell_missed()
     if written is None:
-        return of_one_side(found, ids, output, labels[0], pad)
+        return of_one_side(found, ids, logits, labels[0], pad)
     trace = AttentionTrace(
         source_tokens=tuple(map(labels[0], ids)),
         target_tokens=tuple(map(labels[1], written[1:])),
@@ -84,33 +101,35 @@ def trace_keras(
         source_padding=tuple(padding_of("the source", ids, pad)),
         target_padding=tuple(padding_of("the target", written[1:], pad)),
         **kinds,
-        **probabilities(output, written[1:], labels[1]),
+        **probabilities(logits, written[1:], labels[1]),
     )
     return with_masks(trace, found.masked)
 
 
 def _second_pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int | None
-) -> HeardPass | None:
-    """A pass with another number of target tokens, which ``sorted_by_kind`` needs where S and T are equal.
-
-    It has one target token more, or one fewer if the model takes no more. None if the model takes neither.
-    """
-    assert written is not None
-    for other in (np.append(written, written[-1]), written[:-1]):
-        if len(other) > 1:
-            with suppress(
-                Exception
-            ):  # a length that the model was not built for: each library has its own kind
-                return _pass(model, ids, other, inputs, pad)[0]
-    return None
+    model: Any,
+    ids: np.ndarray,
+    written: np.ndarray | None,
+    inputs: Inputs | None,
+    pad: int | None,
+    lengths: Lengths,
+) -> HeardPass:
+    """A pass with other ``lengths``, which ``sorted_by_kind`` needs where shapes do not tell what is what."""
+    source, target = lengths
+    other = None if written is None or target is None else stretched(written, target + 1)
+    return _pass(model, stretched(ids, source), other, inputs, pad)[0]
 
 
 # --- one pass ---
 
 
 def _pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int | None
+    model: Any,
+    ids: np.ndarray,
+    written: np.ndarray | None,
+    inputs: Inputs | None,
+    pad: int | None,
+    output: Output | None = None,
 ) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras
@@ -131,8 +150,8 @@ def _pass(
             stacklevel=3,
         )
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
-    output = first_output(returned, lengths[1] or lengths[0])
-    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
+    logits = first_output(returned, lengths[1] or lengths[0], output)
+    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
 
 
 def arguments_of(
@@ -219,6 +238,7 @@ def _listening(model: Any) -> Iterator[Ear]:
             stack.enter_context(replaced_everywhere(owner, name, heard, parts))
         for owner, name in loaded(FUSED):
             stack.enter_context(replaced_everywhere(owner, name, ear.noticing(getattr(owner, name)), parts))
+        stack.enter_context(replaced(layers.Layer, "__call__", ear.inside(layers.Layer.__call__)))
         stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
         for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
             asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import Altering
-from model.adapters.heard import MASKED
 from model.adapters.keras import Inputs, arguments_of, asked_for_scores, by_name, eager_functions
 from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
+from model.adapters.maps import MASKED
 
 LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 _FAR = 1e30  # below every score

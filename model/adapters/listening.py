@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from model.adapters.heard import Maps, as_maps
+from model.adapters.maps import Call, Maps, as_maps
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 
@@ -38,6 +38,8 @@ class Ear:
         self.missed: list[str] = []
         self.fused: list[str] = []  # those of ``missed`` that are attention for certain
         self.is_random = False  # whether dropout was on
+        self._calls: list[Call] = []
+        self._called = 0  # how many calls there were
         self._inside = 0  # how many listening functions are being called, one by the other
         self._scores: Any = None  # what the innermost softmax was given
 
@@ -60,6 +62,20 @@ class Ear:
 
         return listened
 
+    def inside(self, call: Callable) -> Callable:
+        """``call`` of a layer, so that it is known of each softmax inside which layers it was taken."""
+
+        @wraps(call)
+        def called(layer, *args, **kwargs):
+            self._called += 1
+            self._calls.append(Call(self._called, layer, (*args, *kwargs.values())))
+            try:
+                return call(layer, *args, **kwargs)
+            finally:
+                self._calls.pop()
+
+        return called
+
     def noticing(self, function: Callable) -> Callable:
         """``function``, which keeps no weights: that it was called is remembered."""
 
@@ -79,10 +95,12 @@ class Ear:
         """Remember the weights of one softmax over ``axis``, and the cells that a mask hid in its ``scores``."""
         try:
             given = None if scores is None else as_maps(plain_array("softmax", scores), axis)
-            self.heard.append(Maps.of(as_maps(plain_array("softmax", weights), axis), given))
+            self.heard.append(
+                Maps.of(as_maps(plain_array("softmax", weights), axis), given, tuple(self._calls))
+            )
         except TraceError:
             self.missed.append(
-                f"a softmax, behind {len(self.heard)} that were heard, ran inside a compiled function (tf.function, jit, scan): "
+                f"a softmax ran inside a compiled function (tf.function, jit, scan), behind {len(self.heard)} that were heard: "
                 "call it eagerly"
             )
 

@@ -40,20 +40,32 @@ def sides_of(
     return source, read, (len(source.ids), None if read is None else len(read.ids))
 
 
+def axis_of(given: Any, length: int) -> int:
+    """The axis of an input along which its ``length`` tokens stand.
+
+    >>> axis_of(np.zeros((1, 4)), 4), axis_of(np.zeros((4, 1, 8)), 4), axis_of(np.zeros((4, 8)), 4)
+    (1, 0, 0)
+    """
+    shape = tuple(given.shape)
+    return int(shape[1:2] == (length,) and (len(shape) == 3 or shape[0] == 1))
+
+
 def trace_of(
     sides: tuple[Side, Side | None, Lengths],
     heard: list[Maps],
     output: np.ndarray | None,
     ear: Ear,
-    again: Callable[[], HeardPass | None],
+    again: Callable[[Lengths], HeardPass],
+    heads: int | None,
 ) -> AttentionTrace:
-    """The trace of a pass in which ``heard`` was heard. ``output`` (T, V). ``again``: as in ``sorted_by_kind``.
+    """The trace of a pass in which ``heard`` was heard. ``output`` (T, V). ``again``, ``heads``: as in
+    ``sorted_by_kind``.
 
     A row produces the token that the decoder reads next; the last one what ``output`` finds likeliest. Raises TraceError, which says
     why, where no attention was heard.
     """
     source, read, lengths = sides
-    found = sorted_by_kind(heard, lengths, again)
+    found = sorted_by_kind(heard, lengths, again, heads)
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
@@ -79,6 +91,8 @@ def trace_of(
 
 def _side(what: str, given: Any, token: Token, pad: int | None) -> Side:
     shape = tuple(getattr(given, "shape", ()))
+    if 0 in shape:
+        raise TraceError(what, "have at least one token", f"the shape {shape}")
     is_ids = bool(shape) and plain_array(what, given).dtype.kind in "iu"
     if is_ids and (len(shape) == 1 or len(shape) == 2 and shape[0] == 1):
         return Side(plain_array(what, given).reshape(-1), names(token, pad), pad, True)

@@ -11,6 +11,7 @@ from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
+Output = Callable[[Any], Any]  # what a model returned -> its logits or probabilities, None where it has none
 Token = Callable[[int], Any] | Mapping[int, str] | Sequence[str]  # what names an id
 _ALTERNATIVES = 5
 _ROW_TOLERANCE = (
@@ -79,8 +80,10 @@ def probabilities(
     }
 
 
-def first_output(returned: Any, rows: int) -> np.ndarray | None:
-    """(rows, V), the first of what a model returned that has this shape; of named outputs only the logits."""
+def first_output(returned: Any, rows: int, output: Output | None = None) -> np.ndarray | None:
+    """(rows, V), the first of what a model returned that has this shape; of named outputs only the logits. Or what ``output`` makes of it."""
+    if output is not None:
+        returned = output(returned)
     if isinstance(returned, Mapping):
         returned = returned.get("logits")
     for each in returned if isinstance(returned, list | tuple) else [returned]:

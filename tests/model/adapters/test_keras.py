@@ -274,7 +274,7 @@ class Mixed(DecoderAlone):
         heads = ops.reshape(state, (1, ids.shape[1], 4, -1))
         mixed = ops.dot_product_attention(heads, heads, heads, is_causal=True)
         scores = ops.einsum("bqhd,bkhd->bhqk", mixed, mixed)
-        later = ops.convert_to_tensor(np.triu(np.ones((1, 1, *ids.shape[-1:] * 2), "float32"), 1))
+        later = ops.convert_to_tensor(np.triu(np.ones((1, 1, ids.shape[1], ids.shape[1]), "float32"), 1))
         weights = backend_softmax(scores - 1e9 * later, -1)
         return self.out(ops.reshape(ops.einsum("bhqk,bkhd->bqhd", weights, heads), state.shape))
 
@@ -295,9 +295,28 @@ if tensorflow:
                 return super().call(ids)
 
         with pytest.warns(
-            UserWarning, match="not heard: a softmax, behind 0 .* compiled .* layer is missing"
+            UserWarning, match="not heard: a softmax ran .* compiled .* behind 0 .* layer is missing"
         ):
             trace_keras(seeded(Half), SOURCE)
+
+
+class HeadByHead(DecoderAlone):
+    """Each head is a layer of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.several = [[layers.MultiHeadAttention(1, 4) for _ in range(3)] for _ in range(2)]
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        for heads in self.several:
+            state = state + sum(head(state, state, use_causal_mask=True) for head in heads)
+        return self.out(state)
+
+
+def test_heads_in_layers_of_their_own_are_one_layer():
+    trace = opened(trace_keras(seeded(HeadByHead), SOURCE))
+    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 3)
 
 
 def test_what_the_model_is_called_with_can_be_said():
@@ -336,6 +355,8 @@ def test_what_cannot_be_traced_is_told_why():
         TraceError, match=r"source should be the ids of one sentence, .* \(2, 4\). .* such as source\[0\]"
     ):
         trace_keras(seeded(OfKerasLayers), [SOURCE, SOURCE], TARGET)
+    with pytest.raises(TraceError, match="should be a Keras model, received function. Give the model itself"):
+        trace_keras(lambda ids: ids, SOURCE)
     with pytest.raises(TraceError, match="target should have a start mark and at least one token"):
         trace_keras(seeded(OfKerasLayers), SOURCE, [1])
 

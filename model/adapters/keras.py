@@ -4,27 +4,16 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary.
 """
 
 import inspect
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial, wraps
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, stretched, with_masks, without_output
-from model.adapters.jax import beside
-from model.adapters.listening import (
-    FUSED,
-    SOFTMAXES,
-    Ear,
-    loaded,
-    of_softmax,
-    replaced,
-    replaced_everywhere,
-    what_was_heard,
-)
+from model.adapters.keras_listening import listening
+from model.adapters.listening import Ear, what_was_heard
 from model.adapters.outputs import (
     Output,
     Token,
@@ -35,7 +24,6 @@ from model.adapters.outputs import (
     padding_of,
     probabilities,
 )
-from model.adapters.torch import spelled_out
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -120,9 +108,6 @@ def _second_pass(
     return _pass(model, stretched(ids, source), other, inputs, pad)[0]
 
 
-# --- one pass ---
-
-
 def _pass(
     model: Any,
     ids: np.ndarray,
@@ -142,7 +127,7 @@ def _pass(
         not model.built
     ):  # the first call makes the weights, for which some backends call layers more than once
         model(*given, **named)
-    with _listening(model) as ear:
+    with listening(model) as ear:
         returned = model(*given, **named)
     if ear.is_random:
         warnings.warn(
@@ -216,87 +201,3 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
             name, "be the ids of one sentence", f"{found.dtype} of the shape {found.shape}", advice
         )
     return found.astype(np.int32)
-
-
-# --- listening ---
-
-
-@contextmanager
-def _listening(model: Any) -> Iterator[Ear]:
-    """Each softmax that Keras or its backend takes inside the ``with`` is heard, and what is fused is spelled out."""
-    import keras
-
-    ear, layers, parts = Ear(), keras.layers, list(model._flatten_layers())
-    with ExitStack() as stack:
-        for owner, name in loaded([("torch.nn.functional", "scaled_dot_product_attention")]):
-            stack.enter_context(replaced_everywhere(owner, name, spelled_out(ear), parts))
-        for owner, name in loaded([("jax.nn", "dot_product_attention")]):
-            attend = beside(getattr(owner, name), ear.hearing(owner.softmax, of_softmax))
-            stack.enter_context(replaced_everywhere(owner, name, attend, parts))
-        for owner, name in loaded(SOFTMAXES):
-            heard = ear.hearing(getattr(owner, name), of_softmax)
-            stack.enter_context(replaced_everywhere(owner, name, heard, parts))
-        for owner, name in loaded(FUSED):
-            stack.enter_context(replaced_everywhere(owner, name, ear.noticing(getattr(owner, name)), parts))
-        stack.enter_context(replaced(layers.Layer, "__call__", ear.inside(layers.Layer.__call__)))
-        stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
-        for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
-            asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)
-            stack.enter_context(replaced(layer, "_compute_attention", asked))
-        stack.enter_context(replaced(layers.Dropout, "call", _noticing_dropout(layers.Dropout.call, ear)))
-        stack.enter_context(eager_functions(keras.backend.backend()))
-        yield ear
-
-
-def _noticing_dropout(drop: Callable, ear: Ear) -> Callable:
-    """``drop``; that it was on is remembered."""
-
-    @wraps(drop)
-    def noticed(layer, inputs, training=False):
-        ear.is_random |= bool(training) and layer.rate > 0
-        return drop(layer, inputs, training=training)
-
-    return noticed
-
-
-@contextmanager
-def eager_functions(backend: str) -> Iterator[None]:
-    """A ``tf.function``, or a loop of JAX, inside the model runs as plain Python meanwhile, so that its numbers can be read."""
-    if backend == "jax":
-        with sys.modules["jax"].disable_jit():
-            yield
-    elif backend == "tensorflow":
-        configuration = sys.modules["tensorflow"].config
-        before = configuration.functions_run_eagerly()
-        configuration.run_functions_eagerly(True)
-        try:
-            yield
-        finally:
-            configuration.run_functions_eagerly(before)
-    else:
-        yield
-
-
-def asked_for_scores(compute: Callable) -> Callable:
-    """``_compute_attention`` of a layer that returns its weights, too, and so takes no fused function."""
-    takes_option = "return_attention_scores" in inspect.signature(compute).parameters
-
-    @wraps(compute)
-    def asked(self, *args, **kwargs):
-        if takes_option:
-            bound = inspect.signature(compute).bind(self, *args, **kwargs)
-            bound.arguments["return_attention_scores"] = True
-            return compute(*bound.args, **bound.kwargs)
-        with replaced(self, "_return_attention_scores", True):
-            return compute(self, *args, **kwargs)
-
-    return asked
-
-
-def _of_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:
-    axis = layer.axis
-    return result, axis[0] if isinstance(axis, list | tuple) else axis
-
-
-def _of_attention(result: Any, *_: Any, **__: Any) -> tuple[Any, int]:
-    return result[1], -1

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import Altering
-from model.adapters.keras import Inputs, arguments_of, asked_for_scores, by_name, eager_functions
+from model.adapters.keras import Inputs, arguments_of, by_name
+from model.adapters.keras_listening import asked_for_scores, eager_functions
 from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
 from model.adapters.maps import MASKED
 

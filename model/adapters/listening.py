@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
-from model.adapters.maps import Call, Maps, as_maps
+from model.adapters.maps import LayerCall, Maps, as_maps
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 
@@ -38,7 +38,7 @@ class Ear:
         self.missed: list[str] = []
         self.fused: list[str] = []  # those of ``missed`` that are attention for certain
         self.is_random = False  # whether dropout was on
-        self._calls: list[Call] = []
+        self._calls: list[LayerCall] = []
         self._called = 0  # how many calls there were
         self._inside = 0  # how many listening functions are being called, one by the other
         self._scores: Any = None  # what the innermost softmax was given
@@ -68,7 +68,7 @@ class Ear:
         @wraps(call)
         def called(layer, *args, **kwargs):
             self._called += 1
-            self._calls.append(Call(self._called, layer, (*args, *kwargs.values())))
+            self._calls.append(LayerCall(self._called, layer, (*args, *kwargs.values())))
             try:
                 return call(layer, *args, **kwargs)
             finally:

@@ -11,7 +11,7 @@ import numpy as np
 MASKED = 5e3
 
 
-class Call(NamedTuple):
+class LayerCall(NamedTuple):
     """A layer of a network that is being called."""
 
     number: int  # calls are counted
@@ -24,10 +24,10 @@ class Maps(NamedTuple):
 
     weights: np.ndarray  # (H, Q, K)
     masked: np.ndarray  # (H, Q, K) bool, True where a mask hides the key from the query
-    path: tuple[Call, ...] = ()  # the calls of layers inside which it was made, the whole network first
+    path: tuple[LayerCall, ...] = ()  # the calls of layers inside which it was made, the whole network first
 
     @classmethod
-    def of(cls, weights: np.ndarray, scores: np.ndarray | None, path: tuple[Call, ...] = ()) -> "Maps":
+    def of(cls, weights: np.ndarray, scores: np.ndarray | None, path: tuple[LayerCall, ...] = ()) -> "Maps":
         """Read the mask off the ``scores`` (H, Q, K) before the softmax; without them none is known."""
         if scores is None or scores.shape != weights.shape:
             return cls(weights, np.zeros(weights.shape, bool), path)

@@ -235,18 +235,6 @@ if tensorflow:  # its functions are compiled
             trace_keras(InAGraph(), SOURCE)
 
 
-if keras.backend.backend() == "torch":
-
-    def test_fused_attention_of_one_s_own_is_told():
-        class Fused(keras.Model):
-            def call(self, ids):
-                state = ops.ones((1, 1, len(SOURCE), 2))
-                return import_module("torch").nn.functional.scaled_dot_product_attention(state, state, state)
-
-        with pytest.raises(TraceError, match="scaled_dot_product_attention is fused and keeps no weights"):
-            trace_keras(Fused(), SOURCE)
-
-
 def test_dropout_that_is_on_is_told():
     class AlwaysTraining(DecoderAlone):
         def __init__(self):

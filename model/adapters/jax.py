@@ -132,22 +132,40 @@ def _heard(ear: Ear, softmax: Callable) -> Callable:
 
 def beside(attend: Callable, softmax: Callable) -> Callable:
     """``jax.nn.dot_product_attention``, which keeps no weights: they are computed beside it, as its documentation has them."""
-    import jax.numpy as jnp
 
     @wraps(attend)
     def attended(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, **others):
-        rows, heads, depth = query.shape[-3:]
-        many = jnp.repeat(key, heads // key.shape[-2], axis=-2)
-        scores = jnp.einsum("...qhd,...khd->...hqk", query, many) * (depth**-0.5 if scale is None else scale)
-        scores = scores if bias is None else scores + bias
-        seen = jnp.ones((rows, key.shape[-3]), bool) if mask is None else mask
-        if is_causal:
-            seen = seen & jnp.tri(rows, key.shape[-3], dtype=bool)
-        if (window := others.get("local_window_size")) is not None:
-            before, behind = (window, window) if isinstance(window, int) else window
-            offset = jnp.arange(key.shape[-3]) - jnp.arange(rows)[:, None]
-            seen = seen & (offset >= -before) & (offset <= behind)
-        softmax(jnp.where(seen, scores, jnp.finfo(scores.dtype).min), axis=-1)
+        softmax(_scores(query, key, bias, mask, scale, is_causal, others), axis=-1)
         return attend(query, key, value, bias, mask, scale=scale, is_causal=is_causal, **others)
 
     return attended
+
+
+def spelled_out_jax(softmax: Callable) -> Callable:
+    """``jax.nn.dot_product_attention`` that mixes values by what ``softmax``, which may change it, makes of the scores."""
+    import jax.numpy as jnp
+
+    def attended(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, **others):
+        weights = softmax(_scores(query, key, bias, mask, scale, is_causal, others), axis=-1)
+        many = jnp.repeat(value, query.shape[-2] // value.shape[-2], axis=-2)
+        return jnp.einsum("...hqk,...khd->...qhd", weights, many)
+
+    return attended
+
+
+def _scores(query, key, bias, mask, scale, is_causal, others):
+    """(…, H, Q, K), with what is hidden far below all others."""
+    import jax.numpy as jnp
+
+    rows, heads, depth = query.shape[-3:]
+    many = jnp.repeat(key, heads // key.shape[-2], axis=-2)
+    scores = jnp.einsum("...qhd,...khd->...hqk", query, many) * (depth**-0.5 if scale is None else scale)
+    scores = scores if bias is None else scores + bias
+    seen = jnp.ones((rows, key.shape[-3]), bool) if mask is None else mask
+    if is_causal:
+        seen = seen & jnp.tri(rows, key.shape[-3], dtype=bool)
+    if (window := others.get("local_window_size")) is not None:
+        before, behind = (window, window) if isinstance(window, int) else window
+        offset = jnp.arange(key.shape[-3]) - jnp.arange(rows)[:, None]
+        seen = seen & (offset >= -before) & (offset <= behind)
+    return jnp.where(seen, scores, jnp.finfo(scores.dtype).min)

@@ -166,16 +166,23 @@ def replaced_everywhere(owner: Any, name: str, new: Any, parts: Iterable[Any] = 
 
     The library's own files go on to use the old one.
     """
+    with ExitStack() as stack:
+        for each, own_name in places_of(owner, name, parts):
+            stack.enter_context(replaced(each, own_name, new))
+        yield
+
+
+def places_of(owner: Any, name: str, parts: Iterable[Any] = ()) -> list[tuple[Any, str]]:
+    """(owner, name) of all places outside of its library from which a function of it may be called, its own one first."""
     old, library = getattr(owner, name), _library(owner)
     files = [file for path, file in list(sys.modules.items()) if path.partition(".")[0] != library]
-    with ExitStack() as stack:
-        stack.enter_context(replaced(owner, name, new))
-        for each in (*files, *parts):
-            for own_name in [
-                key for key, value in list(getattr(each, "__dict__", {}).items()) if value is old
-            ]:
-                stack.enter_context(replaced(each, own_name, new))
-        yield
+    found = [
+        (each, own_name)
+        for each in (*files, *parts)
+        for own_name, value in list(getattr(each, "__dict__", {}).items())
+        if value is old
+    ]
+    return [(owner, name), *found]
 
 
 def _library(owner: Any) -> str:

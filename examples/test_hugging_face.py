@@ -29,7 +29,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import BaseModelOutput
 
-from model import AttentionTrace, TraceError, from_transformers
+from model import AttentionTrace, TraceError, from_transformers, laboratory_of
 from model.analysis.words import word_axes
 from viz import explore
 
@@ -256,3 +256,47 @@ def test_a_model_that_keeps_its_attention_to_itself_is_refused(monkeypatch):
     monkeypatch.setattr(type(model), "forward", lambda *_, **__: BaseModelOutput(attentions=(None,)))
     with pytest.raises(TraceError, match="attentions should be returned by the model, received none"):
         from_transformers(model, tokenizer, TEXT)
+
+
+@pytest.mark.parametrize("make", [*ENCODER_DECODERS.values(), gpt2])
+def test_ids_that_only_the_model_knows_are_called_by_their_number(make):
+    tokenizer = trained("bytes")
+    size = len(tokenizer)
+    trace = from_transformers(make(size + 2_000), tokenizer, "the cat", " a dog")
+    unknown = [each for row in trace.alternatives for each in row if each.isdigit() and int(each) >= size]
+    assert len(unknown) > len(trace.alternatives)  # most ids are such
+    assert laboratory_of(make(size + 2_000), tokenizer).trace("the cat", " a dog").alternatives is not None
+
+
+def test_a_body_without_a_head_for_writing():
+    tokenizer = trained("pieces")
+    whole = ENCODER_DECODERS["bart"](len(tokenizer))
+    trace = from_transformers(whole.model, tokenizer, "the cat", "a dog")
+    expected = from_transformers(whole, tokenizer, "the cat", "a dog")
+    np.testing.assert_array_equal(trace.cross_attention, expected.cross_attention)
+    assert trace.log_probabilities is None and expected.log_probabilities is not None
+    with pytest.raises(ValueError, match="BartModel generates nothing: give a target"):
+        from_transformers(whole.model, tokenizer, "the cat")
+    assert from_transformers(whole.get_encoder(), tokenizer, "the cat").kinds == ("encoder_attention",)
+
+
+def test_one_token_of_a_decoder_is_of_a_decoder():
+    tokenizer = trained("bytes")
+    assert len(tokenizer("a").input_ids) == 1
+    assert from_transformers(gpt2(len(tokenizer)), tokenizer, "a").kinds == ("decoder_attention",)
+    assert from_transformers(bert(len(tokenizer)), tokenizer, "a").kinds == ("encoder_attention",)
+
+
+def test_what_cannot_be_traced_so_is_told():
+    tokenizer = trained("bytes")
+    bart = ENCODER_DECODERS["bart"](len(tokenizer))
+    with pytest.raises(ValueError, match="without sampling or beams, received num_beams=3"):
+        from_transformers(bart, tokenizer, "the cat", num_beams=3)
+    with pytest.raises(ValueError, match="target should have at least one token"):
+        from_transformers(bart, tokenizer, "the cat", "")
+    with pytest.raises(ValueError, match="text should have at least one token"):
+        from_transformers(gpt2(len(tokenizer)), tokenizer, "")
+    with pytest.raises(
+        ValueError, match="BertModel is an encoder, which has no target: give both texts as one"
+    ):
+        from_transformers(bert(len(tokenizer)), tokenizer, "the cat", " sat")

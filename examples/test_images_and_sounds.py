@@ -152,14 +152,18 @@ class Seeing:
         return BatchFeature({"input_ids": words.input_ids, **pixels(images, "pt")})
 
 
-def test_an_image_and_a_text_in_one_sequence(tmp_path):
-    processor = Seeing(trained("bytes"), 9)
+def llava(processor: Seeing) -> LlavaForConditionalGeneration:
     token = processor.tokenizer.convert_tokens_to_ids("<image>")
     reading = LlamaConfig(vocab_size=len(processor.tokenizer), **SIZES, max_position_embeddings=64)
     seeing = CLIPVisionConfig(**SIZES, image_size=24, patch_size=8)
-    model = LlavaForConditionalGeneration(
+    return LlavaForConditionalGeneration(
         LlavaConfig(vision_config=seeing, text_config=reading, image_token_index=token)
     )
+
+
+def test_an_image_and_a_text_in_one_sequence(tmp_path):
+    processor = Seeing(trained("bytes"), 9)
+    model = llava(processor)
     image = np.random.default_rng(0).random((24, 24, 3))
     trace = from_transformers(model, processor, (image, f"the <image>{TEXT}"))
     first = trace.decoder_input_tokens.index("1,1")
@@ -280,3 +284,24 @@ def test_what_a_model_does_not_read_is_told():
     model = ViTForImageClassification(ViTConfig(**SIZES, image_size=24, patch_size=8))
     with pytest.raises(ValueError, match="reads an image, received str"):
         from_transformers(model, pixels, TEXT)
+
+
+def test_each_part_gets_its_own_attention_back():
+    processor = Seeing(trained("bytes"), 9)
+    model = llava(processor)
+    told = {"text_config": "sdpa", "vision_config": "eager"}
+    model.set_attn_implementation(told)
+    from_transformers(model, processor, (np.zeros((24, 24, 3)), "<image>the cat"))
+    assert {name: getattr(model.config, name)._attn_implementation for name in told} == told
+
+
+def test_a_batch_is_told():
+    model = ViTForImageClassification(ViTConfig(**SIZES, image_size=24, patch_size=8))
+    with pytest.raises(
+        TraceError, match="should be of one text, one image .*, received a batch of 2. Give one"
+    ):
+        from_transformers(
+            model,
+            lambda images, **_: BatchFeature({"pixel_values": torch.zeros(2, 3, 24, 24)}),
+            np.zeros((2, 24, 24, 3)),
+        )

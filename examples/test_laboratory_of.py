@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from examples.test_hugging_face import ENCODER_DECODERS, END, bert, trained
+from examples.test_hugging_face import ENCODER_DECODERS, END, bert, gpt2, trained
+from examples.test_images_and_sounds import whisper
 from model import Intervention, from_transformers, laboratory_of
-from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects, replaced_for_change
+from model.analysis import (
+    contrast_of_row,
+    contribution,
+    contribution_rows,
+    explained,
+    head_effects,
+    replaced_for_change,
+)
 from model.analysis.contributions import METHODS, methods_of
 from model.analysis.mixing import added_vectors
 from model.trace.interventions import Head, ZeroedValue
@@ -125,6 +133,60 @@ def test_what_it_writes_is_what_the_model_generates():
     written = from_transformers(model, TOKENIZER, SOURCE).target_text
     assert lab.written_under(SOURCE, [Intervention()]) == [written]
     assert lab.correct(SOURCE).text == written.strip()
+
+
+@pytest.mark.parametrize("told", [{"max_new_tokens": 40}, {"max_length": 41}])
+def test_a_text_without_an_end_is_cut_where_the_model_says_and_told(told):
+    model = model_of("bart")
+    for name, value in (told | {"forced_eos_token_id": None}).items():
+        setattr(model.generation_config, name, value)
+    with torch.no_grad():
+        model.final_logits_bias[0, END] = -1e9
+    lab, source = laboratory_of(model, TOKENIZER), "the cat"
+    with pytest.warns(UserWarning, match="wrote no end mark in 40 tokens, so its text is cut there"):
+        text = lab.correct(source).text
+    assert text == from_transformers(model, TOKENIZER, source).target_text.strip() != source
+    assert lab.written_under(source, [Intervention()]) == [None]
+
+
+def test_claims_about_characters_are_refused_where_tokens_are_none():
+    lab = laboratory_of(model_of("bart"), TOKENIZER)
+    (change, *_) = lab.changes("the cat sat", "the dog sat")
+    with pytest.raises(ValueError, match="each token should be one character, but the tokenizer makes"):
+        explained(lab, "the cat sat", "the dog sat", change)
+
+
+def test_what_has_no_laboratory_is_told():
+    without_end = trained("pieces")
+    without_end.eos_token = None
+    with pytest.raises(ValueError, match=r"should have an end mark: tokenizer.eos_token = …"):
+        laboratory_of(gpt2(len(without_end)), without_end)
+    for other in (None, ["the", "cat"]):
+        with pytest.raises(ValueError, match="tokenizer should be the model's own one, received"):
+            laboratory_of(model_of("bart"), other)
+    with pytest.raises(
+        ValueError, match="should read a text, but WhisperForConditionalGeneration reads a sound"
+    ):
+        laboratory_of(whisper(len(TOKENIZER)), TOKENIZER)
+    with pytest.raises(ValueError, match="prompt should have at least one token"):
+        laboratory_of(gpt2(300), trained("bytes")).written_under("", [Intervention()])
+
+
+@pytest.mark.parametrize("make", [lambda: model_of("bart"), lambda: gpt2(len(TOKENIZER))])
+def test_weights_that_are_no_numbers_are_refused(make):
+    model = make()
+    lab = laboratory_of(model, TOKENIZER)
+    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+    next(each for name, each in model.named_parameters() if "norm" in name or "ln" in name).data[0] = (
+        torch.nan
+    )
+    for ask in (
+        lambda: lab.correct(SOURCE),
+        lambda: contribution(lab, SOURCE, TARGET, contrast, "gradient"),
+        lambda: lab.odds(SOURCE, TARGET, contrast, [Intervention()]),
+    ):
+        with pytest.raises(ValueError, match="the network computes NaN"):
+            ask()
 
 
 def gradients_by_hand(model, lab, row: int, written: int, instead: int) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors, in_sequence
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
 from model.adapters.own_stream import without_memory
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
@@ -38,8 +38,20 @@ def laboratory_of_decoder(model: Any, tokenizer: Any) -> OwnNetwork:
     return OwnNetwork(type(model).__name__, texts, passes, abilities, why=without_memory())
 
 
+def longest_of(model: Any, read: int, otherwise: int) -> int:
+    """How many tokens a model writes at most behind the ``read`` ones that it begins with, as its ``generation_config`` says."""
+    told = model.generation_config
+    if (new := getattr(told, "max_new_tokens", None)) is not None:
+        return max(1, new)
+    whole = getattr(told, "max_length", None)
+    return otherwise if whole is None else max(1, whole - read)
+
+
 class DecoderPasses(WithoutTaps):
-    """Passes over ids; see ``own_network.OwnPasses``. There is no start mark: what is said of it is 0."""
+    """Passes over ids; see ``own_network.OwnPasses``. There is no start mark: what is said of it is 0. A text that goes on needs no end:
+    it is cut where the model would stop generating."""
+
+    needs_end = False
 
     def __init__(self, model: Any, tokenizer: Any):
         self.model, self.tokenizer = model, tokenizer
@@ -67,13 +79,10 @@ class DecoderPasses(WithoutTaps):
             found = self._passed(sources[cut], read, interventions[cut])
             logits.append(to_array(found.logits)[:, len(sources[0]) - 1 :])
             attention.append(np.stack([to_array(each) for each in found.attention[_KIND]], 1))
-        return Pass(np.concatenate(logits), {_KIND: np.concatenate(attention)})
+        return Pass(numbers(np.concatenate(logits)), {_KIND: np.concatenate(attention)})
 
-    def _written(
-        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
-    ) -> Produced | None:
-        """A text that goes on needs no end: it is cut where the model would stop generating."""
-        longest = getattr(self.model.generation_config, "max_new_tokens", None) or _LONGEST
+    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
+        longest = longest_of(self.model, len(source), _LONGEST)
         ids = list(forced)
         while len(ids) < longest and (not ids or ids[-1] != self.end):
             ids.append(int(to_array(self._passed([source], [ids], [intervention]).logits)[0, -1].argmax()))
@@ -97,7 +106,7 @@ class DecoderPasses(WithoutTaps):
             found.append((float(score.detach()), to_array(slopes)[0]))
         by_token = np.stack([each for _, each in found])
         start = np.zeros((len(found), 1), np.float32)
-        score_of = np.array([score for score, _ in found], np.float32)
+        score_of = numbers(np.array([score for score, _ in found], np.float32))
         return Slopes(score_of, by_token[:, :length], np.concatenate([start, by_token[:, length:]], axis=1))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:

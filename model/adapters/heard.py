@@ -10,31 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.adapters.maps import Maps
+from model.adapters.single_heads import with_heads_together
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 from model.trace.windows import later
 
 KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
-MASKED = (
-    5e3  # a score that lies so far below the largest of its row was masked; no head doubts a token that much
-)
 Lengths = tuple[int, int | None]  # S and T; no T where there is no target
-
-
-class Maps(NamedTuple):
-    """What one softmax made."""
-
-    weights: np.ndarray  # (H, Q, K)
-    masked: np.ndarray  # (H, Q, K) bool, True where a mask hides the key from the query
-
-    @classmethod
-    def of(cls, weights: np.ndarray, scores: np.ndarray | None) -> "Maps":
-        """Read the mask off the ``scores`` (H, Q, K) before the softmax; without them none is known."""
-        if scores is None or scores.shape != weights.shape:
-            return cls(weights, np.zeros(weights.shape, bool))
-        largest = scores.max(axis=-1, keepdims=True)
-        floor = np.where(np.isfinite(largest), largest, 0) - MASKED
-        return cls(weights, (scores < floor) & (weights == 0))
 
 
 class Sorted(NamedTuple):
@@ -45,16 +28,6 @@ class Sorted(NamedTuple):
 
 
 HeardPass = tuple[list[Maps], Lengths]
-
-
-def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
-    """(H, Q, K) of what one softmax over ``axis`` made for a batch of one: (1, H, Q, K), (1, Q, K), (1, K), …
-
-    >>> as_maps(np.ones((1, 7, 1)), axis=1).shape  # Bahdanau's scores of 7 source tokens
-    (1, 1, 7)
-    """
-    moved = np.moveaxis(np.atleast_2d(weights), axis, -1)
-    return moved.reshape(-1, *moved.shape[-2:]).astype(np.float32)
 
 
 def without_output(heard: Sequence[Maps], output: np.ndarray | None) -> list[Maps]:
@@ -72,34 +45,53 @@ def _is_part(maps: np.ndarray, output: np.ndarray) -> bool:
     return maps.shape[1] == 1 and bool(np.isclose(output, maps[0, 0], atol=1e-5).all(-1).any())
 
 
-def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], HeardPass | None]) -> Sorted:
+def sorted_by_kind(
+    heard: Sequence[Maps],
+    lengths: Lengths,
+    again: Callable[[Lengths], HeardPass],
+    heads: int | None = None,
+) -> Sorted:
     """What has the shape of attention; layers are in the order in which they were computed.
 
-    Where S and T are equal, shapes cannot tell kinds apart. Then ``again`` is asked for a second pass with another number
-    of target tokens; where there is none, the first map that never looks ahead is where the decoder begins.
-    A decoder that runs step by step leaves rows, which are put together.
+    Where shapes do not tell what is what, ``again`` makes a second pass with the lengths that it is given: S and T are equal, or a
+    softmax of something else, or heads in another place, would look the same. Where no second pass succeeds and S and T are equal, the first map
+    that never looks ahead is where the decoder begins. A decoder that runs step by step leaves rows, which are put together.
+    ``heads``: how many softmaxes of one head make a layer; see ``with_heads_together``.
 
     Raises TraceError for kinds that cannot be told apart, and for layers with different numbers of heads.
     """
     source, target = lengths
-    steps = [each for each in heard if target not in (None, 1) and each.weights.shape[1:] == (1, source)]
+    steps = _steps(heard, lengths)
     whole = [each for each in heard if not any(each is step for step in steps)]
-    if whole and source == target:
-        kinds = _of_second_pass(whole, again()) or _by_order(whole, source)
-    else:
+    kinds = _of_second_pass(whole, lengths, again) if _is_doubtful(whole, lengths) else None
+    if kinds is None and whole and source == target:
+        kinds = _by_order(whole, source)
+    elif kinds is None:
         kinds = [_kind_of(each.weights.shape[1:], lengths) for each in whole]
     found = {kind: [maps for maps, of in zip(whole, kinds, strict=True) if of == kind] for kind in KINDS}
-    layers = {
-        kind: [_layers(kind, part) for part in zip(*maps, strict=True)]
-        for kind, maps in found.items()
-        if maps
-    }
+    layers = {kind: with_heads_together(kind, maps, heads) for kind, maps in found.items() if maps}
+    attention = {kind: _layers(kind, [each.weights for each in maps]) for kind, maps in layers.items()}
+    masked = {kind: _layers(kind, [each.masked for each in maps]) for kind, maps in layers.items()}
     if steps and "cross_attention" not in layers:
-        layers["cross_attention"] = [_rows_together(part, target or 1) for part in zip(*steps, strict=True)]
-    return Sorted(
-        {kind: weights for kind, (weights, _) in layers.items()},
-        {kind: masked for kind, (_, masked) in layers.items()},
-    )
+        attention["cross_attention"] = _rows_together([each.weights for each in steps], target or 1)
+        masked["cross_attention"] = _rows_together([each.masked for each in steps], target or 1)
+    return Sorted(attention, masked)
+
+
+def _steps(heard: Sequence[Maps], lengths: Lengths) -> list[Maps]:
+    """The rows that a decoder leaves which runs step by step. There are none beside a whole map of what the target looks at."""
+    source, target = lengths
+    if target in (None, 1) or any(each.weights.shape[1:] == (target, source) for each in heard):
+        return []
+    return [each for each in heard if each.weights.shape[1:] == (1, source)]
+
+
+def _is_doubtful(whole: Sequence[Maps], lengths: Lengths) -> bool:
+    """Whether something else may have a shape of attention: the softmax of a router in place of one head, or heads in place of rows."""
+    if not whole or lengths[0] == lengths[1]:
+        return bool(whole)
+    found = [each.weights.shape for each in whole if _kind_of(each.weights.shape[1:], lengths)]
+    return any(heads == 1 or heads in shape for heads, *shape in found)
 
 
 def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> AttentionTrace:
@@ -144,14 +136,43 @@ def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
     return shapes.get((shape[0], shape[1]))
 
 
-def _of_second_pass(whole: list[Maps], second: HeardPass | None) -> list[str | None] | None:
+def _of_second_pass(
+    whole: list[Maps], lengths: Lengths, again: Callable[[Lengths], HeardPass]
+) -> list[str | None] | None:
     """The kinds of the first pass's maps, by the shapes that the same softmaxes had in the second."""
-    if second is None:
-        return None
-    heard, lengths = second
-    shapes = [each.weights.shape[1:] for each in heard]
-    kinds = [_kind_of(shape, lengths) for shape in shapes if shape != (1, lengths[0])]
-    return kinds if len(kinds) == len(whole) else None
+    for other in _other_lengths(lengths):
+        try:
+            heard, _ = again(other)
+        except Exception:  # noqa: BLE001, S112  lengths that the network was not built for: each library has its own kind
+            continue
+        steps = _steps(heard, other)
+        second = [each for each in heard if not any(each is step for step in steps)]
+        if len(second) != len(whole):
+            return None
+        both = [
+            (_kind_of(a.weights.shape[1:], lengths), _kind_of(b.weights.shape[1:], other))
+            for a, b in zip(whole, second, strict=True)
+        ]
+        return [kind if first is not None else None for first, kind in both]
+    return None
+
+
+def _other_lengths(lengths: Lengths) -> Sequence[Lengths]:
+    """Lengths that are unequal, those first that tell most."""
+    source, target = lengths
+    if target is None:
+        return [(source + 1, None), (source - 1, None)][: 1 + (source > 2)]
+    longer = (source + 1, target + 1 + (source == target))
+    return [longer, *((source, length) for length in (target + 1, target - 1) if length not in (0, source))]
+
+
+def stretched(ids: np.ndarray, length: int, axis: int = 0) -> np.ndarray:
+    """The first ones of ``ids``, or all and the last one several times.
+
+    >>> stretched(np.array([5, 3]), 4).tolist()
+    [5, 3, 3, 3]
+    """
+    return ids.take(np.minimum(np.arange(length), ids.shape[axis] - 1), axis)
 
 
 def _by_order(whole: list[Maps], length: int) -> list[str | None]:

@@ -4,16 +4,16 @@ S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H hea
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, without_output
-from model.adapters.listening import Ear, of_softmax, replaced
-from model.adapters.one_pass import sides_of, trace_of
-from model.adapters.outputs import Token, answer, first_output
+from model.adapters.heard import HeardPass, Lengths, stretched, without_output
+from model.adapters.listening import Ear, of_softmax, replaced_everywhere
+from model.adapters.one_pass import axis_of, sides_of, trace_of
+from model.adapters.outputs import Output, Token, answer, first_output
 from model.trace.trace import AttentionTrace
 
 
@@ -22,7 +22,9 @@ def trace_jax(
     *inputs: Any,
     token: Token = str,
     target_token: Token | None = None,
-    pad: int = 0,
+    pad: int | None = 0,
+    heads: int | None = None,
+    output: Output | None = None,
     **named: Any,
 ) -> AttentionTrace:
     """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes
@@ -39,7 +41,10 @@ def trace_jax(
             start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens are called 1, 2, 3 …
         token: what names an id: a function, a list or a dictionary.
         target_token: the same for the target, where it has a vocabulary of its own.
-        pad: the id of padding.
+        pad: the id of padding, which stands at the end of a text; None where no id is padding.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself.
+        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
+            first one of that shape; ``lambda returned: None`` for a body without an output layer.
         named: goes to the network, too, such as masks, or ``deterministic=True`` for Flax's dropout.
 
     Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well.
@@ -48,34 +53,32 @@ def trace_jax(
     """
     sides = sides_of(inputs, token, target_token, pad)
     lengths = sides[2]
-    (heard, _), output, ear = _pass(call, inputs, named, lengths)
-    return trace_of(sides, heard, output, ear, lambda: _second_pass(call, inputs, named, lengths))
+    (heard, _), logits, ear = _pass(call, inputs, named, lengths, output)
+    again = partial(_second_pass, call, inputs, named, lengths)
+    return trace_of(sides, heard, logits, ear, again, heads)
 
 
 def _pass(
-    call: Callable, inputs: tuple, named: dict, lengths: Lengths
+    call: Callable, inputs: tuple, named: dict, lengths: Lengths, output: Output | None = None
 ) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     with _listening() as ear:
         returned = call(*inputs, **named)
-    returned = getattr(returned, "logits", returned)
+    returned = getattr(returned, "logits", returned) if output is None else output(returned)
     if len(getattr(returned, "shape", ())) == 2 and returned.shape[0] == (lengths[1] or lengths[0]) > 1:
         returned = returned[None]  # of a network that is called without a batch
-    output = first_output(returned, lengths[1] or lengths[0])
-    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
+    logits = first_output(returned, lengths[1] or lengths[0])
+    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
 
 
-def _second_pass(call: Callable, inputs: tuple, named: dict, lengths: Lengths) -> HeardPass | None:
-    """A pass over one more target token, the last one twice, or over one fewer; None where the network takes neither."""
-    target, (source, length) = np.asarray(inputs[1]), lengths
-    axis = next((n for n, size in enumerate(target.shape) if size == length and n < 2), 0)
-    cut = np.arange(target.shape[axis])
-    for chosen in (np.append(cut, cut[-1]), cut[:-1]):
-        if len(chosen):
-            with suppress(Exception):  # such as masks of the first length
-                other = inputs[0], _like(inputs[1], target.take(chosen, axis)), *inputs[2:]
-                return _pass(call, other, named, (source, len(chosen)))[0]
-    return None
+def _second_pass(call: Callable, inputs: tuple, named: dict, first: Lengths, lengths: Lengths) -> HeardPass:
+    """A pass whose first inputs, of the ``first`` lengths, have other ``lengths``."""
+    changed = list(inputs)
+    for number, (length, other) in enumerate(zip(first, lengths, strict=True)):
+        if length is not None and other is not None:
+            given = np.asarray(inputs[number])
+            changed[number] = _like(inputs[number], stretched(given, other, axis_of(given, length)))
+    return _pass(call, tuple(changed), named, lengths)[0]
 
 
 def _like(given: Any, array: np.ndarray) -> Any:
@@ -94,8 +97,9 @@ def _listening() -> Iterator[Ear]:
     ear = Ear()
     with ExitStack() as stack:
         softmax, attend = jax.nn.softmax, jax.nn.dot_product_attention
-        stack.enter_context(replaced(jax.nn, "softmax", _heard(ear, softmax)))
-        stack.enter_context(replaced(jax.nn, "dot_product_attention", _beside(attend, _heard(ear, softmax))))
+        stack.enter_context(replaced_everywhere(jax.nn, "softmax", _heard(ear, softmax)))
+        attended = beside(attend, _heard(ear, softmax))
+        stack.enter_context(replaced_everywhere(jax.nn, "dot_product_attention", attended))
         stack.enter_context(jax.disable_jit())
         yield ear
 
@@ -126,24 +130,42 @@ def _heard(ear: Ear, softmax: Callable) -> Callable:
     return listened
 
 
-def _beside(attend: Callable, softmax: Callable) -> Callable:
+def beside(attend: Callable, softmax: Callable) -> Callable:
     """``jax.nn.dot_product_attention``, which keeps no weights: they are computed beside it, as its documentation has them."""
-    import jax.numpy as jnp
 
     @wraps(attend)
     def attended(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, **others):
-        rows, heads, depth = query.shape[-3:]
-        many = jnp.repeat(key, heads // key.shape[-2], axis=-2)
-        scores = jnp.einsum("...qhd,...khd->...hqk", query, many) * (depth**-0.5 if scale is None else scale)
-        scores = scores if bias is None else scores + bias
-        seen = jnp.ones((rows, key.shape[-3]), bool) if mask is None else mask
-        if is_causal:
-            seen = seen & jnp.tri(rows, key.shape[-3], dtype=bool)
-        if (window := others.get("local_window_size")) is not None:
-            before, behind = (window, window) if isinstance(window, int) else window
-            offset = jnp.arange(key.shape[-3]) - jnp.arange(rows)[:, None]
-            seen = seen & (offset >= -before) & (offset <= behind)
-        softmax(jnp.where(seen, scores, jnp.finfo(scores.dtype).min), axis=-1)
+        softmax(_scores(query, key, bias, mask, scale, is_causal, others), axis=-1)
         return attend(query, key, value, bias, mask, scale=scale, is_causal=is_causal, **others)
 
     return attended
+
+
+def spelled_out_jax(softmax: Callable) -> Callable:
+    """``jax.nn.dot_product_attention`` that mixes values by what ``softmax``, which may change it, makes of the scores."""
+    import jax.numpy as jnp
+
+    def attended(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, **others):
+        weights = softmax(_scores(query, key, bias, mask, scale, is_causal, others), axis=-1)
+        many = jnp.repeat(value, query.shape[-2] // value.shape[-2], axis=-2)
+        return jnp.einsum("...hqk,...khd->...qhd", weights, many)
+
+    return attended
+
+
+def _scores(query, key, bias, mask, scale, is_causal, others):
+    """(…, H, Q, K), with what is hidden far below all others."""
+    import jax.numpy as jnp
+
+    rows, heads, depth = query.shape[-3:]
+    many = jnp.repeat(key, heads // key.shape[-2], axis=-2)
+    scores = jnp.einsum("...qhd,...khd->...hqk", query, many) * (depth**-0.5 if scale is None else scale)
+    scores = scores if bias is None else scores + bias
+    seen = jnp.ones((rows, key.shape[-3]), bool) if mask is None else mask
+    if is_causal:
+        seen = seen & jnp.tri(rows, key.shape[-3], dtype=bool)
+    if (window := others.get("local_window_size")) is not None:
+        before, behind = (window, window) if isinstance(window, int) else window
+        offset = jnp.arange(key.shape[-3]) - jnp.arange(rows)[:, None]
+        seen = seen & (offset >= -before) & (offset <= behind)
+    return jnp.where(seen, scores, jnp.finfo(scores.dtype).min)

@@ -4,18 +4,26 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary.
 """
 
 import inspect
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, with_masks, without_output
-from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
-from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
+from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, stretched, with_masks, without_output
+from model.adapters.keras_listening import listening
+from model.adapters.listening import Ear, what_was_heard
+from model.adapters.outputs import (
+    Output,
+    Token,
+    answer,
+    first_output,
+    names,
+    of_one_side,
+    padding_of,
+    probabilities,
+)
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -31,7 +39,9 @@ def trace_keras(
     token: Token = str,
     target_token: Token | None = None,
     inputs: Inputs | None = None,
-    pad: int = 0,
+    pad: int | None = 0,
+    heads: int | None = None,
+    output: Output | None = None,
 ) -> AttentionTrace:
     """One pass of a Keras network, seen from outside: a subclassed or functional model, or one of KerasHub, with ``keras.layers`` or
     with attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
@@ -47,58 +57,64 @@ def trace_keras(
         inputs: what the model is called with, from the source (1, S) and what the decoder reads (1, T). A tuple is
             several arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed
             as the model's ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
-        pad: the id of padding.
-
-    The first output of the shape (1, T, V) gives the probabilities of what was produced; it may be logits, too.
+        pad: the id of padding, which stands at the end of a text; None where no id is padding.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in layers of their own
+            that are called with the same arguments are found without it.
+        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
+            first one of that shape; ``lambda returned: None`` for a body without an output layer.
 
     Raises TraceError, which says why, where no attention was heard.
     """
+    if not hasattr(model, "call"):
+        advice = "Give the model itself, not a function of it such as tf.function(model)"
+        raise TraceError("model", "be a Keras model", type(model).__name__, advice)
     ids = _sentence("source", source)
     written = None if target is None else _sentence("target", target)
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
     labels = names(token, pad), names(token if target_token is None else target_token, pad)
-    (heard, lengths), output, ear = _pass(model, ids, written, inputs, pad)
-    found = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
+    (heard, lengths), logits, ear = _pass(model, ids, written, inputs, pad, output)
+    again = partial(_second_pass, model, ids, written, inputs, pad)
+    found = sorted_by_kind(heard, lengths, again, heads)
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
+    ear.tell_missed()
     if written is None:
-        return of_one_side(found, ids, output, labels[0], pad)
+        return of_one_side(found, ids, logits, labels[0], pad)
     trace = AttentionTrace(
         source_tokens=tuple(map(labels[0], ids)),
         target_tokens=tuple(map(labels[1], written[1:])),
         decoder_input_tokens=tuple(map(labels[1], written[:-1])),
-        source_padding=tuple(ids == pad),
-        target_padding=tuple(written[1:] == pad),
+        source_padding=tuple(padding_of("the source", ids, pad)),
+        target_padding=tuple(padding_of("the target", written[1:], pad)),
         **kinds,
-        **probabilities(output, written[1:], labels[1]),
+        **probabilities(logits, written[1:], labels[1]),
     )
     return with_masks(trace, found.masked)
 
 
 def _second_pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
-) -> HeardPass | None:
-    """A pass with another number of target tokens, which ``sorted_by_kind`` needs where S and T are equal.
-
-    It has one target token more, or one fewer if the model takes no more. None if the model takes neither.
-    """
-    assert written is not None
-    for other in (np.append(written, written[-1]), written[:-1]):
-        if len(other) > 1:
-            with suppress(
-                Exception
-            ):  # a length that the model was not built for: each library has its own kind
-                return _pass(model, ids, other, inputs, pad)[0]
-    return None
-
-
-# --- one pass ---
+    model: Any,
+    ids: np.ndarray,
+    written: np.ndarray | None,
+    inputs: Inputs | None,
+    pad: int | None,
+    lengths: Lengths,
+) -> HeardPass:
+    """A pass with other ``lengths``, which ``sorted_by_kind`` needs where shapes do not tell what is what."""
+    source, target = lengths
+    other = None if written is None or target is None else stretched(written, target + 1)
+    return _pass(model, stretched(ids, source), other, inputs, pad)[0]
 
 
 def _pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
+    model: Any,
+    ids: np.ndarray,
+    written: np.ndarray | None,
+    inputs: Inputs | None,
+    pad: int | None,
+    output: Output | None = None,
 ) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras
@@ -111,7 +127,7 @@ def _pass(
         not model.built
     ):  # the first call makes the weights, for which some backends call layers more than once
         model(*given, **named)
-    with _listening() as ear:
+    with listening(model) as ear:
         returned = model(*given, **named)
     if ear.is_random:
         warnings.warn(
@@ -119,8 +135,8 @@ def _pass(
             stacklevel=3,
         )
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
-    output = first_output(returned, lengths[1] or lengths[0])
-    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
+    logits = first_output(returned, lengths[1] or lengths[0], output)
+    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
 
 
 def arguments_of(
@@ -185,80 +201,3 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
             name, "be the ids of one sentence", f"{found.dtype} of the shape {found.shape}", advice
         )
     return found.astype(np.int32)
-
-
-# --- listening ---
-
-
-@contextmanager
-def _listening() -> Iterator[Ear]:
-    """Each softmax that Keras or its backend takes inside the ``with`` is heard."""
-    import keras
-
-    ear, layers = Ear(), keras.layers
-    with ExitStack() as stack:
-        for owner, name in loaded(SOFTMAXES):
-            stack.enter_context(replaced(owner, name, ear.hearing(getattr(owner, name), of_softmax)))
-        for owner, name in loaded(FUSED):
-            stack.enter_context(replaced(owner, name, ear.noticing(getattr(owner, name))))
-        stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
-        for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
-            asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)
-            stack.enter_context(replaced(layer, "_compute_attention", asked))
-        stack.enter_context(replaced(layers.Dropout, "call", _noticing_dropout(layers.Dropout.call, ear)))
-        stack.enter_context(eager_functions(keras.backend.backend()))
-        yield ear
-
-
-def _noticing_dropout(drop: Callable, ear: Ear) -> Callable:
-    """``drop``; that it was on is remembered."""
-
-    @wraps(drop)
-    def noticed(layer, inputs, training=False):
-        ear.is_random |= bool(training) and layer.rate > 0
-        return drop(layer, inputs, training=training)
-
-    return noticed
-
-
-@contextmanager
-def eager_functions(backend: str) -> Iterator[None]:
-    """A ``tf.function``, or a loop of JAX, inside the model runs as plain Python meanwhile, so that its numbers can be read."""
-    if backend == "jax":
-        with sys.modules["jax"].disable_jit():
-            yield
-    elif backend == "tensorflow":
-        configuration = sys.modules["tensorflow"].config
-        before = configuration.functions_run_eagerly()
-        configuration.run_functions_eagerly(True)
-        try:
-            yield
-        finally:
-            configuration.run_functions_eagerly(before)
-    else:
-        yield
-
-
-def asked_for_scores(compute: Callable) -> Callable:
-    """``_compute_attention`` of a layer that returns its weights, too, and so takes no fused function."""
-    takes_option = "return_attention_scores" in inspect.signature(compute).parameters
-
-    @wraps(compute)
-    def asked(self, *args, **kwargs):
-        if takes_option:
-            bound = inspect.signature(compute).bind(self, *args, **kwargs)
-            bound.arguments["return_attention_scores"] = True
-            return compute(*bound.args, **bound.kwargs)
-        with replaced(self, "_return_attention_scores", True):
-            return compute(self, *args, **kwargs)
-
-    return asked
-
-
-def _of_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:
-    axis = layer.axis
-    return result, axis[0] if isinstance(axis, list | tuple) else axis
-
-
-def _of_attention(result: Any, *_: Any, **__: Any) -> tuple[Any, int]:
-    return result[1], -1

@@ -15,7 +15,7 @@ from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.keras import Inputs
 from model.adapters.keras_pass import KerasPass, array_of, run, with_slopes
 from model.adapters.outputs import probabilities
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
 from model.adapters.own_stream import without_memory
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced
@@ -26,16 +26,18 @@ from model.trace.trace import AttentionTrace
 
 _KIND = "decoder_attention"
 _PROBE = 3  # tokens of the pass that shows which softmax is attention
-_LONGEST = 20  # tokens that are written
+_LONGEST = 20  # tokens that are written, where nobody says how many
 
 
 class NotCausalError(ValueError):
     """A network whose rows look at later tokens writes nothing."""
 
 
-def laboratory_of_keras_decoder(model: Any, vocabulary: Vocabulary, inputs: Inputs | None) -> OwnNetwork:
+def laboratory_of_keras_decoder(
+    model: Any, vocabulary: Vocabulary, inputs: Inputs | None, longest: int | None = None
+) -> OwnNetwork:
     """The laboratory of a decoder alone. Raises ValueError for a network that is none."""
-    passes = KerasDecoderPasses(model, vocabulary, inputs)
+    passes = KerasDecoderPasses(model, vocabulary, inputs, longest)
     return OwnNetwork(
         model.name, _PromptTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=without_memory()
     )
@@ -53,10 +55,13 @@ class _PromptTexts:
 
 
 class KerasDecoderPasses(WithoutTaps):
-    """Passes over ids; see ``own_network.OwnPasses``."""
+    """Passes over ids; see ``own_network.OwnPasses``. A text that goes on needs no end: it is cut."""
 
-    def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None):
+    needs_end = False
+
+    def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None, longest: int | None = None):
         self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
+        self._longest, self.end = longest or _LONGEST, vocabulary.end
         for _ in range(
             2
         ):  # the first pass may make weights, for which some backends call layers more than once
@@ -90,14 +95,11 @@ class KerasDecoderPasses(WithoutTaps):
         logits = np.stack([each.logits[len(sources[0]) - 1 :] for each in found])
         return Pass(logits, {_KIND: np.stack([each.attention[_KIND] for each in found])})
 
-    def _written(
-        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
-    ) -> Produced | None:
-        """A text that goes on needs no end: it is cut."""
-        ids, end = list(forced), self.vocabulary.end
-        while len(ids) < _LONGEST and (not ids or ids[-1] != end):
-            # The last token of a target is not read, so ``end`` only makes room for the row that writes the next one.
-            ids.append(int(self._pass(source, [*ids, end], intervention).logits[-1].argmax()))
+    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
+        ids = list(forced)
+        while len(ids) < self._longest and (not ids or ids[-1] != self.end):
+            # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
+            ids.append(int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
 
     def slopes(
@@ -115,7 +117,7 @@ class KerasDecoderPasses(WithoutTaps):
         for share in shares:
             value, (slopes,) = with_slopes(score, [np.full((1, len(read)), share, np.float32)])
             found.append((value, slopes[0, :length], np.append(np.float32(0), slopes[0, length:])))
-        return Slopes(*(np.stack(part).astype(np.float32) for part in zip(*found, strict=True)))
+        return Slopes(*(numbers(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """Raises ValueError."""
@@ -149,6 +151,6 @@ class KerasDecoderPasses(WithoutTaps):
         changes = altering(moved, self.sizes, len(read), len(read))
         left = embedding_factors(moved, len(read))
         pass_ = KerasPass(self._order, changes, (read,), None if left is None else [left])
-        logits = array_of(run(self.model, self._inputs, pass_))[0]
+        logits = numbers(array_of(run(self.model, self._inputs, pass_))[0])
         layers = [maps[0] for maps, at in zip(pass_.heard, self._order, strict=True) if at is not None]
         return Produced(list(target), logits, {_KIND: np.stack(layers)})

@@ -20,7 +20,7 @@ from model.adapters.keras_pass import LOCK, KerasPass, array_of, run, with_slope
 from model.adapters.keras_stream import KerasStream, stream_of
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
@@ -31,13 +31,15 @@ from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
 
 
-def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None) -> OwnNetwork:
+def laboratory_of_keras(
+    model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None, longest: int | None = None
+) -> OwnNetwork:
     """The laboratory of an encoder-decoder, or of a decoder alone. Raises ValueError for a network that is neither."""
     try:
-        passes = KerasPasses(model, vocabulary, inputs)
+        passes = KerasPasses(model, vocabulary, inputs, longest)
     except Exception as reason:  # noqa: BLE001  a decoder alone takes no two sides, for which each library has its own kind of error
         try:
-            return laboratory_of_keras_decoder(model, vocabulary, inputs)
+            return laboratory_of_keras_decoder(model, vocabulary, inputs, longest)
         except NotCausalError as ahead:
             raise ahead from reason
         except Exception:  # noqa: BLE001
@@ -64,8 +66,10 @@ class _VocabularyTexts:
 class KerasPasses(WithoutTaps):
     """Passes over ids; see ``own_network.OwnPasses``."""
 
-    def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None):
-        self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
+    def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None, longest: int | None = None):
+        """``longest``: how many tokens it writes at most; by default as many as a correction of the source may have."""
+        self.model, self.vocabulary, self._inputs, self._longest = model, vocabulary, inputs, longest
+        self.end = vocabulary.end
         self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
@@ -92,15 +96,11 @@ class KerasPasses(WithoutTaps):
         attention = {kind: np.stack([each.attention[kind] for each in found]) for kind in self.sizes}
         return Pass(np.stack([each.logits for each in found]), attention)
 
-    def _written(
-        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
-    ) -> Produced | None:
-        ids, end = list(forced), self.vocabulary.end
-        while not ids or ids[-1] != end:
-            if len(ids) >= longest_target(len(source)):
-                return None
-            # The last token of a target is not read, so ``end`` only makes room for the row that writes the next one.
-            ids.append(int(self._pass(source, [*ids, end], intervention).logits[-1].argmax()))
+    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
+        ids, longest = list(forced), self._longest or longest_target(len(source))
+        while len(ids) < longest and (not ids or ids[-1] != self.end):
+            # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
+            ids.append(int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax()))
         return self._pass(source, ids, intervention)
 
     def slopes(
@@ -119,7 +119,7 @@ class KerasPasses(WithoutTaps):
             ones = [np.full((1, len(ids)), share, np.float32) for ids in (source, read)]
             value, slopes = with_slopes(score, ones)
             found.append((value, *(each[0] for each in slopes)))
-        return Slopes(*(np.stack(part).astype(np.float32) for part in zip(*found, strict=True)))
+        return Slopes(*(numbers(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
         """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
@@ -166,7 +166,7 @@ class KerasPasses(WithoutTaps):
         if (left := embedding_factors([intervention], len(read))) is not None:
             factors = np.ones((1, len(source)), np.float32), left
         pass_ = KerasPass(self._order, changes, (source, read), factors)
-        logits = array_of(self._run(pass_))[0]
+        logits = numbers(array_of(self._run(pass_))[0])
         layers: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for maps, at in zip(pass_.heard, self._order, strict=True):
             if at is not None:

@@ -6,21 +6,62 @@ whole process shares what is replaced.
 S source tokens, T tokens that the decoder reads; H heads, Q query and K key positions.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from model.adapters.altering import Altering
-from model.adapters.heard import MASKED
-from model.adapters.keras import Inputs, arguments_of, asked_for_scores, by_name, eager_functions
-from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
+from model.adapters.jax import spelled_out_jax
+from model.adapters.keras import Inputs, arguments_of, by_name
+from model.adapters.keras_listening import asked_for_scores, eager_functions
+from model.adapters.listening import SOFTMAXES, Ear, loaded, of_softmax, places_of, replaced
+from model.adapters.maps import MASKED
+from model.adapters.torch import spelled_out
 
 LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 _FAR = 1e30  # below every score
+
+
+class Listened(NamedTuple):
+    """A function that takes a softmax, and all places from which a network may call it."""
+
+    function: Any
+    spelled_out: (
+        Callable[[Callable], Any] | None
+    )  # makes of what changes a softmax the steps of a fused function
+    places: list[tuple[Any, str]]
+
+
+_LISTENED: WeakKeyDictionary = (
+    WeakKeyDictionary()
+)  # by model, because finding all places takes as long as a pass
+
+
+def _listened(model: Any) -> list[Listened]:
+    parts = list(model._flatten_layers())
+
+    def found(places: Sequence[tuple[str, str]], spelled: Callable | None = None) -> list[Listened]:
+        return [
+            Listened(getattr(owner, name), spelled, places_of(owner, name, parts))
+            for owner, name in loaded(places)
+        ]
+
+    def of_jax(taking: Callable) -> Callable:
+        return spelled_out_jax(taking(softmax))
+
+    softmax = sys.modules["jax"].nn.softmax if "jax" in sys.modules else None
+    return [
+        *found(SOFTMAXES),
+        *found([("jax.nn", "dot_product_attention")], of_jax),
+        # On PyTorch the steps call the softmax of a tensor, which is listened to by itself.
+        *found([("torch.nn.functional", "scaled_dot_product_attention")], lambda _: spelled_out(Ear())),
+    ]
 
 
 class KerasPass:
@@ -43,13 +84,15 @@ class KerasPass:
         self._is_innermost = False
 
     @contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self, functions: Sequence[Listened]) -> Iterator[None]:
         import keras
 
         layers = keras.layers
         with ExitStack() as stack:
-            for owner, name in loaded(SOFTMAXES):
-                stack.enter_context(replaced(owner, name, self._taking(getattr(owner, name))))
+            for function, spelled, places in functions:
+                new = self._taking(function) if spelled is None else spelled(self._taking)
+                for owner, name in places:
+                    stack.enter_context(replaced(owner, name, new))
             softmax = self._taking(layers.Softmax.call)
             stack.enter_context(replaced(layers.Softmax, "call", softmax))
             for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
@@ -139,7 +182,9 @@ def run(model: Any, inputs: Inputs | None, pass_: KerasPass) -> Any:
     given, named = by_name(model, arguments_of(model, tensors, inputs))
     if not model.built:
         model(*given, **named)
-    with LOCK, pass_.running():
+    if model not in _LISTENED:
+        _LISTENED[model] = _listened(model)
+    with LOCK, pass_.running(_LISTENED[model]):
         returned = model(*given, **named)
     if isinstance(returned, dict):
         returned = returned["logits"]

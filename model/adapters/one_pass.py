@@ -10,7 +10,7 @@ import numpy as np
 
 from model.adapters.heard import HeardPass, Lengths, Maps, sorted_by_kind, with_masks
 from model.adapters.listening import Ear, what_was_heard
-from model.adapters.outputs import Token, names, of_one_side, probabilities
+from model.adapters.outputs import Token, names, of_one_side, padding_of, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -21,12 +21,12 @@ class Side(NamedTuple):
 
     ids: np.ndarray  # (S,)
     name: Callable[[int], str]
-    pad: int
+    pad: int | None
     named: bool  # whether there are ids
 
 
 def sides_of(
-    inputs: tuple, token: Token, target_token: Token | None, pad: int
+    inputs: tuple, token: Token, target_token: Token | None, pad: int | None
 ) -> tuple[Side, Side | None, Lengths]:
     """What the source and the decoder read, and how long they are. ``inputs``: what a network is called with.
 
@@ -40,42 +40,59 @@ def sides_of(
     return source, read, (len(source.ids), None if read is None else len(read.ids))
 
 
+def axis_of(given: Any, length: int) -> int:
+    """The axis of an input along which its ``length`` tokens stand.
+
+    >>> axis_of(np.zeros((1, 4)), 4), axis_of(np.zeros((4, 1, 8)), 4), axis_of(np.zeros((4, 8)), 4)
+    (1, 0, 0)
+    """
+    shape = tuple(given.shape)
+    return int(shape[1:2] == (length,) and (len(shape) == 3 or shape[0] == 1))
+
+
 def trace_of(
     sides: tuple[Side, Side | None, Lengths],
     heard: list[Maps],
     output: np.ndarray | None,
     ear: Ear,
-    again: Callable[[], HeardPass | None],
+    again: Callable[[Lengths], HeardPass],
+    heads: int | None,
 ) -> AttentionTrace:
-    """The trace of a pass in which ``heard`` was heard. ``output`` (T, V). ``again``: as in ``sorted_by_kind``.
+    """The trace of a pass in which ``heard`` was heard. ``output`` (T, V). ``again``, ``heads``: as in
+    ``sorted_by_kind``.
 
     A row produces the token that the decoder reads next; the last one what ``output`` finds likeliest. Raises TraceError, which says
     why, where no attention was heard.
     """
     source, read, lengths = sides
-    found = sorted_by_kind(heard, lengths, again)
+    found = sorted_by_kind(heard, lengths, again, heads)
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
+    ear.tell_missed()
     output = output if source.named and (read is None or read.named) else None
     if read is None:
         return of_one_side(found, source.ids, output, source.name, source.pad)
     likeliest = read.ids[-1:] if output is None else output[-1:].argmax(-1)
     produced = np.concatenate([read.ids[1:], likeliest]) if read.named else read.ids
+    # The first id is a start mark, which some networks spell as padding.
+    padding = np.append(False, padding_of("the target", read.ids[1:], read.pad)) & (produced == read.pad)
     trace = AttentionTrace(
         source_tokens=tuple(map(source.name, source.ids)),
         target_tokens=tuple(map(read.name, produced)),
         decoder_input_tokens=tuple(map(read.name, read.ids)),
-        source_padding=tuple(source.ids == source.pad),
-        target_padding=tuple((produced == read.pad) & (read.ids == read.pad)),
+        source_padding=tuple(padding_of("the source", source.ids, source.pad)),
+        target_padding=tuple(padding),
         **kinds,
         **probabilities(output, produced, read.name),
     )
     return with_masks(trace, found.masked)
 
 
-def _side(what: str, given: Any, token: Token, pad: int) -> Side:
+def _side(what: str, given: Any, token: Token, pad: int | None) -> Side:
     shape = tuple(getattr(given, "shape", ()))
+    if 0 in shape:
+        raise TraceError(what, "have at least one token", f"the shape {shape}")
     is_ids = bool(shape) and plain_array(what, given).dtype.kind in "iu"
     if is_ids and (len(shape) == 1 or len(shape) == 2 and shape[0] == 1):
         return Side(plain_array(what, given).reshape(-1), names(token, pad), pad, True)
@@ -83,4 +100,4 @@ def _side(what: str, given: Any, token: Token, pad: int) -> Side:
     if is_ids or len(lengths) != 1:
         advice = "Of a batch give one row, as in ids[:1]"
         raise TraceError(what, "be one sentence", f"{type(given).__name__} of the shape {shape}", advice)
-    return Side(np.arange(1, lengths[0] + 1), str, -1, False)
+    return Side(np.arange(1, lengths[0] + 1), str, None, False)

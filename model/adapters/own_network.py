@@ -3,6 +3,7 @@
 S source tokens, T target tokens, the end mark last; L layers, H heads, Q query and K key positions.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -73,10 +74,17 @@ class OwnPasses(Passes, Protocol):
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace: ...
 
+    def write_cut(self, source: Sequence[int]) -> Produced: ...
+
+    def is_whole(self, written: Produced) -> bool: ...
+
 
 class WithoutTaps:
     """What is the same in each library: nothing can be tapped from outside, nothing is prepared, and rows are written one by one.
     The ``OwnPasses`` of each library inherit from it."""
+
+    end: int  # the id of the end mark
+    needs_end = True  # of a decoder alone a text without an end mark is whole, too
 
     def taps(
         self,
@@ -99,11 +107,19 @@ class WithoutTaps:
         """What is written under each intervention without sampling, the end mark last; None where no end came.
         ``forced``: the ids that a row has to begin with."""
         starts = forced or [()] * len(sources)
-        return [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
+        found = [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
+        return [each if self.is_whole(each) else None for each in found]
 
-    def _written(
-        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
-    ) -> Produced | None:
+    def write_cut(self, source: Sequence[int]) -> Produced:
+        """What is written where nothing is changed, cut where no end came; ``is_whole`` tells which."""
+        return self._written(source, Intervention(), ())
+
+    def is_whole(self, written: Produced) -> bool:
+        """Whether an end came, where there has to be one."""
+        return not self.needs_end or written.ids[-1] == self.end
+
+    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
+        """Without an end mark where none came in as many tokens as the network may write."""
         raise NotImplementedError
 
 
@@ -165,7 +181,8 @@ class OwnNetwork(Intervening):
         return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"
 
     def correct(self, text: str) -> Correction:
-        """What the network makes of each sentence of a text: its correction, or its translation."""
+        """What the network makes of each sentence of a text: its correction, or its translation. A sentence without an end mark is cut
+        where the network may write no more, with a warning."""
         return self.correct_batch([text])[0]
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
@@ -187,10 +204,29 @@ class OwnNetwork(Intervening):
         return Correction(text, tuple(self._sentence(a, text[a:b]) for a, b in split_sentences(text)))
 
     def _sentence(self, start: int, source: str) -> SentenceCorrection:
-        (written,) = self.written_under(source, [Intervention()])
-        target = source if written is None else normalise(written)
+        written = self._passes.write_cut(self.tokenizer.encode_source(source))
+        if not self._passes.is_whole(written):
+            warnings.warn(
+                f"{self.name} wrote no end mark in {len(written.ids)} tokens, so its text is cut there",
+                UserWarning,
+                stacklevel=2,
+            )
+        target = normalise(self.tokenizer.decode(written.ids, source))
         changes = find_rewriting(source, target)
         return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+
+
+def numbers(found: np.ndarray) -> np.ndarray:
+    """``found``, what a pass computed. Raises ValueError where it is NaN, of which every answer would be made up.
+
+    >>> numbers(np.array([0.5]))
+    array([0.5])
+    """
+    if np.isnan(found).any():
+        raise ValueError(
+            "the network computes NaN, which is no number: look at its weights, as after training that diverged"
+        )
+    return found
 
 
 def one_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> None:

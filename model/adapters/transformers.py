@@ -5,6 +5,7 @@ B is 1 here; L layers, H heads, S source tokens, T target tokens, V vocabulary, 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from model.adapters.transformers_inputs import (
     text_fields,
     tokenizer_of,
 )
+from model.adapters.transformers_texts import tokens_of
 from model.adapters.windows import spread, windows_of
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -63,11 +65,15 @@ def from_transformers(
     """
     import torch
 
+    if most_frames < 1:
+        raise ValueError(f"most_frames should be 1 or more, received {most_frames}")
+    model = getattr(model, "_orig_mod", model)  # of torch.compile
+    generating = _without_sampling(generating)
     read = tensors_of(model, tokenizer, given)
     if global_attention_mask is not None:
         read["global_attention_mask"] = torch.as_tensor(global_attention_mask, device=model.device)
     with torch.no_grad(), showing_attention(model):
-        if getattr(model.config, "is_encoder_decoder", False):
+        if "decoder_input_ids" in signature(model.forward).parameters:
             return _encoder_decoder(model, tokenizer, given, read, target, generating, most_frames)
         if generating and not model.can_generate():
             raise ValueError(f"an encoder generates nothing, received {sorted(generating)}")
@@ -78,6 +84,8 @@ def from_transformers(
 def showing_attention(model: Any) -> Iterator[None]:
     """Attention is computed eagerly, and nothing is dropped, inside the ``with``."""
     before = getattr(model.config, "_attn_implementation", None)
+    configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
+    parts = [(each, getattr(each, "_attn_implementation", None)) for each in configs.values()]
     model.set_attn_implementation("eager")
     try:
         with evaluating(model):
@@ -85,6 +93,12 @@ def showing_attention(model: Any) -> Iterator[None]:
     finally:
         if before is not None:
             model.set_attn_implementation(before)
+        for (
+            config,
+            own,
+        ) in parts:  # such as those of a part that reads images, whose attention may be another one
+            if getattr(config, "_attn_implementation", None) != own:
+                config._attn_implementation = own
 
 
 def _encoder_decoder(
@@ -104,7 +118,14 @@ def _encoder_decoder(
     else:
         places = _seen_by_all(out, read, "encoder_")
         fields |= windows_of(model.config, attention["encoder_attention"], places)
-    return _trace(tokenizer, fields, written[0], attention, out.logits[0])
+    logits = getattr(out, "logits", None)  # a body alone has none, and those of a classifier are of no token
+    return _trace(
+        tokenizer,
+        fields,
+        written[0],
+        attention,
+        logits[0] if logits is not None and logits.ndim == 3 else None,
+    )
 
 
 def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
@@ -118,14 +139,26 @@ def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logit
 def _trace(tokenizer: Any, source: dict, written: Any, attention: dict, logits: Any) -> AttentionTrace:
     import torch
 
-    written = torch.as_tensor(written, device=logits.device)
+    written = torch.as_tensor(written)
+    known = {} if logits is None else _probabilities(tokenizer, logits, written[1:].to(logits.device))
     return AttentionTrace(
         **source,
         **text_fields(tokenizer, written[1:], "target"),
-        decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(written[:-1])),
+        decoder_input_tokens=tokens_of(tokenizer, written[:-1]),
         **attention,
-        **_probabilities(tokenizer, logits, written[1:]),
+        **known,
     )
+
+
+def _without_sampling(generating: dict) -> dict:
+    """The options for ``generate``. Raises ValueError for those that would sample, or search with beams."""
+    plain = {"num_beams": 1, "do_sample": False}
+    for name, value in plain.items():
+        if generating.get(name, value) != value:
+            raise ValueError(
+                f"a trace is of what is written without sampling or beams, received {name}={generating[name]}"
+            )
+    return {name: value for name, value in generating.items() if name not in plain}
 
 
 def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generating: dict) -> Any:
@@ -133,13 +166,21 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
 
     if target is None:
         # That of all models: Whisper's own one leaves the start mark, and what it forces behind it, out of what it returns.
-        base: Any = next(each for each in reversed(type(model).__mro__) if "generate" in vars(each))
+        base: Any = next((each for each in reversed(type(model).__mro__) if "generate" in vars(each)), None)
+        if base is None:
+            raise ValueError(
+                f"{type(model).__name__} generates nothing: give a target, or take the model that has a head for writing"
+            )
         return base.generate(model, **read, num_beams=1, do_sample=False, **generating)
     ids = tokenizer(text_target=target, return_tensors="pt").input_ids.to(model.device)
     start = model.config.decoder_start_token_id
     if start is None:
         start = model.generation_config.decoder_start_token_id
-    if ids[0, 0] == start:
+    if not ids.shape[1]:
+        raise ValueError("the target should have at least one token, received none")
+    if (
+        ids[0, 0] == start and ids.shape[1] > 1
+    ):  # BART begins with its end mark, which is all that an empty target has
         return ids
     return torch.cat([torch.full_like(ids[:, :1], start), ids], dim=1)
 
@@ -161,8 +202,11 @@ def _one_side(
         return _decoder(model, processor, whole[0, :-1], longer, whole[0, 1:], prompt)
     out = model(**read, output_attentions=True)
     weights = _given(_of_windows(out, read), "attentions")
-    if weights.shape[-1] > 1 and prefix_of(weights) < weights.shape[-1]:
+    length = weights.shape[-1]
+    if prefix_of(weights) < length if length > 1 else _looks_back(model, read):
         return _decoder(model, processor, read.input_ids[0], read, None, prompt)
+    if target is not None:
+        raise ValueError(f"{type(model).__name__} is an encoder, which has no target: give both texts as one")
     attention: dict[str, Any] = {"encoder_attention": weights}
     fields = source_fields(model, processor, given, read, weights.shape[-1])
     if model.main_input_name in ("input_features", "input_values"):
@@ -170,6 +214,16 @@ def _one_side(
     else:
         fields |= windows_of(model.config, weights, _seen_by_all(out, read))
     return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
+
+
+def _looks_back(model: Any, read: Any) -> bool:
+    """Whether a model that reads one token is a decoder: of this token twice, the first does not see the second."""
+    import torch
+
+    if "input_ids" not in read:
+        return False
+    twice = torch.cat([read["input_ids"]] * 2, dim=1)
+    return prefix_of(_given(model(input_ids=twice, output_attentions=True).attentions, "attentions")) < 2
 
 
 def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
@@ -183,7 +237,7 @@ def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, pro
         produced = torch.cat([ids[1:], last])  # (T,)
     return AttentionTrace(
         **text_fields(tokenizer, produced, "target"),
-        **patches_read(model, ids, tuple(tokenizer.convert_ids_to_tokens(ids))),
+        **patches_read(model, ids, tokens_of(tokenizer, ids)),
         decoder_attention=weights,
         sinks=("decoder_attention",) if _has_sinks(model) else (),
         prefix=prefix_of(weights),
@@ -205,7 +259,7 @@ def trace_of_decoder(
     ids = torch.as_tensor(ids, device=logits.device)
     return AttentionTrace(
         **text_fields(tokenizer, ids[1:], "target"),
-        **patches_read(model, ids[:-1], tuple(tokenizer.convert_ids_to_tokens(ids[:-1]))),
+        **patches_read(model, ids[:-1], tokens_of(tokenizer, ids[:-1])),
         decoder_attention=weights,
         prompt=prompt,
         **windows_of(model.config.get_text_config(), weights),
@@ -252,6 +306,11 @@ def _given(attentions: Any, kind: str) -> np.ndarray:
         advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
         raise TraceError(kind, "be returned by the model", "none", advice)
     shapes = [tuple(getattr(each, "shape", ())) for each in attentions]
+    if len(shapes[0]) == 4 and shapes[0][0] > 1:
+        found = f"a batch of {shapes[0][0]}"
+        raise TraceError(
+            kind, "be of one text, one image or one sound of one channel", found, "Give one of them"
+        )
     for layer, shape in enumerate(shapes):
         if len(shape) != 4 or shape[0] != 1 or shape != shapes[0]:
             found = f"{shape or type(attentions[layer]).__name__} in layer {layer}, {shapes[0]} in layer 0"
@@ -265,6 +324,6 @@ def _probabilities(tokenizer: Any, logits: Any, ids: Any) -> dict[str, Any]:
     likeliest = logs.topk(min(_ALTERNATIVES, logs.shape[-1]))  # (T, A)
     return {
         "log_probabilities": logs.gather(-1, ids[:, None])[:, 0],
-        "alternatives": tuple(tuple(tokenizer.convert_ids_to_tokens(row)) for row in likeliest.indices),
+        "alternatives": tuple(tokens_of(tokenizer, row) for row in likeliest.indices),
         "alternative_probabilities": likeliest.values.exp(),
     }

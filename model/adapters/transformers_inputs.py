@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from model.adapters.transformers_texts import tokens_of
+
 _IMAGES, _SOUNDS = ("pixel_values",), ("input_features", "input_values")
 
 
@@ -27,6 +29,8 @@ def tensors_of(model: Any, processor: Any, given: Any) -> Any:
         raise ValueError(f"{type(model).__name__} reads {wanted}, received {type(given).__name__}")
     if reads_text:
         read = tokenizer_of(processor)(given, return_tensors="pt")
+        if not read["input_ids"].shape[-1]:
+            raise ValueError("the text should have at least one token, received none")
         if getattr(model.config, "is_encoder_decoder", False) or not getattr(
             model.config, "type_vocab_size", 0
         ):
@@ -63,7 +67,7 @@ def text_fields(tokenizer: Any, ids: Any, side: str) -> dict[str, Any]:
     # The first bytes of a character are decoded as signs that the next ones take back.
     ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
     return {
-        f"{side}_tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
+        f"{side}_tokens": tokens_of(tokenizer, ids),
         f"{side}_text": tokenizer.decode(ids, skip_special_tokens=True),
         f"{side}_spans": tuple(pairwise(ends)),
     }

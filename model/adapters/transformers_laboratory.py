@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
-from model.adapters.decoder_laboratory import laboratory_of_decoder
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.decoder_laboratory import laboratory_of_decoder, longest_of
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
@@ -95,15 +95,11 @@ class TransformersPasses(WithoutTaps):
             kind: np.concatenate([np.stack([to_array(w) for w in one.attention[kind]], 1) for one in found])
             for kind in self.sizes
         }
-        return Pass(np.concatenate([to_array(one.logits) for one in found]), attention)
+        return Pass(numbers(np.concatenate([to_array(one.logits) for one in found])), attention)
 
-    def _written(
-        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
-    ) -> Produced | None:
-        ids = list(forced)
-        while not ids or ids[-1] != self.end:
-            if len(ids) >= longest_target(len(source)):
-                return None
+    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
+        ids, longest = list(forced), longest_of(self.model, 1, longest_target(len(source)))
+        while len(ids) < longest and (not ids or ids[-1] != self.end):
             logits = to_array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
             logits[self._never] = -np.inf
             ids.append(int(logits.argmax()))
@@ -128,7 +124,7 @@ class TransformersPasses(WithoutTaps):
                 score = logits[:, row, written] - logits[:, row, instead]
                 slopes = torch.autograd.grad(score.sum(), factors)
             found.append([to_array(each) for each in (score, *slopes)])
-        return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        return Slopes(*(numbers(np.concatenate(part)) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds. Raises ValueError for a network whose layers are not known by their names."""

@@ -43,6 +43,7 @@ class ClaimCase:
 
     def __init__(self, corrector: Network, source: str, target: str, change: Change):
         self.corrector, self.source, self.target, self.change = corrector, source, target, change
+        _expect_characters(corrector, source, target)
         self.contrast = contrast_of_change(corrector, source, target, change)
         self.network = corrector.patched
         self.ids = (
@@ -96,3 +97,13 @@ class ClaimCase:
 
     def receipt(self, claim: str, after: float, holds: bool, **facts: Any) -> Receipt:
         return Receipt(claim, self.score, after, holds, facts)
+
+
+def _expect_characters(corrector: Network, source: str, target: str) -> None:
+    """Raises ValueError where a token is not a character, because claims name characters by the places of tokens."""
+    read, written = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    if len(read) - len(source) not in (0, 1) or len(written) - len(target) != 1:
+        raise ValueError(
+            "claims are about characters, so each token should be one character, but the tokenizer makes "
+            f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
+        )

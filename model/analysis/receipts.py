@@ -40,7 +40,7 @@ class Explanation:
 def explained(corrector: Network, source: str, target: str, change: Change) -> Explanation:
     """The explanation of one change.
 
-    Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
+    Raises ValueError as ``contrast_of_change`` does, for a network without a residual stream, and for one whose tokens are not characters.
 
     >>> from model.text.changes import find_changes
     >>> (change,) = find_changes("머거요", "먹어요")

@@ -16,6 +16,8 @@ def plain_array(name: str, value: Any) -> np.ndarray:
     Raises TraceError for anything that holds no numbers, such as a tensor of a compiled graph.
     """
     if isinstance(value, np.ndarray):
+        if value.dtype.kind in "cO":
+            raise TraceError(name, "be an array of real numbers", f"an array of {value.dtype}")
         return value
     if hasattr(value, "detach"):  # PyTorch: off the gradient, off the GPU, and to a type that NumPy has
         value = value.detach().cpu()

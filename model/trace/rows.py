@@ -34,7 +34,10 @@ def check_rows(
         within = np.isfinite(weights) & (weights >= -_RANGE_TOLERANCE) & (weights <= 1 + _RANGE_TOLERANCE)
         *place, column = (int(number) for number in np.argwhere(~within)[0])
         found = f"{weights[(*place, column)]}, {_where(place)}, column {column}"
-        raise TraceError(kind, "be finite and lie in 0..1", found, "Give the weights after the softmax")
+        advice = "Give the weights after the softmax"
+        if np.isnan(weights[(*place, column)]):
+            advice = "The network's own weights are NaN, or this row may look at nothing, as where a text is padded in front"
+        raise TraceError(kind, "be finite and lie in 0..1", found, advice)
     sums = weights.sum(-1, dtype=np.float32)
     wrong = np.where(padded | sink, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
     if emptied:

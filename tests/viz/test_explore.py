@@ -185,6 +185,8 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
     ("traces", "options", "told"),
     [
         ([], {}, "explore needs a trace, received none"),
+        ("trace.npz", {}, r"traces should be such as .* AttentionTrace.load\(path\), received str"),
+        (np.ones((1, 1, 2, 2)), {}, "traces should be such as .*, received ndarray"),
         (TRACE, {"names": ["a", "b"]}, "1 traces should have 1 names or none, received 2"),
         (TRACE, {"images": [np.zeros((2, 2))]}, "an image needs a trace with patches"),
         (TRACE, {"images": [None, None]}, "1 traces should have 1 images or none, received 2"),

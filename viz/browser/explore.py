@@ -102,6 +102,11 @@ def explore(
     True
     """
     traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
+    for each in traces:
+        if not hasattr(each, "check"):
+            raise ValueError(
+                f"traces should be such as AttentionTrace(…) or AttentionTrace.load(path), received {type(each).__name__}"
+            )
     if not traces:
         raise ValueError("explore needs a trace, received none")
     for what, given in (("names", names), ("images", images)):

@@ -28,6 +28,14 @@ from viz import explore
 
 # Its own tests need it.
 tensorflow = import_module("tensorflow") if keras.backend.backend() == "tensorflow" else None
+BACKENDS = {
+    "tensorflow": "tensorflow.nn",
+    "jax": "jax.nn",
+    "torch": "torch.nn.functional",
+}
+backend_softmax = import_module(
+    BACKENDS[keras.backend.backend()]
+).softmax  # as `from jax.nn import softmax` does
 SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
 PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
 KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
@@ -227,18 +235,6 @@ if tensorflow:  # its functions are compiled
             trace_keras(InAGraph(), SOURCE)
 
 
-if keras.backend.backend() == "torch":
-
-    def test_fused_attention_of_one_s_own_is_told():
-        class Fused(keras.Model):
-            def call(self, ids):
-                state = ops.ones((1, 1, len(SOURCE), 2))
-                return import_module("torch").nn.functional.scaled_dot_product_attention(state, state, state)
-
-        with pytest.raises(TraceError, match="scaled_dot_product_attention is fused and keeps no weights"):
-            trace_keras(Fused(), SOURCE)
-
-
 def test_dropout_that_is_on_is_told():
     class AlwaysTraining(DecoderAlone):
         def __init__(self):
@@ -255,6 +251,60 @@ def test_dropout_that_is_on_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
+
+
+class Mixed(DecoderAlone):
+    """Its layers: one of Keras, the fused function, and the softmax of the backend that its file knows by its name."""
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        state = state + self.attention(state, state, use_causal_mask=True)
+        heads = ops.reshape(state, (1, ids.shape[1], 4, -1))
+        mixed = ops.dot_product_attention(heads, heads, heads, is_causal=True)
+        scores = ops.einsum("bqhd,bkhd->bhqk", mixed, mixed)
+        later = ops.convert_to_tensor(np.triu(np.ones((1, 1, ids.shape[1], ids.shape[1]), "float32"), 1))
+        weights = backend_softmax(scores - 1e9 * later, -1)
+        return self.out(ops.reshape(ops.einsum("bhqk,bkhd->bqhd", weights, heads), state.shape))
+
+
+def test_every_layer_is_heard_or_missed_aloud():
+    assert trace_keras(seeded(Mixed), SOURCE).shape("decoder_attention") == (3, 4)
+
+
+if tensorflow:
+
+    def test_what_is_compiled_all_the_same_is_told_beside_what_was_heard():
+        graph = tensorflow.Graph()
+
+        class Half(DecoderAlone):
+            def call(self, ids):
+                with graph.as_default():  # as a library does that keeps a graph of its own
+                    tensorflow.nn.softmax(tensorflow.zeros((1, 4, 4)))
+                return super().call(ids)
+
+        with pytest.warns(
+            UserWarning, match="not heard: a softmax ran .* compiled .* behind 0 .* layer is missing"
+        ):
+            trace_keras(seeded(Half), SOURCE)
+
+
+class HeadByHead(DecoderAlone):
+    """Each head is a layer of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.several = [[layers.MultiHeadAttention(1, 4) for _ in range(3)] for _ in range(2)]
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        for heads in self.several:
+            state = state + sum(head(state, state, use_causal_mask=True) for head in heads)
+        return self.out(state)
+
+
+def test_heads_in_layers_of_their_own_are_one_layer():
+    trace = opened(trace_keras(seeded(HeadByHead), SOURCE))
+    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 3)
 
 
 def test_what_the_model_is_called_with_can_be_said():
@@ -293,6 +343,8 @@ def test_what_cannot_be_traced_is_told_why():
         TraceError, match=r"source should be the ids of one sentence, .* \(2, 4\). .* such as source\[0\]"
     ):
         trace_keras(seeded(OfKerasLayers), [SOURCE, SOURCE], TARGET)
+    with pytest.raises(TraceError, match="should be a Keras model, received function. Give the model itself"):
+        trace_keras(lambda ids: ids, SOURCE)
     with pytest.raises(TraceError, match="target should have a start mark and at least one token"):
         trace_keras(seeded(OfKerasLayers), SOURCE, [1])
 

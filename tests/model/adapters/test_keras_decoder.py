@@ -10,6 +10,7 @@ from model.analysis import contrast_of_row, contribution, contribution_rows
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
 from tests.model.adapters.networks import DecoderAlone
+from tests.model.adapters.test_keras import Mixed
 from tests.model.adapters.test_keras_laboratory import LETTERS
 
 PROMPT, WRITTEN, ROW = "cab", "dc", 1
@@ -104,3 +105,15 @@ class Tagger(DecoderAlone):
 def test_what_looks_ahead_writes_nothing():
     with pytest.raises(ValueError, match="looks ahead"):
         laboratory_of(Tagger(), LETTERS)
+
+
+def test_heads_of_fused_attention_can_be_off_too():
+    keras.utils.set_random_seed(3)
+    lab = laboratory_of(Mixed(), LETTERS)
+    assert lab.laboratory.sizes["decoder_attention"].attention_layers == 3
+    embedding = lab.laboratory.model.embedding.embeddings
+    embedding.assign(embedding * 30)  # as they are made, every row looks at all tokens alike
+    plain = logits(lab, Intervention())
+    for layer in range(3):
+        off = Intervention(off={Head("decoder_attention", layer, head) for head in range(4)})
+        assert np.abs(logits(lab, off) - plain).max() > 1e-4

@@ -119,7 +119,28 @@ def test_the_questions_of_model_analysis_are_answered():
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-6)
 
 
+def test_a_text_without_an_end_is_cut_and_told():
+    model = network()
+    model.out.bias.assign(np.float32([0, 0, -1e9, *[0] * (model.out.bias.shape[0] - 3)]))  # 2 is the end mark
+    lab = laboratory_of(model, LETTERS, longest=30)
+    with pytest.warns(UserWarning, match="wrote no end mark in 30 tokens"):
+        assert len(lab.correct("cab").text) > len("cab")
+    assert lab.written_under("cab", [Intervention()]) == [None]
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    model = network()
+    lab = laboratory_of(model, LETTERS)
+    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+    model.out.bias.assign(model.out.bias * np.nan)
+    for ask in (lambda: lab.correct("cab"), lambda: contribution(lab, SOURCE, TARGET, contrast, "gradient")):
+        with pytest.raises(ValueError, match="the network computes NaN"):
+            ask()
+
+
 def test_a_network_without_layers_of_attention_is_told_so():
+    with pytest.raises(ValueError, match="the tokenizer should be a Vocabulary, received list"):
+        laboratory_of(HandWrittenTransformer(), ["a", "b"])
     with pytest.raises(ValueError, match="should be a Transformer, but its pass has no encoder_attention"):
         laboratory_of(BahdanauDecoder(), LETTERS)
     with pytest.raises(ValueError, match="should be of transformers or Keras, received object"):

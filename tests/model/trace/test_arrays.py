@@ -97,3 +97,11 @@ def test_a_tensor_without_numbers_is_refused():
 
     with pytest.raises(TraceError, match="hold numbers, received Symbolic. Inside a compiled function"):
         plain_array(NAME, Symbolic())
+
+
+@pytest.mark.parametrize("kind", [complex, object])
+def test_arrays_of_other_than_real_numbers_are_refused(kind):
+    with pytest.raises(
+        TraceError, match="encoder_attention should be an array of real numbers, received an array"
+    ):
+        all_layers("encoder_attention", np.ones((1, 1, 2, 2), kind) / 2, None)

@@ -23,9 +23,8 @@ class Guest(Visitor):
     """``open``, then ``listen`` in a task of its own. ``on_text`` gets each text that is drawn, with the time."""
 
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)  # key -> (id, fragment)
-    options: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # key of a row of pills -> what stands on them
+    # Key of a row of pills -> what stands on them.
+    options: dict[str, list[str]] = field(default_factory=dict)
     cookie: tuple[str, str] = ("", "")  # that the page wants kept
     on_text: Callable[[str], None] = lambda text: None
     changed: asyncio.Event = field(default_factory=asyncio.Event)

@@ -33,10 +33,11 @@ from viz.labels import log_odds, visible_token
 
 SENTENCES = Path(__file__).parents[1] / "training" / "documents" / "lessons" / "sentences.csv"
 ASKED = 8  # candidates that are asked the four questions: those that it is least sure of
+# Nats between fixing and keeping: surer, and nothing that one does changes a number on the screen.
 MARGIN = (
     1.0,
     9.0,
-)  # nats between fixing and keeping: surer, and nothing that one does changes a number on the screen
+)
 STRONGEST = 5  # heads, as the laboratory switches them off
 CROSS = "cross_attention"
 

@@ -131,9 +131,8 @@ class Visitor:
                     self.page = message.new_session.page_script_hash
                     self._longest_kept = message.new_session.config.max_cached_message_age
                     shown.clear()
-                    if (
-                        not message.metadata.run.fragment_ids
-                    ):  # the page as a whole is run: it says anew what is
+                    # The page as a whole is run, and says anew what is there.
+                    if not message.metadata.run.fragment_ids:
                         self._stop_timers()
                 case "auto_rerun":
                     self._timers.append(asyncio.create_task(self._run_again_and_again(message.auto_rerun)))

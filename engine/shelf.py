@@ -56,9 +56,8 @@ class Shelf:
             desk = self.desk(key)
             try:
                 answer = desk.ask(kind, arguments)
-            except (
-                DeskClosedError
-            ):  # other models were asked for meanwhile, and this one had to leave the memory
+            # Other models were asked for meanwhile, and this one had to leave the memory.
+            except DeskClosedError:
                 continue
             if self._ahead and QUESTIONS[kind].needs and needs_keras(key, kind, arguments):
                 self._begin_warming(desk)
@@ -120,9 +119,8 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        if desk.wait_until_idle(
-            IDLE
-        ):  # it holds Python's lock for most of a second, and with it the first page's example
+        # It holds Python's lock for most of a second, and with it the first page's example.
+        if desk.wait_until_idle(IDLE):
             corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:

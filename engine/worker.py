@@ -31,9 +31,8 @@ _ROOMS = Classrooms()  # of the page processes that share this worker
 
 
 def main() -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C in a terminal is for the process that started this one
+    # Ctrl-C in a terminal is for the process that started this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     orders = json.loads(sys.stdin.readline())
     listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

@@ -15,11 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+# What the library consists of; they import nothing else of this repository.
 FOLDERS = (
     "assets",
     "model",
     "viz",
-)  # what the library consists of; they import nothing else of this repository
+)
 _BESIDE = str(Path(__file__).resolve().parents[1])
 
 

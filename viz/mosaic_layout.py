@@ -12,12 +12,13 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palett
 
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
 
+# Pixels; the kinds and the heads' numbers are part of the names.
 _CELL, _NAMES, _KINDS, _FOOT = (
     34,
     76,
     42,
     12,
-)  # pixels; the kinds and the heads' numbers are part of the names
+)
 _GAP = 0.8  # cells between the kinds
 _FRAME = 0.06  # cells around all, where half of an outer frame lies
 

@@ -102,9 +102,8 @@ def _name(title: str, panel: int, theme: str) -> dict:
 
 
 def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str], theme: str) -> go.Layout:
-    head = _HEAD + (
-        TITLE_HEIGHT if title else 0
-    )  # the page leaves little room for this figure, and has a title above it
+    # The page leaves little room for this figure, and has a title above it.
+    head = _HEAD + (TITLE_HEIGHT if title else 0)
     height = head + 2 * _PANEL_HEIGHT + _FOOT
     share = {"range": [-0.02, 1.02], "tickformat": ".0%", "automargin": True}
     return go.Layout(

@@ -8,6 +8,7 @@ FONT_FAMILY = (
 
 TYPE_SIZE = 17  # pixels of the page's type, as .streamlit/config.toml has it
 PNG_SCALE = 3  # a saved picture has this many pixels for each one on the screen
+# So no line is told by colour alone.
 LINE_DASHES = (
     "",
     "7 3",
@@ -17,7 +18,7 @@ LINE_DASHES = (
     "5 2 1 2 1 2",
     "1 4",
     "3 6",
-)  # so no line is told by colour alone
+)
 
 # Pixels that stay free at the top of each figure for its title and the toolbar.
 TITLE_HEIGHT = 34

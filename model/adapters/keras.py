@@ -123,9 +123,8 @@ def _pass(
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
     given, named = by_name(model, arguments_of(model, tensors, inputs, pad))
-    if (
-        not model.built
-    ):  # the first call makes the weights, for which some backends call layers more than once
+    # The first call makes the weights, for which some backends call layers more than once.
+    if not model.built:
         model(*given, **named)
     with listening(model) as ear:
         returned = model(*given, **named)

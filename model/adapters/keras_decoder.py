@@ -62,9 +62,8 @@ class KerasDecoderPasses(WithoutTaps):
     def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None, longest: int | None = None):
         self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
         self._longest, self.end = longest or _LONGEST, vocabulary.end
-        for _ in range(
-            2
-        ):  # the first pass may make weights, for which some backends call layers more than once
+        # The first pass may make weights, for which some backends call layers more than once.
+        for _ in range(2):
             pass_ = KerasPass(None, {}, ([vocabulary.end] * _PROBE,), None)
             run(model, inputs, pass_)
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer

@@ -32,15 +32,13 @@ class Listened(NamedTuple):
     """A function that takes a softmax, and all places from which a network may call it."""
 
     function: Any
-    spelled_out: (
-        Callable[[Callable], Any] | None
-    )  # makes of what changes a softmax the steps of a fused function
+    # Turns what changes a softmax into the steps of a fused function.
+    spelled_out: Callable[[Callable], Any] | None
     places: list[tuple[Any, str]]
 
 
-_LISTENED: WeakKeyDictionary = (
-    WeakKeyDictionary()
-)  # by model, because finding all places takes as long as a pass
+# By model, because finding all places takes as long as a pass.
+_LISTENED: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def _listened(model: Any) -> list[Listened]:

@@ -118,9 +118,8 @@ def _listening(model: Any) -> Iterator[Ear]:
     parts = list(model.modules())
     ear, functional, fast = Ear(), torch.nn.functional, torch.backends.mha.get_fastpath_enabled()
     with ExitStack() as stack:
-        stack.enter_context(
-            torch.compiler.set_stance("force_eager")
-        )  # else layers are heard when they are compiled, too
+        # Else layers are heard when they are compiled, too.
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
         stack.enter_context(replaced(torch.nn.Module, "__call__", ear.inside(torch.nn.Module.__call__)))
         attend = spelled_out(ear)
         stack.enter_context(replaced_everywhere(functional, "scaled_dot_product_attention", attend, parts))

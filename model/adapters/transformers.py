@@ -178,9 +178,8 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
         start = model.generation_config.decoder_start_token_id
     if not ids.shape[1]:
         raise ValueError("the target should have at least one token, received none")
-    if (
-        ids[0, 0] == start and ids.shape[1] > 1
-    ):  # BART begins with its end mark, which is all that an empty target has
+    # BART begins with its end mark, which is all that an empty target has.
+    if ids[0, 0] == start and ids.shape[1] > 1:
         return ids
     return torch.cat([torch.full_like(ids[:, :1], start), ids], dim=1)
 

@@ -15,11 +15,12 @@ from model.trace.laboratory_data import Insides
 
 # Of Marian, BART and their like; of T5 and its like; of Llama and its like; of GPT-2.
 _PROJECTIONS = ("out_proj", "o", "o_proj", "c_proj")
+# Of T5, Llama and GPT-2; BART's are named after what they stand behind.
 _NORMS = (
     "layer_norm",
     "input_layernorm",
     "ln_1",
-)  # of T5, Llama and GPT-2; BART's are named after what they stand behind
+)
 
 
 _CLOSE = 1e-4  # of the largest number of a stream
@@ -122,9 +123,8 @@ def distances(
             run(gone[first : first + batch])
     finally:
         hook.remove()
-    plain, *varied = (
-        each.astype(np.float64) for each in outputs
-    )  # distances are differences of nearly equal numbers
+    # Distances are differences of nearly equal numbers.
+    plain, *varied = (each.astype(np.float64) for each in outputs)
     unit = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in (plain, np.concatenate(varied))]
     return np.maximum(1 - (unit[0] * unit[1]).sum(-1), 0).T.astype(np.float32)
 

@@ -36,9 +36,8 @@ class HeadEffects:
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
     without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
     fix_without: np.ndarray  # (N,) float32, p(fix) without the head
-    attention: (
-        np.ndarray
-    )  # (N,) float32 in 0..1, how much the head attends to the edit (edits.attention_to_edit)
+    # (N,) float32 in 0..1, how much the head attends to the edit (edits.attention_to_edit).
+    attention: np.ndarray
 
     @property
     def effect(self) -> np.ndarray:

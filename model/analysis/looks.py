@@ -112,9 +112,8 @@ def why_looked(
     _check(head, weights, query, key)
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
     sides = _Sides(network, found, node)
-    queries, keys = (
-        found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY)
-    )  # (Q, d), (K, d)
+    # (Q, d), (K, d).
+    queries, keys = (found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY))
     scale = network.scale(keys.shape[-1])
     other = keys[key] - keys[:seen].mean(axis=0)
     of_query = {part: each[query] for part, each in sides.parts(QUERY, other / scale).items()}

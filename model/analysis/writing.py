@@ -26,10 +26,11 @@ from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
 from model.trace.taps import tap
 
+# In the order of a layer's sub-layers; feed-forward is the third.
 KINDS = (
     "decoder_attention",
     "cross_attention",
-)  # in the order of a layer's sub-layers; feed-forward is the third
+)
 TAPS = (
     "logits",
     "decoder_embedding",
@@ -168,9 +169,8 @@ def _directions(
         towards = weights.normalisation.before(asked, stream[-1][rows], norms[0, 0])
         return np.repeat(towards[None], sublayers, axis=0), shifted
     found_directions, shifted = [], np.zeros(len(asked))
-    for n in reversed(
-        range(sublayers)
-    ):  # from the end, because each normalisation turns the direction behind it into the one before it
+    # From the end, because each normalisation turns the direction behind it into the one before it.
+    for n in reversed(range(sublayers)):
         shifted = shifted + asked @ norms[n, 1]
         asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
         found_directions.append(asked)
@@ -182,9 +182,8 @@ def _looks(
 ) -> np.ndarray:
     """(N, L, H, K): the weight of each position times what its value adds to the score."""
     read = np.einsum("lhdo,lno->lhdn", kernels, towards, optimize=True)  # what a head's values are read with
-    values = found[tap(kind, "value")] @ read.astype(
-        np.float32
-    )  # (L, H, K, d) @ (L, H, d, N) -> (L, H, K, N)
+    # (L, H, K, d) @ (L, H, d, N) -> (L, H, K, N).
+    values = found[tap(kind, "value")] @ read.astype(np.float32)
     weighed = found[kind][:, :, rows] * values.swapaxes(-1, -2)  # (L, H, N, K)
     return np.ascontiguousarray(weighed.transpose(2, 0, 1, 3))
 

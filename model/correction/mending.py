@@ -93,9 +93,8 @@ class Mending:
     def _answers(self, sentences: list[Passage]) -> Iterator[dict[int, list[Answer]]]:
         """What the network wrote for each sentence, by its number, a batch at a time; nothing for a sentence that it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
-        readable.sort(
-            key=lambda i: len(sentences[i].text)
-        )  # sentences of about the same length need little padding
+        # Sentences of about the same length need little padding.
+        readable.sort(key=lambda i: len(sentences[i].text))
         for first in range(0, len(readable), BATCH_SENTENCES):
             yield read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]}, self._write)
 

@@ -14,9 +14,8 @@ import numpy as np
 
 DEEPEST = 8  # questions one after the other in a tree
 
-Tree = (
-    float | tuple[int, float, "Tree", "Tree"]
-)  # a leaf; or feature, threshold, tree below it, tree from it on
+# A leaf; or feature, threshold, tree below it, tree from it on.
+Tree = float | tuple[int, float, "Tree", "Tree"]
 
 
 @dataclass(frozen=True)

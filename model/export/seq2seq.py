@@ -45,9 +45,8 @@ def decoder(config: Seq2SeqConfig) -> GraphWriter:
     for n in range(1, config.num_layers + 1):
         state = graph("Unsqueeze", graph.input(f"cache_{n}", ("batch", width)), graph.constant([0]))
         states, last = recurrence(graph, x, [f"decoder_{n}/gru_cell"], (width, width), "", state)
-        x = graph(
-            "Transpose", graph("Squeeze", states, graph.constant([1])), perm=[1, 0, 2]
-        )  # (T, 1, B, D) -> (B, T, D)
+        # (T, 1, B, D) -> (B, T, D).
+        x = graph("Transpose", graph("Squeeze", states, graph.constant([1])), perm=[1, 0, 2])
         graph.output(f"next_{n}", graph("Squeeze", last, graph.constant([0])), ("batch", width))
     query = graph.dense(x, "query", (width, width))
     logits = graph("MatMul", query, graph("Transpose", keys, perm=[0, 2, 1]))

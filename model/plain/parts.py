@@ -113,9 +113,8 @@ class PlainParts:
         """
         name, heads = self._attention(kind, layer), self.heads(kind)
         kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]
-        key, value = (
-            each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in kernels
-        )  # (H, D, D/H)
+        # (H, D, D/H).
+        key, value = (each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in kernels)
         query = self.dense(asking[:, 0], f"{name}/query").reshape(len(asking), heads, -1)
         towards = (query.transpose(1, 0, 2) @ key.swapaxes(1, 2)).transpose(1, 0, 2)  # (B, H, D)
         scores = towards @ read.swapaxes(1, 2)  # (B, H, K)

@@ -57,9 +57,8 @@ class AskedEdit:
     change: Change
     contrast: Contrast
     nats: np.ndarray  # (P,) what each part wrote
-    written_from: (
-        np.ndarray
-    )  # (S,) what the heads of encoder-decoder attention wrote by looking at each source token
+    # (S,) what the heads of encoder-decoder attention wrote by looking at each source token.
+    written_from: np.ndarray
     trace: AttentionTrace
     effects: NodeEffects
 

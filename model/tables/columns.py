@@ -14,6 +14,7 @@ from model.tables.cells import Cells
 from model.tables.errors import TableError
 from model.text.hangul import is_hangul
 
+# A column with one of these names holds the texts.
 HEADERS = (
     "text",
     "src",
@@ -28,7 +29,7 @@ HEADERS = (
         json.loads(path.read_text("utf-8")).get("table_text", "text").casefold()
         for path in assets.TEXTS.glob("*/table.json")
     ),
-)  # a column with one of these names holds the texts
+)
 LOOKED_AT = 50  # rows with something in them that are looked at to find the columns
 _ABOVE = 10  # rows among which the header may stand
 _LONGEST_NAME = 20  # characters of a cell of the header

@@ -30,9 +30,8 @@ def texts(name: str, value: object) -> tuple[str, ...]:
     value = _listed(value, 1)
     if not isinstance(value, list | tuple):
         raise TraceError(name, "be a list of texts", _received(value))
-    if all(
-        type(each) is str for each in value
-    ):  # almost always; a trace has some 160 texts, so they are not asked one by one
+    # Almost always; a trace has some 160 texts, so they are not asked one by one.
+    if all(type(each) is str for each in value):
         return tuple(value)
     return tuple(text(f"{name}[{place}]", each) for place, each in enumerate(value))
 

@@ -26,9 +26,8 @@ class Insides(NamedTuple):
     entering: dict[str, np.ndarray]  # (L, Q, D) the residual stream before each attention
     output_kernels: dict[str, np.ndarray]  # (L, H, D/H, D) each head's part of the output projection
     output_biases: dict[str, np.ndarray]  # (L, D)
-    norm_scales: (
-        dict[str, np.ndarray] | None
-    )  # (L, D) of the normalisation behind each; None where none follows
+    # (L, D) of the normalisation behind each; None where none follows.
+    norm_scales: dict[str, np.ndarray] | None
 
 
 class Zeroed(NamedTuple):

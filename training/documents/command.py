@@ -11,6 +11,7 @@ from training.documents.marks import DOCUMENTS, MarkError, rewrite
 from training.documents.past import keep_all
 from training.documents.sources import MissingNumbersError, Sources
 
+# Each of these registers its blocks.
 for each in (
     "answers",
     "attention",
@@ -20,7 +21,7 @@ for each in (
     "sets",
     "stories",
     "weighing",
-):  # each registers its blocks
+):
     import_module(f"training.documents.{each}")
 
 ROOT = ASSETS.parent

@@ -13,11 +13,12 @@ from training.documents.sources import Sources
 from training.documents.wording import NOTHING, interval, percent, table
 
 LOSS = "loss"
+# The head without which most is lost, and those that speak for fixes and against them.
 STORIES = (
     LOSS,
     "for",
     "against",
-)  # the head without which most is lost, and those that speak for fixes and against them
+)
 KINDS = {
     "ko": {"encoder": "인코더", "decoder": "디코더", "cross": "디코더→인코더"},
     "en": {"encoder": "encoder", "decoder": "decoder", "cross": "decoder→encoder"},

@@ -30,6 +30,7 @@ ALIKE = 0.4  # cosine of the two words' vectors, at least
 MOST_IN_LINE, FEWEST_IN_LINE = 40, 3
 _PARTICLES = ("은/는", "이/가", "을/를", "과/와", "으로/로", "에", "도", "만", "에서")
 _WORD = re.compile("[가-힣]{2,6}")
+# If the commoner reading of a form has one of these tags, the form is left out: 가지, 오늘.
 _OTHER_TAGS = (
     "NNB",
     "NP",
@@ -38,7 +39,7 @@ _OTHER_TAGS = (
     "MAJ",
     "MM",
     "IC",
-)  # if the commoner reading of a form has one of these tags, the form is left out: 가지, 오늘
+)
 _COARSE = re.compile(
     "육갑|[놈년]$|씨발|씹|좆|새끼|창녀|콜걸|보지$|자지$|섹스|강간|매춘|포르노|자위|성교|병신|지랄"
 )

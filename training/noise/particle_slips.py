@@ -29,9 +29,8 @@ _NOT_BEFORE_NA = frozenset("언제 어디 누구 얼마 하나".split())  # 언�
 _NOT_BEFORE_YA = frozenset("어아해와여워혀려춰줘서")  # 피해야 and 주어야 are verbs
 _PRONOUNS = frozenset("나 너 저 내 제 네".split())  # nobody says 제이 for 제가
 _NO_PARTICLE = ("사랑", "자랑")  # 참사랑 is not 참사 with 랑
-DOUBLED = frozenset(
-    "은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split()
-)  # not 만 and 도: 만만, 도도
+# Not 만 and 도: 만만, 도도.
+DOUBLED = frozenset("은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split())
 _WITH_DOUBLED_NOUN = frozenset("은 는 을 를 의 에서 에게 으로".split())
 _DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
 

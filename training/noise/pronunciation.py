@@ -53,9 +53,10 @@ PRONUNCIATION_RULES: Mapping[str, PronunciationRule] = MappingProxyType(
 )
 WEIGHTS: Mapping[str, float] = MappingProxyType({rule.__name__: weight for rule, weight in _ORDER})
 
+# Nothing that the norm merely permits, and nothing casual.
 PRESCRIBED: Mapping[str, float] = MappingProxyType(
     {name: weight for name, weight in WEIGHTS.items() if weight == 1.0}
-)  # nothing that the norm merely permits, and nothing casual
+)
 
 
 def as_heard(text: str) -> list[str]:

@@ -20,12 +20,13 @@ from training.noise.register_marks import MARKS
 Register = Callable[[Pieces], list[RegisterPart]]
 Misspell = Callable[[str, random.Random], str]
 
+# Each group with its share of the notes.
 GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
     (LISTS, 0.35),
     (CHAT, 0.3),
     (MARKS, 0.2),
     (CODE, 0.15),
-)  # each group with its share of the notes
+)
 LONGEST_NOTE = 100  # characters, before anything is misspelt
 ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until there is one
 LISTED = 0.1  # the share of the other groups' notes that get a bullet

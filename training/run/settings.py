@@ -100,9 +100,8 @@ class TrainingConfig:
     init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
     judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
     judge_share: float = 1.0  # of the pairs that it keeps for their loss
-    source_weights: Mapping[str, float] = field(
-        default_factory=dict
-    )  # how often sentences of a source are read
+    # How often sentences of a source are read.
+    source_weights: Mapping[str, float] = field(default_factory=dict)
     stream: StreamSettings = field(default_factory=StreamSettings)
 
 

@@ -5,12 +5,10 @@ from pathlib import Path
 from training.ship.plan import ROOT
 from training.ship.step import PYTHON
 
-ERRORS = (
-    ROOT / "training" / "noise"
-)  # makes the errors of every evaluation, so a change there asks for new numbers
-ANSWERS = tuple(
-    ROOT / "model" / room for room in ("text", "network", "plain", "correction")
-)  # decide what is corrected
+# Makes the errors of every evaluation, so a change there asks for new numbers.
+ERRORS = ROOT / "training" / "noise"
+# These rooms decide what is corrected.
+ANSWERS = tuple(ROOT / "model" / room for room in ("text", "network", "plain", "correction"))
 STUDIED = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
 BENCHMARKS = ROOT / "benchmarks"
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``

@@ -86,9 +86,8 @@ class Jobs(Generic[AnyJob]):
 
     def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], AnyJob], kept: int = KEPT):
         self._begin, self._kept = begin, kept
-        self._jobs: OrderedDict[tuple, Future[AnyJob]] = (
-            OrderedDict()
-        )  # not done while the file is being read
+        # Not done while the file is being read.
+        self._jobs: OrderedDict[tuple, Future[AnyJob]] = OrderedDict()
         self._lock = Lock()
 
     def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> AnyJob:

@@ -17,10 +17,11 @@ from ui.components.packed import component
 from ui.shell import markup
 from ui.wording.texts import say
 
+# Milliseconds between two beats: of the teacher, who counts answers, and of a phone.
 SOON, SELDOM = (
     1000,
     5000,
-)  # milliseconds between two beats: of the teacher, who counts answers, and of a phone
+)
 SHOWN = "classroom_shown"  # the key of the fragment that shows what is new
 _KEY = "classroom_pulse"
 _DRAWN = "classroom_drawn"  # the version that this session has drawn

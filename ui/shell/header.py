@@ -6,6 +6,7 @@ from ui.components import plot
 from ui.shell import address, controls, markup, theme_change
 from ui.wording.texts import LANGUAGES, language, say
 
+# The first is the entrance.
 PAGES = (
     "attention",
     "laboratory",
@@ -19,7 +20,7 @@ PAGES = (
     "classroom",
     "trace",
     "model",
-)  # the first is the entrance
+)
 _WANTED = "wanted_page"
 _SHOWN = "shown_page"
 

@@ -23,9 +23,8 @@ from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
 
 STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins
-TOKEN = Text(
-    "fork_token", of="sentence"
-)  # written there; empty: what was typed, or the likeliest other token
+# Written there; empty: what was typed, or the likeliest other token.
+TOKEN = Text("fork_token", of="sentence")
 
 
 def row_of(lens: Lens) -> int:

@@ -19,9 +19,8 @@ from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
-MASS = Number(
-    "mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step
-)  # percent of each row's weight that its lines carry together
+# Percent of each row's weight that its lines carry together.
+MASS = Number("mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step)
 HEADS = Text("heads")  # which are drawn, such as 1.2,3.4 (layer.head); empty: those of layer and head
 # Two short formulas: a long one would have to scroll on a phone.
 FORMULAS = (

@@ -33,9 +33,8 @@ from viz.labels import visible_token
 if TYPE_CHECKING:
     import pandas as pd
 
-INSTEAD = Choice(
-    "instead", ("uniform", "copy", "permuted", PAINTED)
-)  # what stands in place of a head's weights
+# What stands in place of a head's weights.
+INSTEAD = Choice("instead", ("uniform", "copy", "permuted", PAINTED))
 KEYS = Text("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
 MOST_PAINTED = 32
 MOST_SHARES = 3  # shares that one cell can get; one more click takes them away

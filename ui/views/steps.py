@@ -23,9 +23,8 @@ from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
-STEP = Ordinal(
-    "step", of="sentence"
-)  # the one shown; empty: where the change in focus or the first one begins
+# The one shown; empty: where the change in focus or the first one begins.
+STEP = Ordinal("step", of="sentence")
 
 
 def draw(lens: Lens, values: Values) -> None:

@@ -18,10 +18,11 @@ WEIGHT_UNIT = (
 )
 
 KEEP = -1  # in place of a candidate's number: what was typed
+# As tokens; the second stands for what is not in the vocabulary.
 SPACE, OUTSIDE = (
     visible_token(" "),
     "<outside>",
-)  # as tokens; the second stands for what is not in the vocabulary
+)
 
 STEPS = read_script(
     "steps",

@@ -8,6 +8,7 @@ from training.documents.lessons.plan import PARTS, PLANS, plan_of, values_of, wo
 from training.documents.sources import Sources
 
 FACTS = "lesson"  # docs/numbers/lesson.json
+# The questions of the worksheet.
 QUESTIONS = (
     "predict",
     "heads",
@@ -19,7 +20,7 @@ QUESTIONS = (
     "off",
     "instead",
     "fork",
-)  # of the worksheet
+)
 
 
 def plan(minutes: int, sources: Sources, language: str) -> str:

@@ -128,9 +128,8 @@ def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
     wrong, right = rng.choice(entry.wrong), entry.right
     if entry.word_class == "adverbs" and beside:
         return f"{wrong} {beside}.", f"{right} {beside}."
-    frame = rng.choice(
-        frames(entry.word_class)
-    )  # its particle agrees with what is written: 케익은, but 케이크는
+    # Its particle agrees with what is written: 케익은, but 케이크는.
+    frame = rng.choice(frames(entry.word_class))
     return frame.fill({"@": (wrong,)}, rng)[1], frame.fill({"@": (right,)}, rng)[1]
 
 

@@ -49,15 +49,7 @@ function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
   const larger = withNarrowTokens(enlarged(figure), width);
-  if (fit === "box") {
-    const names = Math.max(larger.layout.margin.t, 2.7 * sized(FIGURE_TYPE)); // the columns' numbers, and what they are of
-    const margin = { ...larger.layout.margin, t: names + (buttonsStay() ? TOOLBAR : 0) };
-    const { t, b, l, r } = margin;
-    const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
-    const placed = { ...larger, layout: { ...larger.layout, ...numbersApart(larger.layout, width - l - r, height - t - b), margin } };
-    return resized(placed, width, height);
-  }
+  if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
     const buttons = low && buttonsStay() ? TOOLBAR : 0;
@@ -119,22 +111,6 @@ function withNotesBelowNames(layout, width, height) {
     ...Object.fromEntries(Object.entries(layout).map(lower)),
     annotations: layout.annotations.map((each) => ({ ...each, y: each.y - line, text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text, align: "left" })),
   };
-}
-
-/** The axes of a picture of square cells; numbers that would stand on each other are left out evenly. */
-function numbersApart({ xaxis, yaxis, font }, width, height) {
-  if (!xaxis?.range || !yaxis?.range) return {};
-  const long = ({ range: [start, end] }) => Math.abs(end - start);
-  const pixels = Math.min(width / long(xaxis), height / long(yaxis)); // of a cell
-  const apart = (axis, ems) => {
-    const { tickvals, ticktext, tickfont } = axis;
-    if (!(ticktext?.length > 1) || ticktext.some((text) => !/^\d+$/.test(text))) return axis;
-    const between = Math.abs(tickvals[1] - tickvals[0]) * pixels;
-    const step = Math.max(1, Math.ceil((ems * (tickfont?.size ?? font?.size ?? FIGURE_TYPE)) / between));
-    const kept = (all) => Array.from(all).filter((_, i) => i % step === 0);
-    return { ...axis, tickvals: kept(tickvals), ticktext: kept(ticktext), tickangle: 0 };
-  };
-  return { xaxis: apart(xaxis, 1.5), yaxis: apart(yaxis, 1) };
 }
 
 function resized(figure, width, height) {

@@ -208,17 +208,18 @@ def places(page: Page, selector: str) -> list[tuple[float, float]]:
     return sorted((box["top"], box["bottom"]) for box in found)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "language"), [(1920, 1080, "ko"), (1920, 1080, "en"), (1366, 768, "ko")]
-)
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, width, height, language):
     page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
     names = places(page, f"{figure('heads_pruning')} .annotation-text")
     panels = places(page, f"{figure('heads_pruning')} .nsewdrag")
     assert len(names) == len(panels) == 2
     ends = [panels[0][0] - 100, panels[0][1]]  # of what stands above each name
-    for (top, bottom), (panel, _), end in zip(names, panels, ends, strict=True):
+    for (top, bottom), (panel, foot), end in zip(names, panels, ends, strict=True):
         assert end - 2 <= top and bottom <= panel + 2
+        assert foot - panel > 0.07 * height  # a curve is seen, and not only a line
+    assert max(bottom for _, bottom in places(page, f"{figure('heads_pruning')} .legendtext")) <= height
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -1,6 +1,7 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -237,6 +238,16 @@ def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, hei
         "all => all.map(text => text.getBoundingClientRect().right)"
     )
     assert max(ends) <= rows + 2
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_kinds_over_roles_do_not_run_into_one_another(open_page, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=1024, height=768)
+    ends = page.locator(f"{figure('heads_map')} .annotation-text").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
+    )
+    assert len(ends) == 3 and ends[0][0] >= 0
+    assert all(right <= left for (_, right), (left, _) in pairwise(ends))
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

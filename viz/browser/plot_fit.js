@@ -26,6 +26,7 @@ const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usua
 const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const LEGEND_ROW = 2; // ems from one row of such a legend to the next
 const LEGEND_SIGN = 42; // pixels beside a name that Plotly takes for its sign and the gaps
+const NAMES_APART = 0.4; // ems
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
@@ -85,17 +86,21 @@ function withRoomForLegend({ data, layout }, width) {
   return { ...layout, height: high, margin: { ...margin, t: margin.t + more }, legend: { ...legend, entrywidth, y: 1 - (room + more) / high } };
 }
 
-/** Names over the middle of their columns, moved to the left where they would end outside of the picture. */
+/** Names over the middle of their columns, from left to right; one moves to the left where it would end outside of the picture, or in the next one. */
 function withNamesInside(layout, width) {
   const { annotations, margin, xaxis, font } = layout;
   if (!annotations || !xaxis?.range) return layout;
   const [start, end] = xaxis.range;
+  let most = width - 2; // where a name may end
   const inside = (name) => {
     if (name.xanchor !== "center" || name.xref) return name;
     const middle = margin.l + ((name.x - start) / (end - start)) * (width - margin.l - margin.r);
-    return { ...name, xshift: Math.min(0, width - 2 - middle - pixels(name.text, font.family, name.font.size) / 2) };
+    const wide = pixels(name.text, font.family, name.font.size);
+    const xshift = Math.min(0, most - middle - wide / 2);
+    most = middle + xshift - wide / 2 - NAMES_APART * name.font.size;
+    return { ...name, xshift };
   };
-  return { ...layout, annotations: annotations.map(inside) };
+  return { ...layout, annotations: annotations.reduceRight((placed, name) => [inside(name), ...placed], []) };
 }
 
 /** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */

@@ -162,9 +162,10 @@ def _label(tiles: Tiles, place: int, text: str, theme: str) -> dict:
         "text": plain_text(text),
         "x": tiles.centre_columns[place] - tiles.columns / 2,
         "xanchor": "left",
-        "y": tiles.centre_rows[place] - tiles.rows / 2,
-        "yanchor": "bottom",
-        "yshift": 2,
+        "y": tiles.centre_rows[place]
+        - (tiles.rows + tiles.row_gap) / 2,  # as far from the frame above as from its own
+        "yanchor": "middle",
+        "borderpad": 0,
         "showarrow": False,
         "font": {"size": _LABEL_FONT, "color": palette(theme).text},
     }
@@ -235,5 +236,7 @@ def _layout(
             "across": tiles.across,
             "ratio": rows / columns,
             "half": [tiles.columns / 2, tiles.rows / 2],
+            # Cells between two frames, where names are written above the tiles.
+            **({} if by_place else {"gap": tiles.row_gap - min(tiles.row_gap, tiles.column_gap)}),
         },
     }

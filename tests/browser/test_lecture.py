@@ -1,6 +1,7 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -54,13 +55,22 @@ def too_small(page: Page, width: int) -> list:
     return [[size, text] for size, text in found if not MARK_IN_A_CELL.fullmatch(text)]
 
 
+def tile_width(page: Page) -> float:
+    """Pixels that one tile of the overview is wide."""
+    return page.locator(figure("overview")).evaluate(
+        """figure => {
+          const { range, _length } = figure._fullLayout.xaxis;
+          return (2 * figure.layout.meta.half[0] * _length) / Math.abs(range[1] - range[0]);
+        }"""
+    )
+
+
+@pytest.mark.parametrize("order", ["place", "entropy"])
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(open_page, width, height):
-    plain = drawn(open_page("", width=width, height=height), "overview")
-    page = open_page("?lecture=1", width=width, height=height)
-    assert (
-        drawn(page, "overview")["width"] >= 0.93 * plain["width"]
-    )  # larger labels take some of the same room
+def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(open_page, width, height, order):
+    plain = tile_width(open_page(f"?order={order}", width=width, height=height))
+    page = open_page(f"?lecture=1&order={order}", width=width, height=height)
+    assert tile_width(page) >= plain
     places = [drawn(page, key) for key in ("overview", "heatmap")]
     assert sum(place["width"] for place in places) > 0.6 * width
     assert places[1]["height"] > 0.5 * height
@@ -111,8 +121,12 @@ def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page
     assert [text for text, end in explained if end > right] == []
 
 
-def test_the_names_of_ordered_heads_lie_over_no_frame(open_page):
-    page = open_page("?order=entropy&edit=1&view=edits", width=1280, height=800)
+@pytest.mark.parametrize(
+    ("width", "height", "asked"),
+    [(1280, 800, ""), (1280, 800, "&lecture=1"), *((*size, "&lecture=1") for size in SIZES)],
+)
+def test_the_names_of_ordered_heads_lie_over_no_frame(open_page, width, height, asked):
+    page = open_page(f"?order=entropy&edit=1&view=edits{asked}", width=width, height=height)
     boxes = "all => all.map(each => each.getBoundingClientRect()).map(({left, right, top, bottom}) => [left, right, top, bottom])"
     names = page.locator(f"{figure('overview')} .annotation-text").evaluate_all(boxes)
     frames = page.locator(f"{figure('overview')} .shapelayer path").evaluate_all(boxes)
@@ -120,7 +134,8 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(open_page):
     for left, right, top, bottom in names:
         for start, end, high, low in frames:
             across, edges = min(right, end) - max(left, start), (high, low)
-            assert across <= 1 or not any(top + 2 < edge < bottom - 2 for edge in edges)
+            room = 0.1 * (bottom - top)  # above and below its characters a line of type has room
+            assert across <= 1 or not any(top + room < edge < bottom - room for edge in edges)
 
 
 @pytest.mark.parametrize("order", ["entropy", "edit"])
@@ -194,17 +209,18 @@ def places(page: Page, selector: str) -> list[tuple[float, float]]:
     return sorted((box["top"], box["bottom"]) for box in found)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "language"), [(1920, 1080, "ko"), (1920, 1080, "en"), (1366, 768, "ko")]
-)
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, width, height, language):
     page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
     names = places(page, f"{figure('heads_pruning')} .annotation-text")
     panels = places(page, f"{figure('heads_pruning')} .nsewdrag")
     assert len(names) == len(panels) == 2
     ends = [panels[0][0] - 100, panels[0][1]]  # of what stands above each name
-    for (top, bottom), (panel, _), end in zip(names, panels, ends, strict=True):
+    for (top, bottom), (panel, foot), end in zip(names, panels, ends, strict=True):
         assert end - 2 <= top and bottom <= panel + 2
+        assert foot - panel > 0.07 * height  # a curve is seen, and not only a line
+    assert max(bottom for _, bottom in places(page, f"{figure('heads_pruning')} .legendtext")) <= height
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -222,6 +238,16 @@ def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, hei
         "all => all.map(text => text.getBoundingClientRect().right)"
     )
     assert max(ends) <= rows + 2
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_kinds_over_roles_do_not_run_into_one_another(open_page, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=1024, height=768)
+    ends = page.locator(f"{figure('heads_map')} .annotation-text").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
+    )
+    assert len(ends) == 3 and ends[0][0] >= 0
+    assert all(right <= left for (_, right), (left, _) in pairwise(ends))
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -75,7 +75,10 @@ def test_tiles_stand_in_the_order_asked_for_with_their_labels_above_them():
         np.testing.assert_allclose(shown, weights[layer, head], atol=0.5 / (STRONGEST - WEAKEST) + 1e-6)
     markers, notes = figure.data[1], figure.layout.annotations
     assert [note.text for note in notes] == ["&lt;a&gt;", "b", "c", "d"]
-    assert [note.y for note in notes] == [y - 2 for y in markers.y]
+    gap = (
+        markers.y[3] - markers.y[0] - 4
+    )  # between two tiles of four rows, where a label stands in the middle
+    assert [note.y for note in notes] == [y - 2 - gap / 2 for y in markers.y]
     assert list(markers.x) == [2, 8, 14, 2]
     assert markers.y[0] == markers.y[2] < markers.y[3]
     assert markers.text[0].endswith("<b>&lt;a&gt;</b>")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
-TABLE_HEIGHT = 430
+TABLE_HEIGHT, LECTURE_TABLE_HEIGHT = 430, 180  # pixels
 WIDTHS = (150, 100, 50)  # pixels of a head's name, of its role, of a number
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
 
@@ -141,8 +141,9 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
         markup.paragraph(made, "note")
         return
     markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
-    # In a lecture the names of roles and curves are twice as large; the table may be scrolled.
-    left, right = st.columns([38, 62] if controls.is_on("lecture") else [36, 64], gap="small")
+    # In a lecture the names of roles and curves are twice as large: the curves have the wider column, where the table may be scrolled.
+    lecture = controls.is_on("lecture")
+    left, right = st.columns([38, 62] if lecture else [36, 64], gap="small")
 
     def open_square(point: dict) -> None:
         match point.get("custom"):
@@ -157,9 +158,15 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
             open_square if may_open else None,
             label=say("heads_map"),
         )
-        show_pruning(survey)
+        if not lecture:
+            show_pruning(survey)
     with right:
-        show_table(survey, by, at, may_open)
+        show_table(survey, by, at, may_open, LECTURE_TABLE_HEIGHT if lecture else TABLE_HEIGHT)
+        if lecture:
+            show_pruning(survey)
+    with left if lecture else right:
+        # The leading roles have no number of their own, so their table has no margins either.
+        markup.paragraph(say("heads_click") + ("" if by == LEADING else " " + say("heads_margin")), "note")
         markup.paragraph(made, "note")
 
 
@@ -185,7 +192,7 @@ def map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     )
 
 
-def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
+def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int) -> None:
     """Every head with all numbers; choosing a row opens the head."""
     frame, heads, intervened = table(survey, by, at)
     markup.paragraph(say("heads_observed_columns"), "kind-observed")
@@ -203,13 +210,11 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
     st.dataframe(
         written.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,
-        height=TABLE_HEIGHT,
+        height=height,
         column_config=columns_of(frame),
         placeholder="–",  # a head of the encoder writes nothing into the answer itself
         **chooses,
     )
-    # The leading roles have no number of their own, so their table has no margins either.
-    markup.paragraph(say("heads_click") + ("" if by == LEADING else " " + say("heads_margin")), "note")
 
 
 def columns_of(frame: pd.DataFrame) -> dict[str, Any]:

@@ -123,7 +123,9 @@ class Plot {
   /** The buttons and words, only where they are others than before: Plotly would build the whole figure anew for them. */
   newConfig() {
     const { words } = this.data;
-    const text = JSON.stringify([words, this.figure.layout.meta?.still]);
+    const { still } = this.figure.layout.meta ?? {};
+    const bare = still && inLecture(); // its tiles take the room of the buttons
+    const text = JSON.stringify([words, still, bare]);
     if (text === this.configured) return undefined;
     this.configured = text;
     const buttons = Object.keys(FORMATS).map((format) => ({
@@ -133,10 +135,11 @@ class Plot {
       click: () => this.save(format),
     }));
     return {
+      ...(bare && { displayModeBar: false }),
       displaylogo: false,
       scrollZoom: false,
       showSendToCloud: false, // would offer to upload the chart, with what was typed
-      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...(this.figure.layout.meta?.still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : [])],
+      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...(still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : [])],
       modeBarButtonsToAdd: buttons,
       locale: "page",
       locales: { page: { dictionary: words.plotly, format: {} } },

@@ -17,6 +17,7 @@ PLOT = read_script(
     "plot",
     "type.js",
     "plot_fit.js",
+    "plot_tiles.js",
     "plot.js",
     isolated=False,
     constants={**SAVING, **TYPE, "LIBRARY": served(PLOTLY)},

@@ -26,6 +26,7 @@ const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usua
 const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const LEGEND_ROW = 2; // ems from one row of such a legend to the next
 const LEGEND_SIGN = 42; // pixels beside a name that Plotly takes for its sign and the gaps
+const NAMES_APART = 0.4; // ems
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
@@ -49,15 +50,7 @@ function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
   const larger = withNarrowTokens(enlarged(figure), width);
-  if (fit === "box") {
-    const names = Math.max(larger.layout.margin.t, 2.7 * sized(FIGURE_TYPE)); // the columns' numbers, and what they are of
-    const margin = { ...larger.layout.margin, t: names + (buttonsStay() ? TOOLBAR : 0) };
-    const { t, b, l, r } = margin;
-    const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
-    const placed = { ...larger, layout: { ...larger.layout, ...numbersApart(larger.layout, width - l - r, height - t - b), margin } };
-    return resized(placed, width, height);
-  }
+  if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
     const buttons = low && buttonsStay() ? TOOLBAR : 0;
@@ -93,17 +86,21 @@ function withRoomForLegend({ data, layout }, width) {
   return { ...layout, height: high, margin: { ...margin, t: margin.t + more }, legend: { ...legend, entrywidth, y: 1 - (room + more) / high } };
 }
 
-/** Names over the middle of their columns, moved to the left where they would end outside of the picture. */
+/** Names over the middle of their columns, from left to right; one moves to the left where it would end outside of the picture, or in the next one. */
 function withNamesInside(layout, width) {
   const { annotations, margin, xaxis, font } = layout;
   if (!annotations || !xaxis?.range) return layout;
   const [start, end] = xaxis.range;
+  let most = width - 2; // where a name may end
   const inside = (name) => {
     if (name.xanchor !== "center" || name.xref) return name;
     const middle = margin.l + ((name.x - start) / (end - start)) * (width - margin.l - margin.r);
-    return { ...name, xshift: Math.min(0, width - 2 - middle - pixels(name.text, font.family, name.font.size) / 2) };
+    const wide = pixels(name.text, font.family, name.font.size);
+    const xshift = Math.min(0, most - middle - wide / 2);
+    most = middle + xshift - wide / 2 - NAMES_APART * name.font.size;
+    return { ...name, xshift };
   };
-  return { ...layout, annotations: annotations.map(inside) };
+  return { ...layout, annotations: annotations.reduceRight((placed, name) => [inside(name), ...placed], []) };
 }
 
 /** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */
@@ -119,22 +116,6 @@ function withNotesBelowNames(layout, width, height) {
     ...Object.fromEntries(Object.entries(layout).map(lower)),
     annotations: layout.annotations.map((each) => ({ ...each, y: each.y - line, text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text, align: "left" })),
   };
-}
-
-/** The axes of a picture of square cells; numbers that would stand on each other are left out evenly. */
-function numbersApart({ xaxis, yaxis, font }, width, height) {
-  if (!xaxis?.range || !yaxis?.range) return {};
-  const long = ({ range: [start, end] }) => Math.abs(end - start);
-  const pixels = Math.min(width / long(xaxis), height / long(yaxis)); // of a cell
-  const apart = (axis, ems) => {
-    const { tickvals, ticktext, tickfont } = axis;
-    if (!(ticktext?.length > 1) || ticktext.some((text) => !/^\d+$/.test(text))) return axis;
-    const between = Math.abs(tickvals[1] - tickvals[0]) * pixels;
-    const step = Math.max(1, Math.ceil((ems * (tickfont?.size ?? font?.size ?? FIGURE_TYPE)) / between));
-    const kept = (all) => Array.from(all).filter((_, i) => i % step === 0);
-    return { ...axis, tickvals: kept(tickvals), ticktext: kept(ticktext), tickangle: 0 };
-  };
-  return { xaxis: apart(xaxis, 1.5), yaxis: apart(yaxis, 1) };
 }
 
 function resized(figure, width, height) {

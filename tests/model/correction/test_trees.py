@@ -20,14 +20,14 @@ def walked(tree, row):
 def test_trees_of_all_shapes_are_walked_at_once():
     rows = np.random.default_rng(0).normal(size=(60, len(FIELDS)))
     expected = [0.25 + sum(walked(tree, row) for tree in OF_ALL_SHAPES) for row in rows]
-    np.testing.assert_allclose(Trees(FIELDS, 0.25, OF_ALL_SHAPES).odds(rows), expected)
+    np.testing.assert_allclose(Trees(FIELDS, 0.25, OF_ALL_SHAPES).log_odds(rows), expected)
 
 
 def test_no_rows_no_trees_and_no_questions_are_no_exception():
     rows = np.zeros((4, len(FIELDS)))
-    assert Trees(FIELDS, 0.5, OF_ALL_SHAPES).odds([]).shape == (0,)
-    np.testing.assert_allclose(Trees(FIELDS, 0.5, (1.0,)).odds(rows), 1.5)
-    np.testing.assert_allclose(Trees(FIELDS, 0.5, ()).odds(rows), 0.5)
+    assert Trees(FIELDS, 0.5, OF_ALL_SHAPES).log_odds([]).shape == (0,)
+    np.testing.assert_allclose(Trees(FIELDS, 0.5, (1.0,)).log_odds(rows), 1.5)
+    np.testing.assert_allclose(Trees(FIELDS, 0.5, ()).log_odds(rows), 0.5)
 
 
 def test_what_is_written_has_names_and_is_read_again():

@@ -99,7 +99,16 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     assert not app.exception
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
     text = ["live_text", "correction", "address_bar"]
-    assert components(app) == ["plot_drawing", *text, "overview", "tab_in_sight", "heatmap", "theme_change", "ahead", "welcome"]
+    assert components(app) == [
+        "plot_drawing",
+        *text,
+        "overview",
+        "tab_in_sight",
+        "heatmap",
+        "theme_change",
+        "ahead",
+        "welcome",
+    ]
     assert component(app, "live_text")["text"] == examples.load()[0].text
 
 

@@ -15,9 +15,8 @@ from model.text.hangul import is_hangul
 from model.text.sentences import Span
 
 LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
-LEAST_ALIKE_JOINED = (
-    0.5  # more than this, if it is joined to the word before: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
-)
+# A word that is joined to the one before needs more than this: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
+LEAST_ALIKE_JOINED = 0.5
 MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
 
 _WORD = re.compile(r"\S+")

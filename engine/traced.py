@@ -44,9 +44,8 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
-    no_stream: str = (
-        ""  # what a network of ``laboratory_of`` lacks for a residual stream, one of ``own_stream.NO_STREAM``
-    )
+    # What a network of ``laboratory_of`` lacks for a residual stream, one of ``own_stream.NO_STREAM``
+    no_stream: str = ""
 
 
 class TracedCorrector:

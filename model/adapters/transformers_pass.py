@@ -25,9 +25,8 @@ class TorchTensors(NamedTuple):
 
     logits: Any  # (B, T, V), of a decoder alone a row for each token that is read
     attention: dict[str, list[Any]]  # L tensors (B, H, Q, K) by kind
-    calls: dict[
-        str, list[tuple]
-    ]  # query, key and value (B, H, Q or K, D/H) of each layer; some heads may share keys and values
+    # Query, key and value (B, H, Q or K, D/H) of each layer; some heads may share keys and values
+    calls: dict[str, list[tuple]]
 
 
 class TorchPass:

@@ -63,9 +63,8 @@ class PronunciationChoices(NamedTuple):
     """The choices that a reader has where a text can be pronounced in several ways."""
 
     across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
-    moves_as_heard: bool = (
-        False  # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
-    )
+    # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
+    moves_as_heard: bool = False
     inserts_n: bool = False  # 제29항 (담요 [담뇨])
     ui_as_e: bool = False  # 제5항 다만 4: the particle 의 [에]; else 의 inside a word is [이]
     other_of_cluster: bool = False  # 제10항 다만, 제11항 다만 (밟고 [밥꼬], 맑게 [말께])

@@ -44,9 +44,8 @@ class Features(NamedTuple):
     sentence: float  # log probability of what it wrote in all other stretches together
     candidates: float  # how many the stretch has
     written: float  # 1 if it is what the network wrote
-    phrase_kept: (
-        float  # how much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
-    )
+    # How much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
+    phrase_kept: float
     phrase_other: float  # the same, compared with the most usual other candidate
     phrase: float  # how usual it is, per character
 
@@ -85,9 +84,8 @@ class SecondFeatures(NamedTuple):
     whole_kept: float  # in the source
     whole: float
     norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
-    misshapen: (
-        float  # how many particles have a shape that does not fit the word before, minus those of the source
-    )
+    # How many particles have a shape that does not fit the word before, minus those of the source
+    misshapen: float
 
 
 FIRST, SECOND = Features._fields, (*Features._fields, *SecondFeatures._fields)

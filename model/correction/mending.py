@@ -24,9 +24,8 @@ from model.text.whole_words import spares_words
 BATCH_SENTENCES = 64
 MOST_READINGS = 4  # of a sentence, see ``second_reading``
 
-Proposed = tuple[
-    tuple[Change, ...], Produced | None
-]  # of a sentence: its changes, and the pass that wrote the answer
+# Of a sentence: its changes, and the pass that wrote the answer
+Proposed = tuple[tuple[Change, ...], Produced | None]
 
 
 class Mending:

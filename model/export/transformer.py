@@ -29,9 +29,8 @@ class _AttentionNames(NamedTuple):
     kind: str
     path: str  # of its weights, in those of the block
     around: str  # the same for the residual connection around it
-    keys_values: Callable[
-        [str, str, int], KeysValues
-    ]  # (path of its weights, its input, number of the layer) -> …
+    # (path of its weights, its input, number of the layer) -> …
+    keys_values: Callable[[str, str, int], KeysValues]
     mask: str  # broadcastable to (B, H, Q, K), added to the logits
 
 

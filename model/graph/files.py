@@ -18,9 +18,8 @@ from model.stored.folder import ModelFolderError, write_atomically
 
 GRAPH_FOLDER, DESCRIPTION_FILE = "graph", "graph.json"
 HALVES = ("encode", "decode")
-POSITIONS = (
-    1024  # rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps
-)
+# Rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps
+POSITIONS = 1024
 FREE = ("dropout_rate", "max_length", "minimum_confidence")  # settings on which no graph depends
 
 
@@ -28,9 +27,8 @@ class GraphFiles(NamedTuple):
     """What is stored of one graph."""
 
     halves: dict[str, bytes]  # ONNX files by their names in HALVES
-    weights: dict[
-        str, dict[str, tuple[int, ...]]
-    ]  # of each half the shapes of the arrays it is given, by their names
+    # Of each half the shapes of the arrays it is given, by their names
+    weights: dict[str, dict[str, tuple[int, ...]]]
 
 
 def graph_shape(config: NetworkConfig) -> dict[str, Any]:

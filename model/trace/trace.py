@@ -132,13 +132,11 @@ class AttentionTrace:
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
     prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
     windows: tuple[int, ...] = ()  # (L,) how far from itself a row looks at most, in tokens; -1: anywhere
-    global_tokens: int = (
-        0  # how many tokens at the beginning see all others in spite of the windows, and are seen
-    )
+    # How many tokens at the beginning see all others in spite of the windows, and are seen
+    global_tokens: int = 0
     source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
-    read_grid: tuple[int, int, int] | None = (
-        None  # of an image that a decoder read: its first patch, rows, columns
-    )
+    # Of an image that a decoder read: its first patch, rows, columns
+    read_grid: tuple[int, int, int] | None = None
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None) -> None:

@@ -23,9 +23,8 @@ OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñ
 LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
 SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
 ALONE = 0.1  # share of the names that stand alone, as in a list of a class
-RIGHT_IN_DRILL = (
-    0.15  # share of the drilled phrases that stay right, or the network would doubt every right one
-)
+# Share of the drilled phrases that stay right, or the network would doubt every right one
+RIGHT_IN_DRILL = 0.15
 
 
 @dataclass(frozen=True)

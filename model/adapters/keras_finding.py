@@ -15,14 +15,10 @@ import numpy as np
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
 from model.adapters.own_stream import NO_NORMALISATION, NoStreamError
 from model.plain.parts import kind_side
+from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 
-_NAMES = {
-    "encoder_attention": ("self_attention", "around_attention"),
-    "decoder_attention": ("self_attention", "around_self_attention"),
-    "cross_attention": ("cross_attention", "around_cross_attention"),
-}
 _NEAREST = 6  # linear layers before a softmax, among which are its queries, keys and values
 _ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
 _SCALES: tuple[Callable[[int, int], float], ...] = (
@@ -67,7 +63,7 @@ class Finding:
         }
         if self.layers["decoder"] != sum(kind == "cross_attention" for kind, _ in self.softmaxes):
             raise ValueError("the layers of its decoder do not all look at the source once")
-        self.heads = {kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for kind in _NAMES}
+        self.heads = {kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for kind in ATTENTION_PATHS}
         self.arrays: dict[str, np.ndarray] = {}
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.starts: dict[str, int] = {}  # by side: which call is given the beginning of the stream
@@ -90,13 +86,13 @@ class Finding:
             last: Linear | None = None
             for kind in SUBLAYERS[side]:
                 name = f"{kind_side(kind)}_{layer + 1}"
-                if kind in _NAMES:
+                if kind in ATTENTION_PATHS:
                     found = self._attention(kind, layer)
                     if stream is None:
                         stream = self._begun(side, found.query)
                     entered, last = found.query.given, found.output
-                    self._keep_attention(f"{name}/{_NAMES[kind][0]}", found)
-                    around = _NAMES[kind][1]
+                    self._keep_attention(f"{name}/{ATTENTION_PATHS[kind][0]}", found)
+                    around = ATTENTION_PATHS[kind][1]
                 else:
                     assert stream is not None and last is not None
                     entered = self._norm_of(stream).returned if self.norm_first else stream

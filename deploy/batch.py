@@ -30,8 +30,9 @@ from model.stored.folder import (
     weights_path,
     write_atomically,
 )
+from model.survey.pairs import made_pairs, readable
 from model.survey.survey import Survey, SurveyPlan
-from model.survey.survey_files import made_pairs, readable, write_result
+from model.survey.survey_files import write_result
 from model.tables import (
     CorrectedRow,
     TableCounts,

@@ -68,9 +68,8 @@ class Engine:
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
-        self.while_waiting: Callable[[], AbstractContextManager] = (
-            nullcontext  # around each wait for an answer
-        )
+        # Entered around each wait for an answer.
+        self.while_waiting: Callable[[], AbstractContextManager] = nullcontext
         atexit.register(self.close)
 
     @classmethod

@@ -56,7 +56,7 @@ class Link:
         self.under_way = 0  # how many questions wait for their answer
         # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
-        self._thread = Thread(target=self._watch, name="engine line", daemon=True)
+        self._thread = Thread(target=self._watch, name="engine link", daemon=True)
         self._thread.start()
 
     @property
@@ -92,7 +92,8 @@ class Link:
         is_answer, answer = pickle.loads(raw)
         if not is_answer:
             raise answer
-        if question[1] != PREPARE:  # a worker answers that while it loads a model, which may still end it
+        _, kind, _ = question
+        if kind != PREPARE:  # a worker answers that while it loads a model, which may still end it
             self._has_answered(generation)
         return answer, len(raw)
 
@@ -189,14 +190,14 @@ class Link:
                     self._state.notify_all()
                 # A worker that is not ours goes on, and may have nothing to tell for hours.
                 while self._ended not in wait([connection, self._ended]):
-                    self._told(connection.recv())
+                    self._learn(connection.recv())
         except (*LOST, AuthenticationError, EngineDiedError) as error:
             return str(error) or type(error).__name__
         finally:
             self._forget(endpoint)
         return "closed"
 
-    def _told(self, progress: dict[ModelKey, Progress]) -> None:
+    def _learn(self, progress: dict[ModelKey, Progress]) -> None:
         with self._state:
             self.progress = progress
             self._state.notify_all()

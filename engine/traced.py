@@ -44,9 +44,7 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
-    no_stream: str = (
-        ""  # what a network of ``laboratory_of`` lacks for a residual stream, one of ``own_stream.NO_STREAM``
-    )
+    no_stream: str = ""  # what a network lacks for a residual stream, one of ``own_stream.NO_STREAM``
 
 
 class TracedCorrector:
@@ -129,7 +127,8 @@ class TracedCorrector:
         with self._lock:
             found = _guarded(f"{self.name}: {method}", partial(getattr(self._model, method), *arguments))
         if not isinstance(found, kind):
-            raise OwnModelError(f"{self.name}: {method} returned {type(found).__name__}, not {kind}")
+            wanted = kind.__name__ if isinstance(kind, type) else kind
+            raise OwnModelError(f"{self.name}: {method} returned {type(found).__name__}, not {wanted}")
         return found
 
     def _checked(self, trace: AttentionTrace, emptied: bool = False) -> AttentionTrace:
@@ -165,27 +164,27 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     """
     module, _, factory = name.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), factory)):
-        raise _told(f'{VARIABLE} should be "package.module:factory", received {name!r}')
+        raise _reported(f'{VARIABLE} should be "package.module:factory", received {name!r}')
     try:
         model = getattr(import_module(module), factory)()
     except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
-        raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
+        raise _reported(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
     if isinstance(model, OwnNetwork):
         if model.why_no_stream:
             print(f"{VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
-        raise _told(
+        raise _reported(
             f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"
         )
     try:
         return TracedCorrector(name, model)
     except ValueError as error:
-        raise _told(f"{VARIABLE}={name}: {error}") from error
+        raise _reported(f"{VARIABLE}={name}: {error}") from error
 
 
-def _told(message: str) -> OwnModelError:
+def _reported(message: str) -> OwnModelError:
     print(message, file=sys.stderr, flush=True)
     return OwnModelError(message)
 

@@ -36,7 +36,7 @@ def main() -> None:
     orders = json.loads(sys.stdin.readline())
     listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # It warns of functions that are traced for several models in turn, as is meant here.
+    # TensorFlow warns of functions that are traced for several models in turn, which is intended here.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     shelf = Shelf(orders["models_in_memory"], orders["questions"], orders["ahead"])
     Thread(target=_accept, args=(listener, shelf), daemon=True).start()

@@ -6,7 +6,7 @@ Run by `pytest examples`; see requirements-examples.txt.
 import numpy as np
 import pytest
 import torch
-from transformers import GraniteConfig, GraniteForCausalLM
+from transformers import GptOssConfig, GptOssForCausalLM, GraniteConfig, GraniteForCausalLM
 
 from examples.test_hugging_face import gpt2, llama, mistral, trained
 from model import Intervention, from_transformers, laboratory_of
@@ -209,6 +209,35 @@ def test_layers_that_scale_what_they_add_have_no_such_methods():
         for scale in (1.0, 0.5)
     ]
     assert [MIXING in each for each in abilities] == [True, False]
+
+
+def gpt_oss(size: int) -> GptOssForCausalLM:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "num_key_value_heads": 1, "head_dim": 8}
+    ids = {"eos_token_id": TOKENIZER.eos_token_id, "pad_token_id": TOKENIZER.pad_token_id}
+    return GptOssForCausalLM(GptOssConfig(vocab_size=size, sliding_window=4, **sizes, **experts, **ids))
+
+
+def test_what_falls_on_an_attention_sink_is_on_no_token():
+    torch.manual_seed(0)
+    model = gpt_oss(len(TOKENIZER)).eval()
+    lab = laboratory_of(model, TOKENIZER)
+    one, other = lab.trace(PROMPT, WRITTEN), from_transformers(model, TOKENIZER, PROMPT, WRITTEN)
+    assert one.sinks == other.sinks == ("decoder_attention",)
+    np.testing.assert_allclose(one.decoder_attention, other.decoder_attention, atol=1e-6)
+    one.check()
+
+
+def test_a_token_left_out_leaves_its_weight_to_the_others_and_to_the_sink():
+    torch.manual_seed(0)
+    lab = laboratory_of(gpt_oss(len(TOKENIZER)).eval(), TOKENIZER)
+    plain = lab.trace(PROMPT, WRITTEN).decoder_attention[0]  # the first layer reads the same in both passes
+    left_out = Intervention(without_source={1})
+    found = lab.trace_under(PROMPT, WRITTEN, left_out).decoder_attention[0]
+    others = [0, *range(2, plain.shape[-1])]
+    expected = plain[:, 2:, others] / (1 - plain[:, 2:, 1:2])
+    np.testing.assert_allclose(found[:, 2:, 1], 0, atol=1e-7)
+    np.testing.assert_allclose(found[:, 2:, others], expected, atol=1e-6)
 
 
 def test_what_it_writes_is_what_the_model_generates(model, lab):

@@ -17,9 +17,8 @@ ROUNDS = tuple(
     for cost in (ONE_PASS, EACH_TOKEN, PATH)
     if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
 )
-MethodRound = tuple[
-    int, tuple[str, ...], tuple[Contribution, ...]
-]  # row, all methods, what those of a round say
+# Row, all methods, what those of a round say
+MethodRound = tuple[int, tuple[str, ...], tuple[Contribution, ...]]
 
 
 def _without_gradients(source: str, target: str, about: object, number: int = 0) -> bool:

@@ -42,6 +42,7 @@ def _when_decided(
 
 
 def _case(corrector: Network, source: str, target: str, span: ChangeSpan) -> Change | None:
+    """The change at ``span``; None where its fix begins as what was typed does."""
     change = change_at(corrector, source, target, span)
     with suppress(ValueError):
         contrast_of_change(corrector, source, target, change)

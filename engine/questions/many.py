@@ -4,7 +4,7 @@ from engine.questions.declared import question
 from model.analysis.pruning import TextPair
 from model.correction.answers import AnswersMany, Network
 from model.stored.config import INSIDE
-from model.survey.survey_files import pairs_of
+from model.survey.pairs import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
 

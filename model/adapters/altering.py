@@ -25,13 +25,13 @@ class Altering(NamedTuple):
     gates: np.ndarray | None  # (B, H, 1, K) what the values behind the weights are multiplied by
     added: np.ndarray | None  # (B, H, 1, D/H) what is added to a head's output
 
-    def used(self, weights: Any, tensor: Callable[[np.ndarray], Any]) -> Any:
+    def used(self, weights: Any, tensor: Callable[[np.ndarray], Any], sink: Any = 0) -> Any:
         """The weights that the pass uses, and that a trace shows. What nobody may look at was hidden before the softmax, where the library
-        lets it: a head that looked at nothing else would have nothing left."""
+        lets it: a head that looked at nothing else would have nothing left. ``sink`` (B, H, Q, 1): what falls on no key."""
         if self.seen is not None:
             weights = weights * tensor(self.seen)
             keys = np.ones((weights.shape[-1], 1), np.float32)
-            weights = weights / (weights @ tensor(keys) + _TINY)
+            weights = weights / (weights @ tensor(keys) + sink + _TINY)
         if self.kept is not None and self.weights is not None:
             weights = weights * tensor(self.kept) + tensor(self.weights)
         return weights

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors, in_sequence
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import without_memory
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
@@ -71,7 +71,7 @@ class DecoderPasses(WithoutTaps):
     ) -> Pass:
         """One teacher-forced pass over B rows, each a prompt, T ids that were written and an intervention. Logits are (B, T, V), the
         attention (B, L, H, N, N). Raises ValueError for rows of several lengths, and for an intervention that the network does not have."""
-        one_length(sources, targets)
+        check_one_length(sources, targets)
         logits, attention = [], []
         for first in range(0, len(sources), _BATCH):
             cut = slice(first, first + _BATCH)
@@ -79,7 +79,7 @@ class DecoderPasses(WithoutTaps):
             found = self._passed(sources[cut], read, interventions[cut])
             logits.append(to_array(found.logits)[:, len(sources[0]) - 1 :])
             attention.append(np.stack([to_array(each) for each in found.attention[_KIND]], 1))
-        return Pass(numbers(np.concatenate(logits)), {_KIND: np.concatenate(attention)})
+        return Pass(without_nan(np.concatenate(logits)), {_KIND: np.concatenate(attention)})
 
     def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
         longest = longest_of(self.model, len(source), _LONGEST)
@@ -106,7 +106,7 @@ class DecoderPasses(WithoutTaps):
             found.append((float(score.detach()), to_array(slopes)[0]))
         by_token = np.stack([each for _, each in found])
         start = np.zeros((len(found), 1), np.float32)
-        score_of = numbers(np.array([score for score, _ in found], np.float32))
+        score_of = without_nan(np.array([score for score, _ in found], np.float32))
         return Slopes(score_of, by_token[:, :length], np.concatenate([start, by_token[:, length:]], axis=1))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:

@@ -222,9 +222,8 @@ def _layers(kind: str, maps: Sequence[np.ndarray]) -> np.ndarray:
 def _rows_together(steps: Sequence[np.ndarray], rows: int) -> np.ndarray:
     """Maps (H, 1, K), step after step -> (L, H, T, K)."""
     if len(steps) % rows and len(steps) % (rows + 1) == 0:
-        steps = steps[
-            len(steps) // (rows + 1) :
-        ]  # a Keras RNN first calls its cell once to see what it returns
+        # A Keras RNN first calls its cell once to see what it returns.
+        steps = steps[len(steps) // (rows + 1) :]
     if len(steps) % rows:
         found = f"{len(steps)} softmaxes for {rows} target tokens"
         raise TraceError("cross_attention", "have as many rows as there are target tokens", found)

@@ -15,7 +15,7 @@ from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.keras import Inputs
 from model.adapters.keras_pass import KerasPass, array_of, run, with_slopes
 from model.adapters.outputs import probabilities
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import without_memory
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced
@@ -89,7 +89,7 @@ class KerasDecoderPasses(WithoutTaps):
     ) -> Pass:
         """One teacher-forced pass over each of B rows: a prompt, T ids that were written and an intervention. Logits are (B, T, V), the
         attention (B, L, H, N, N). Raises ValueError for rows of several lengths, and for an intervention that the network does not have."""
-        one_length(sources, targets)
+        check_one_length(sources, targets)
         found = [self._pass(*each) for each in zip(sources, targets, interventions, strict=True)]
         logits = np.stack([each.logits[len(sources[0]) - 1 :] for each in found])
         return Pass(logits, {_KIND: np.stack([each.attention[_KIND] for each in found])})
@@ -116,7 +116,7 @@ class KerasDecoderPasses(WithoutTaps):
         for share in shares:
             value, (slopes,) = with_slopes(score, [np.full((1, len(read)), share, np.float32)])
             found.append((value, slopes[0, :length], np.append(np.float32(0), slopes[0, length:])))
-        return Slopes(*(numbers(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
+        return Slopes(*(without_nan(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """Raises ValueError."""
@@ -150,6 +150,6 @@ class KerasDecoderPasses(WithoutTaps):
         changes = altering(moved, self.sizes, len(read), len(read))
         left = embedding_factors(moved, len(read))
         pass_ = KerasPass(self._order, changes, (read,), None if left is None else [left])
-        logits = numbers(array_of(run(self.model, self._inputs, pass_))[0])
+        logits = without_nan(array_of(run(self.model, self._inputs, pass_))[0])
         layers = [maps[0] for maps, at in zip(pass_.heard, self._order, strict=True) if at is not None]
         return Produced(list(target), logits, {_KIND: np.stack(layers)})

@@ -15,14 +15,11 @@ import numpy as np
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
 from model.adapters.own_stream import NO_NORMALISATION, NoStreamError
 from model.plain.parts import kind_side
+from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 
-_NAMES = {
-    "encoder_attention": ("self_attention", "around_attention"),
-    "decoder_attention": ("self_attention", "around_self_attention"),
-    "cross_attention": ("cross_attention", "around_cross_attention"),
-}
+_MISFIT = 1e-3  # the largest difference between what layers make and what was computed
 _NEAREST = 6  # linear layers before a softmax, among which are its queries, keys and values
 _ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
 _SCALES: tuple[Callable[[int, int], float], ...] = (
@@ -67,36 +64,36 @@ class Finding:
         }
         if self.layers["decoder"] != sum(kind == "cross_attention" for kind, _ in self.softmaxes):
             raise ValueError("the layers of its decoder do not all look at the source once")
-        self.heads = {kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for kind in _NAMES}
+        self.heads = {kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for kind in ATTENTION_PATHS}
         self.arrays: dict[str, np.ndarray] = {}
-        self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: which call is given the beginning of the stream
         self.activation: Callable[[np.ndarray], np.ndarray] = lambda hidden: hidden
-        self.how = Normalisation()
+        self.normalisation = Normalisation()
         first = self._attention("encoder_attention", 0)
         self.norm_first = not any(
             near(each.given, first.query.given + first.output.returned) for each in self.norms
         )
         if not self.norms:
             raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
-        self.how = self.norms[0].how
-        if any(each.how != self.how for each in self.norms):
+        self.normalisation = self.norms[0].normalisation
+        if any(each.normalisation != self.normalisation for each in self.norms):
             raise ValueError("its normalisations have different epsilons")
 
-    def side(self, side: str) -> None:
+    def follow(self, side: str) -> None:
         """Follow the stream of one side from its first layer to its last."""
         stream: np.ndarray | None = None
         for layer in range(self.layers[side]):
             last: Linear | None = None
             for kind in SUBLAYERS[side]:
                 name = f"{kind_side(kind)}_{layer + 1}"
-                if kind in _NAMES:
+                if kind in ATTENTION_PATHS:
                     found = self._attention(kind, layer)
                     if stream is None:
                         stream = self._begun(side, found.query)
                     entered, last = found.query.given, found.output
-                    self._keep_attention(f"{name}/{_NAMES[kind][0]}", found)
-                    around = _NAMES[kind][1]
+                    self._keep_attention(f"{name}/{ATTENTION_PATHS[kind][0]}", found)
+                    around = ATTENTION_PATHS[kind][1]
                 else:
                     assert stream is not None and last is not None
                     entered = self._norm_of(stream).returned if self.norm_first else stream
@@ -134,7 +131,7 @@ class Finding:
         near_by = [each for each in self.linears if each.softmaxes <= number][-_NEAREST:]
         after = [each for each in self.linears if each.softmaxes > number]
         what = f"attention {layer + 1} ({kind.removesuffix('_attention')})"
-        query, key = _looking(weights, near_by, what)
+        query, key = _query_and_key(weights, near_by, what)
         output = next((each for each in after if len(each.given) == weights.shape[1]), None)
         values = [each for each in near_by if len(each.given) == weights.shape[2]]
         mixed = [(_mixed(weights, each.returned), each) for each in values]
@@ -144,7 +141,7 @@ class Finding:
             if output is not None and made.shape == output.given.shape
         ]
         best = min(fitting, key=lambda each: each[0], default=None)
-        if output is None or best is None or best[0] > 1e-3:
+        if output is None or best is None or best[0] > _MISFIT:
             raise ValueError(f"no Dense layers make the values and the output of {what}")
         return Attention(query, key, best[1], output)
 
@@ -216,7 +213,7 @@ class Finding:
         self.arrays[f"{path}/gamma"], self.arrays[f"{path}/beta"] = each.gamma, each.beta
 
 
-def _looking(weights: np.ndarray, near_by: Sequence[Linear], what: str) -> tuple[Linear, Linear]:
+def _query_and_key(weights: np.ndarray, near_by: Sequence[Linear], what: str) -> tuple[Linear, Linear]:
     """Which two linear layers make ``weights`` (H, Q, K). If scores are scaled by more than the root of a head's width, the rest goes
     into the queries.
     """
@@ -230,16 +227,16 @@ def _looking(weights: np.ndarray, near_by: Sequence[Linear], what: str) -> tuple
             scores = _split(query.returned, heads) @ _split(key.returned, heads).swapaxes(-1, -2)
             for scale in _SCALES:
                 factor = scale(depth, heads)
-                found.append((_off(weights, scores * factor), factor * depth**0.5, query, key))
+                found.append((_misfit(weights, scores * factor), factor * depth**0.5, query, key))
     best = min(found, key=lambda each: each[0], default=None)
-    if best is None or best[0] > 1e-3:
+    if best is None or best[0] > _MISFIT:
         raise ValueError(f"no Dense layers make the queries and keys of {what}")
     _, factor, query, key = best
     kernel, bias = query.kernel * np.float32(factor), query.bias * np.float32(factor)
     return query._replace(kernel=kernel, bias=bias), key
 
 
-def _off(weights: np.ndarray, scores: np.ndarray) -> float:
+def _misfit(weights: np.ndarray, scores: np.ndarray) -> float:
     """How far logarithms of weights lie from scores; a row of either may be shifted, and what is masked does not count."""
     seen = weights > 1e-12
     logs = np.log(np.maximum(weights, 1e-12))

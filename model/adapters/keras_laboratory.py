@@ -20,7 +20,7 @@ from model.adapters.keras_pass import LOCK, KerasPass, array_of, run, with_slope
 from model.adapters.keras_stream import KerasStream, stream_of
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
@@ -91,7 +91,7 @@ class KerasPasses(WithoutTaps):
     ) -> Pass:
         """One teacher-forced pass over each of B rows: a source, T produced ids and an intervention. Sources have one length, and
         targets have one. Raises ValueError for others, and for an intervention that the network does not have."""
-        one_length(sources, targets)
+        check_one_length(sources, targets)
         found = [self._pass(*each) for each in zip(sources, targets, interventions, strict=True)]
         attention = {kind: np.stack([each.attention[kind] for each in found]) for kind in self.sizes}
         return Pass(np.stack([each.logits for each in found]), attention)
@@ -119,7 +119,7 @@ class KerasPasses(WithoutTaps):
             ones = [np.full((1, len(ids)), share, np.float32) for ids in (source, read)]
             value, slopes = with_slopes(score, ones)
             found.append((value, *(each[0] for each in slopes)))
-        return Slopes(*(numbers(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
+        return Slopes(*(without_nan(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
         """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
@@ -166,7 +166,7 @@ class KerasPasses(WithoutTaps):
         if (left := embedding_factors([intervention], len(read))) is not None:
             factors = np.ones((1, len(source)), np.float32), left
         pass_ = KerasPass(self._order, changes, (source, read), factors)
-        logits = numbers(array_of(self._run(pass_))[0])
+        logits = without_nan(array_of(self._run(pass_))[0])
         layers: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for maps, at in zip(pass_.heard, self._order, strict=True):
             if at is not None:

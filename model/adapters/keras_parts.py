@@ -55,7 +55,7 @@ class Norm(NamedTuple):
     returned: np.ndarray
     gamma: np.ndarray
     beta: np.ndarray
-    how: Normalisation
+    normalisation: Normalisation
 
 
 @contextmanager

@@ -75,14 +75,14 @@ def _some_ids(passes: RecordedPasses, start: int) -> list[int]:
 def _found_stream(passes: RecordedPasses, ids: Sequence[int], start: int) -> KerasStream:
     found = Finding(passes.recorded(ids[:4], [start, *ids[3:5]]))
     for side in ATTENTIONS:
-        found.side(side)
+        found.follow(side)
     beginnings = {side: _Beginning(passes, found, side, ids) for side in ATTENTIONS}
     vectors, bias = found.output()
     built = Built(
         layers=found.layers,
         heads=found.heads,
         norm_first=found.norm_first,
-        normalisation=found.how,
+        normalisation=found.normalisation,
         start=start,
         embeddings={side: each.vectors for side, each in beginnings.items()},
         positions={},

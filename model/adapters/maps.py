@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# A score that lies so far below the largest of its row was masked; no head doubts a token that much.
+# A score that lies so far below the largest of its row was masked; no query and key give such a score.
 MASKED = 5e3
 
 

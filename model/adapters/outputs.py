@@ -14,9 +14,8 @@ from model.trace.trace import AttentionTrace
 Output = Callable[[Any], Any]  # what a model returned -> its logits or probabilities, None where it has none
 Token = Callable[[int], Any] | Mapping[int, str] | Sequence[str]  # what names an id
 _ALTERNATIVES = 5
-_ROW_TOLERANCE = (
-    1e-2  # a row of probabilities in half precision sums to 1 within this; see ``model.trace.rows``
-)
+# A row of probabilities in half precision sums to 1 within this; see ``model.trace.rows``
+_ROW_TOLERANCE = 1e-2
 
 
 def names(token: Token, pad: int | None) -> Callable[[int], str]:

@@ -152,7 +152,7 @@ class OwnNetwork(Intervening):
         )
 
     def that(self, **told: Any) -> "OwnNetwork":
-        """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
+        """The same network with a description of itself, in the fields of ``Described``: ``laboratory_of(…).that(task="translate")``."""
         found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream)
         found.config = replace(self.config, described=Described(**told))
         return found
@@ -160,7 +160,7 @@ class OwnNetwork(Intervening):
     def warm_up(self) -> None:
         """There is nothing to be prepared."""
 
-    warm_up_doubts = warm_up
+    warm_up_doubts = warm_up  # nor are there tables of a confidence
 
     @property
     def laboratory(self) -> Any:
@@ -216,10 +216,10 @@ class OwnNetwork(Intervening):
         return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
 
 
-def numbers(found: np.ndarray) -> np.ndarray:
-    """``found``, what a pass computed. Raises ValueError where it is NaN, of which every answer would be made up.
+def without_nan(found: np.ndarray) -> np.ndarray:
+    """``found``, what a pass computed. Raises ValueError where it is NaN, because answers made of that would mean nothing.
 
-    >>> numbers(np.array([0.5]))
+    >>> without_nan(np.array([0.5]))
     array([0.5])
     """
     if np.isnan(found).any():
@@ -229,7 +229,7 @@ def numbers(found: np.ndarray) -> np.ndarray:
     return found
 
 
-def one_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> None:
+def check_one_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> None:
     """Raises ValueError where rows of one batch have other lengths: nothing here is padded."""
     for name, rows in (("sources", sources), ("targets", targets)):
         if len({len(row) for row in rows}) > 1:

@@ -53,9 +53,8 @@ class Built:
     start: int  # what its decoder reads first
     embeddings: Mapping[str, np.ndarray]  # (ids, D), scaled as the stream has them
     positions: Mapping[str, np.ndarray]  # (P, D); none where scores hold them
-    begins: Mapping[
-        str, tuple[np.ndarray, np.ndarray]
-    ]  # gamma and beta where a stream begins with a normalisation
+    # Gamma and beta where a stream begins with a normalisation
+    begins: Mapping[str, tuple[np.ndarray, np.ndarray]]
     output: np.ndarray  # (V, D)
     output_bias: np.ndarray  # (V,)
     activation: Callable[[np.ndarray], np.ndarray]

@@ -59,7 +59,7 @@ def from_transformers(
         global_attention_mask: (1, S), for Longformer and LED: 1 for each token that sees all others, and is seen by all.
         generating: goes to ``model.generate``. With such options a decoder alone writes on, and ``prompt`` says how much it was given.
 
-    For the pass the model computes its attention eagerly, the only way that returns it, and for evaluation; afterwards it is
+    During the pass the model is in evaluation mode and computes its attention eagerly, the only way that returns it. Afterwards it is
     as it was. Raises TraceError where the model returns no attention, and ValueError for options that nothing is generated with, and
     for a text where an image or a sound is read.
     """
@@ -93,10 +93,8 @@ def showing_attention(model: Any) -> Iterator[None]:
     finally:
         if before is not None:
             model.set_attn_implementation(before)
-        for (
-            config,
-            own,
-        ) in parts:  # such as those of a part that reads images, whose attention may be another one
+        # The configs of parts, such as one that reads images, may name another attention.
+        for config, own in parts:
             if getattr(config, "_attn_implementation", None) != own:
                 config._attn_implementation = own
 
@@ -187,7 +185,7 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
 def _one_side(
     model: Any, processor: Any, given: Any, read: Any, target: str | None, generating: dict, most_frames: int
 ) -> AttentionTrace:
-    """An encoder; a decoder where nothing looks ahead, but for the tokens of a prefix."""
+    """The trace of an encoder, or of a decoder alone, in which only the tokens of a prefix look ahead."""
     prompt = 0
     if target is not None:
         longer = (given[0], given[1] + target) if isinstance(given, tuple) else given + target
@@ -202,7 +200,8 @@ def _one_side(
     out = model(**read, output_attentions=True)
     weights = _given(_of_windows(out, read), "attentions")
     length = weights.shape[-1]
-    if prefix_of(weights) < length if length > 1 else _looks_back(model, read):
+    is_decoder = prefix_of(weights) < length if length > 1 else _looks_back(model, read)
+    if is_decoder:
         return _decoder(model, processor, read.input_ids[0], read, None, prompt)
     if target is not None:
         raise ValueError(f"{type(model).__name__} is an encoder, which has no target: give both texts as one")
@@ -260,6 +259,7 @@ def trace_of_decoder(
         **text_fields(tokenizer, ids[1:], "target"),
         **patches_read(model, ids[:-1], tokens_of(tokenizer, ids[:-1])),
         decoder_attention=weights,
+        sinks=("decoder_attention",) if _has_sinks(model) else (),
         prompt=prompt,
         **windows_of(model.config.get_text_config(), weights),
         **_probabilities(tokenizer, logits, ids[1:]),

@@ -13,7 +13,7 @@ import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
 from model.adapters.decoder_laboratory import laboratory_of_decoder, longest_of
-from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, numbers, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
@@ -85,7 +85,7 @@ class TransformersPasses(WithoutTaps):
     ) -> Pass:
         """One teacher-forced pass over B rows, each a source, T produced ids and an intervention; sources have one length, and
         targets have one. Raises ValueError for others, and for an intervention that the network does not have."""
-        one_length(sources, targets)
+        check_one_length(sources, targets)
         found = []
         for first in range(0, len(sources), _BATCH):
             cut = slice(first, first + _BATCH)
@@ -95,7 +95,7 @@ class TransformersPasses(WithoutTaps):
             kind: np.concatenate([np.stack([to_array(w) for w in one.attention[kind]], 1) for one in found])
             for kind in self.sizes
         }
-        return Pass(numbers(np.concatenate([to_array(one.logits) for one in found])), attention)
+        return Pass(without_nan(np.concatenate([to_array(one.logits) for one in found])), attention)
 
     def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
         ids, longest = list(forced), longest_of(self.model, 1, longest_target(len(source)))
@@ -124,7 +124,7 @@ class TransformersPasses(WithoutTaps):
                 score = logits[:, row, written] - logits[:, row, instead]
                 slopes = torch.autograd.grad(score.sum(), factors)
             found.append([to_array(each) for each in (score, *slopes)])
-        return Slopes(*(numbers(np.concatenate(part)) for part in zip(*found, strict=True)))
+        return Slopes(*(without_nan(np.concatenate(part)) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds. Raises ValueError for a network whose layers are not known by their names."""

@@ -9,6 +9,7 @@ B interventions (or rows), H heads, S source and T target tokens, Q query and K 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -25,9 +26,8 @@ class TorchTensors(NamedTuple):
 
     logits: Any  # (B, T, V), of a decoder alone a row for each token that is read
     attention: dict[str, list[Any]]  # L tensors (B, H, Q, K) by kind
-    calls: dict[
-        str, list[tuple]
-    ]  # query, key and value (B, H, Q or K, D/H) of each layer; some heads may share keys and values
+    # Query, key and value (B, H, Q or K, D/H) of each layer; some heads may share keys and values.
+    calls: dict[str, list[tuple]]
 
 
 class TorchPass:
@@ -45,6 +45,7 @@ class TorchPass:
         self._places = {id(each): (kind, n) for kind, some in modules.items() for n, each in enumerate(some)}
         self._changes, self._length = changes, length
         self._current: tuple[str, int] | None = None
+        self._keys = 0  # of the attention that is computed now
 
     @contextmanager
     def running(self, model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
@@ -63,7 +64,8 @@ class TorchPass:
 
     def _attending(self, attend: Callable) -> Callable:
         def attended(module, query, key, value, *args, **kwargs):
-            self._current = self._place(module, query.shape[-2], key.shape[-2])
+            self._keys = key.shape[-2]
+            self._current = self._place(module, query.shape[-2], self._keys)
             kind, number = self._current
             self.calls.setdefault(kind, []).append((query, key, value))
             output, weights = attend(module, query, key, value, *args, **kwargs)
@@ -76,6 +78,7 @@ class TorchPass:
         return attended
 
     def _softmax(self, softmax: Callable) -> Callable:
+        import torch
 
         def taken(scores, *args, **kwargs):
             weights = softmax(scores, *args, **kwargs)
@@ -83,9 +86,12 @@ class TorchPass:
                 return weights
             kind, number = self._current
             change = self._changes[kind][number] if self._changes else Altering(*[None] * 5)
-            used = change.used(weights, lambda array: _tensor(weights, array))
+            tensor = partial(_tensor, weights)
+            # An attention sink, as in gpt-oss, is one more column. Its weight falls on no key.
+            looks, sink = weights[..., : self._keys], weights[..., self._keys :]
+            used = change.used(looks, tensor, sink if sink.shape[-1] else 0)
             self.used.setdefault(kind, []).append(used.detach())
-            return change.working(used, lambda array: _tensor(weights, array))
+            return torch.cat([change.working(used, tensor), sink], dim=-1)
 
         return taken
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from model.adapters.own_stream import Built, OwnStream, as_array, read
+from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
+from model.trace.patches import ATTENTIONS
 
 _BART_PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 _T5_PROJECTIONS = {"query": "q", "key": "k", "value": "v", "output": "o"}
-_AROUNDS = {"encoder": ("around_attention",), "decoder": ("around_self_attention", "around_cross_attention")}
+_AROUNDS = {side: [ATTENTION_PATHS[kind][1] for kind in kinds] for side, kinds in ATTENTIONS.items()}
 
 
 def stream_of(model: Any, start: int) -> OwnStream:

@@ -11,13 +11,14 @@ from model.adapters.outputs import Token, names
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """
+    """How texts become ids and ids texts.
+
+    ``encode`` makes the ids that the encoder reads, with its marks if it wants any. ``written`` makes those of a target, without marks;
+    by default it is ``encode``. ``decode`` is never given ``start`` and ``end``. ``token`` names an id.
+
     >>> digits = Vocabulary(encode=lambda text: [int(each) + 2 for each in text], decode=lambda ids: "".join(str(each - 2) for each in ids), start=0, end=1)
     >>> digits.encode_target("42"), digits.decode_written([6, 4, 1])
     ([6, 4, 1], '42')
-
-    ``encode`` makes the ids that the encoder reads, with whatever marks it wants; ``written`` those of a target, without any, by
-    default as ``encode`` does. ``decode`` is never given ``start`` and ``end``. ``token`` names an id.
     """
 
     encode: Callable[[str], Sequence[int]]

@@ -1,4 +1,7 @@
-"""Which rows and columns of an attention map belong to a change, and which heads look there."""
+"""Which rows and columns of an attention map belong to a change, and which heads look there.
+
+L layers, H heads, S source and T target tokens, Q query and K key positions, R rows and C columns of a change.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +84,8 @@ def copied_tokens(trace: AttentionTrace) -> np.ndarray:
     same = copy_positions(find_changes(source, target), len(source) + 1, len(target) + 1)
     for row, (start, end) in enumerate(target_spans):
         piece = target[start:end]
-        start += len(piece) - len(piece.lstrip()) if piece.strip() else 0
+        if piece.strip():  # a token such as "▁는" begins with a space, which is not its first character
+            start += len(piece) - len(piece.lstrip())
         if start < end and same[start] >= 0:
             positions[row] = holders[same[start]]
     if source_spans[-1][0] == source_spans[-1][1] and target_spans[-1][0] == target_spans[-1][1]:

@@ -61,9 +61,8 @@ class Decided:
     written: np.ndarray  # (3L+1, T) float32, the probability of what was written
     scores: np.ndarray  # (3L+1, N) float32, log p(written) - log p(instead)
     names: dict[int, str]  # token id -> label, of all that is in ``likeliest``
-    jamo: dict[
-        str, JamoRead
-    ]  # by "side part", such as "encoder final"; none where tokens are not sums of jamo
+    # By "side part", such as "encoder final"; none where tokens are not sums of jamo
+    jamo: dict[str, JamoRead]
 
     def labels(self) -> list[list[str]]:
         """(3L+1, T): the likeliest token at each place and step."""

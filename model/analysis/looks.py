@@ -6,7 +6,7 @@ split twice, over the parts of the query and over the parts of the key. Each spl
 Framework for Transformer Circuits", 2021). Then the largest parts are taken away at that position, one by one, and the look is measured
 again.
 
-D d_model, K key positions.
+Q query and K key positions, D d_model, d = D/H.
 """
 
 from collections.abc import Sequence
@@ -112,11 +112,11 @@ def why_looked(
     _check(head, weights, query, key)
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
     sides = _Sides(network, found, node)
-    # (Q, d), (K, d).
+    # (Q, d), (K, d)
     queries, keys = (found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY))
     scale = network.scale(keys.shape[-1])
-    other = keys[key] - keys[:seen].mean(axis=0)
-    of_query = {part: each[query] for part, each in sides.parts(QUERY, other / scale).items()}
+    apart = keys[key] - keys[:seen].mean(axis=0)  # from the average key
+    of_query = {part: each[query] for part, each in sides.parts(QUERY, apart / scale).items()}
     of_key = {
         part: each[key] - each[:seen].mean()
         for part, each in sides.parts(KEY, queries[query] / scale).items()
@@ -133,7 +133,7 @@ def why_looked(
         query=query,
         key=key,
         weight=float(weights[query, key]),
-        score=float(queries[query].astype(np.float64) @ other / scale),
+        score=float(queries[query].astype(np.float64) @ apart / scale),
         of_query=parts[QUERY],
         of_key=parts[KEY],
         taken=tuple(TakenAway(of, *each, weight) for (of, each), weight in taken),

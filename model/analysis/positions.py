@@ -90,6 +90,7 @@ def nearest_others(
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     if len(tokens) != len(embeddings):
         raise ValueError(f"each token should have one row, received {len(tokens)} and {len(embeddings)}")
+    # From the last to the first, so that of equal tokens the first one stays.
     first_of = {token: i for i, token in reversed(list(enumerate(tokens))) if token != tokens[position]}
     rows = sorted(first_of.values())
     sums = embeddings * embeddings.shape[1] ** 0.5 + encoding[position]  # (S, D)

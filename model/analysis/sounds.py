@@ -44,7 +44,7 @@ _SAME_VOWEL = {"ㅐ": "ㅔ", "ㅒ": "ㅖ", "ㅙ": "ㅚ", "ㅞ": "ㅚ"}
 _WITHOUT_GLIDE = {"ㅑ": "ㅏ", "ㅕ": "ㅓ", "ㅛ": "ㅗ", "ㅠ": "ㅜ", "ㅖ": "ㅔ"}
 
 
-# Rules by whose name a change can be told, those a course names first before those that are only part of others.
+# Rules that can be named as the cause of a change, the most telling first. The last ones take part in most words.
 RULES = (
     "palatalisation",  # 구개음화 제17항 (같이 [가치])
     "aspiration",  # 거센소리되기 제12항 1 (좋다 [조타])
@@ -63,19 +63,18 @@ class PronunciationChoices(NamedTuple):
     """The choices that a reader has where a text can be pronounced in several ways."""
 
     across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
-    moves_as_heard: bool = (
-        False  # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
-    )
+    # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
+    moves_as_heard: bool = False
     inserts_n: bool = False  # 제29항 (담요 [담뇨])
     ui_as_e: bool = False  # 제5항 다만 4: the particle 의 [에]; else 의 inside a word is [이]
     other_of_cluster: bool = False  # 제10항 다만, 제11항 다만 (밟고 [밥꼬], 맑게 [말께])
     keeps_n: bool = False  # 제20항 다만 (생산량 [생산냥])
-    without: str = ""  # one of RULES, which this ear does not know
+    without: str = ""  # one of RULES, which is not applied
 
 
 _CHOICES = sum(isinstance(default, bool) for default in PronunciationChoices._field_defaults.values())
 # A change is short: no more than two choices meet in it.
-EARS = tuple(
+WAYS_TO_READ = tuple(
     PronunciationChoices._make((*each, ""))
     for each in product((False, True), repeat=_CHOICES)
     if sum(each) <= 2
@@ -88,7 +87,7 @@ def sound_alike(one: str, other: str) -> bool:
     >>> sound_alike("궁물", "국물"), sound_alike("국물", "구멍")
     (True, False)
     """
-    return _ear_for(one, other) is not None
+    return _choices_for(one, other) is not None
 
 
 @lru_cache(_KEPT)
@@ -100,31 +99,33 @@ def rules_between(one: str, other: str) -> tuple[str, ...]:
     >>> rules_between("궁물", "국물")
     ('nasalisation',)
     """
-    ear = _ear_for(one, other)
-    if ear is None:
+    choices = _choices_for(one, other)
+    if choices is None:
         return ()
-    deaf = ((rule, ear._replace(without=rule)) for rule in RULES)
-    return tuple(rule for rule, ear in deaf if reading(one, ear) != reading(other, ear))
+    without = {rule: choices._replace(without=rule) for rule in RULES}
+    return tuple(rule for rule, fewer in without.items() if reading(one, fewer) != reading(other, fewer))
 
 
 @lru_cache(_KEPT)
-def _ear_for(one: str, other: str) -> PronunciationChoices | None:
+def _choices_for(one: str, other: str) -> PronunciationChoices | None:
     """The first way to read that makes two texts sound alike, None where there is none."""
     if len("".join(one.split())) != len("".join(other.split())):
         return None  # no rule takes a syllable away
-    return next((ear for ear in EARS if reading(one, ear) == reading(other, ear)), None)
+    return next(
+        (choices for choices in WAYS_TO_READ if reading(one, choices) == reading(other, choices)), None
+    )
 
 
-def reading(text: str, ear: PronunciationChoices = EARS[0]) -> str:
+def reading(text: str, choices: PronunciationChoices = WAYS_TO_READ[0]) -> str:
     """How a text sounds, as a key: texts that sound alike have the same key. It is no transcription, because it leaves out
     differences that writers do not hear (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ).
     """
-    if ear.without != "vowel":
-        text = re.sub("(?<=[가-힣])의", "에" if ear.ui_as_e else "이", text)
-    if ear.across_spaces:
+    if choices.without != "vowel":
+        text = re.sub("(?<=[가-힣])의", "에" if choices.ui_as_e else "이", text)
+    if choices.across_spaces:
         text = "".join(text.split())
     pieces = _HANGUL.split(text)
-    pieces[1::2] = (_read(map(decompose, piece), ear) for piece in pieces[1::2])
+    pieces[1::2] = (_read(map(decompose, piece), choices) for piece in pieces[1::2])
     return "".join(pieces)
 
 
@@ -137,13 +138,13 @@ def carried_over(coda: str) -> frozenset[str]:
     return frozenset((_MOVES[coda][1], _HEARD[coda]))
 
 
-def _read(syllables: Iterable[tuple[str, str, str]], ear: PronunciationChoices) -> str:
+def _read(syllables: Iterable[tuple[str, str, str]], choices: PronunciationChoices) -> str:
     initials, medials, finals = (list(jamo) for jamo in zip(*syllables, strict=True))
     for here, after in enumerate(range(1, len(initials))):
         follows = initials[after], medials[after], finals[after]
-        finals[here], initials[after] = _meet(finals[here], *follows, ear)
-    finals[-1] = _heard(finals[-1], "", ear)
-    if ear.without != "vowel":
+        finals[here], initials[after] = _meet(finals[here], *follows, choices)
+    finals[-1] = _heard(finals[-1], "", choices)
+    if choices.without != "vowel":
         medials = list(map(_vowel, initials, medials))
     return "".join(map(compose, initials, medials, finals))
 
@@ -158,11 +159,11 @@ def _vowel(initial: str, medial: str) -> str:
     return _WITHOUT_GLIDE.get(medial, medial) if initial in "ㅈㅉㅊ" or medial == "ㅖ" else medial
 
 
-def _meet(coda: str, initial: str, medial: str, final: str, ear: PronunciationChoices) -> tuple[str, str]:
+def _meet(coda: str, initial: str, medial: str, final: str, choices: PronunciationChoices) -> tuple[str, str]:
     """What becomes of a coda and of the onset of the syllable (initial, medial, final) that follows."""
     if (
-        ear.inserts_n
-        and ear.without != "n_insertion"
+        choices.inserts_n
+        and choices.without != "n_insertion"
         and coda
         and initial == "ㅇ"
         and medial in "ㅣㅑㅕㅛㅠㅖㅒ"
@@ -170,36 +171,36 @@ def _meet(coda: str, initial: str, medial: str, final: str, ear: PronunciationCh
         initial = "ㄹ" if _HEARD[coda] == "ㄹ" else "ㄴ"
     before_i = medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))
     palatal = coda in ("ㄷ", "ㅌ", "ㄾ") and initial in "ㅇㅎ" and before_i  # 제17항
-    if palatal and ear.without != "palatalisation":
+    if palatal and choices.without != "palatalisation":
         return "ㄹ" if coda == "ㄾ" else "", "ㅈ" if (coda, initial) == ("ㄷ", "ㅇ") else "ㅊ"
     if coda in _WITHOUT_H:
-        coda, initial = _melt(coda, initial, ear)
+        coda, initial = _melt(coda, initial, choices)
     elif initial == "ㅎ":
-        coda, initial = _aspirate(coda, before_i, ear)
-    if initial == "ㅇ" and coda in _MOVES and ear.without != "liaison":
-        as_heard = ear.moves_as_heard and ear.without != "final"  # else it is heard as it is written
-        coda, initial = ("", _heard(coda, "", ear)) if as_heard else _MOVES[coda]
-    return _assimilate(_heard(coda, initial, ear), initial, ear)
+        coda, initial = _aspirate(coda, before_i, choices)
+    if initial == "ㅇ" and coda in _MOVES and choices.without != "liaison":
+        as_heard = choices.moves_as_heard and choices.without != "final"  # else it is heard as it is written
+        coda, initial = ("", _heard(coda, "", choices)) if as_heard else _MOVES[coda]
+    return _assimilate(_heard(coda, initial, choices), initial, choices)
 
 
-def _melt(coda: str, initial: str, ear: PronunciationChoices) -> tuple[str, str]:
+def _melt(coda: str, initial: str, choices: PronunciationChoices) -> tuple[str, str]:
     """제12항 for ㅎ in the coda."""
     left = _WITHOUT_H[coda]
-    if initial in _ASPIRATED and ear.without != "aspiration":
+    if initial in _ASPIRATED and choices.without != "aspiration":
         return left, _ASPIRATED[initial]
-    if initial == "ㅅ" and ear.without != "tensification":
+    if initial == "ㅅ" and choices.without != "tensification":
         return left, "ㅆ"
     if initial in ("ㅇ", "ㅎ"):
-        return left, "ㅎ" if ear.without == "h_loss" else "ㅇ"
+        return left, "ㅎ" if choices.without == "h_loss" else "ㅇ"
     return left or "ㄷ", initial
 
 
-def _aspirate(coda: str, before_i: bool, ear: PronunciationChoices) -> tuple[str, str]:
+def _aspirate(coda: str, before_i: bool, choices: PronunciationChoices) -> tuple[str, str]:
     """제12항 1 for ㅎ in the onset: it melts with a stop and is lost behind anything else."""
     palatal = before_i and coda in ("ㅈ", "ㄵ")
     if not (palatal or coda == "ㄼ" or _HEARD[coda] in _NASAL):
-        return coda, "ㅎ" if ear.without == "h_loss" else "ㅇ"
-    if ear.without == "aspiration":
+        return coda, "ㅎ" if choices.without == "h_loss" else "ㅇ"
+    if choices.without == "aspiration":
         return coda, "ㅎ"
     if palatal:
         return _MOVES[coda][0], "ㅊ"
@@ -208,22 +209,22 @@ def _aspirate(coda: str, before_i: bool, ear: PronunciationChoices) -> tuple[str
     return "ㄹ" if coda == "ㄺ" else "", _ASPIRATED[_HEARD[coda]]
 
 
-def _heard(coda: str, initial: str, ear: PronunciationChoices) -> str:
+def _heard(coda: str, initial: str, choices: PronunciationChoices) -> str:
     """What is heard of a coda before this onset, "" for none."""
-    if ear.without == "final":
+    if choices.without == "final":
         return coda
-    if ear.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
+    if choices.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
         return "ㅂ" if coda == "ㄼ" else "ㄹ"
     return _HEARD[coda]
 
 
-def _assimilate(coda: str, initial: str, ear: PronunciationChoices) -> tuple[str, str]:
-    """제18항–제20항, 제23항–제28항, and the place of the onset, which 제21항 admits to nobody."""
+def _assimilate(coda: str, initial: str, choices: PronunciationChoices) -> tuple[str, str]:
+    """제18항–제20항, 제23항–제28항, and the place of the onset (감기 [강기]), which 제21항 does not allow."""
     nasal, lateral, tense = (
-        ear.without != rule for rule in ("nasalisation", "lateralisation", "tensification")
+        choices.without != rule for rule in ("nasalisation", "lateralisation", "tensification")
     )
     if initial == "ㄹ" and coda and coda != "ㄹ":
-        becomes_l = coda == "ㄴ" and not ear.keeps_n
+        becomes_l = coda == "ㄴ" and not choices.keeps_n
         initial = "ㄹ" if becomes_l or not nasal else "ㄴ"
     if coda in _NASAL:
         coda = _NASAL[coda] if nasal and initial in "ㄴㅁ" else coda

@@ -42,9 +42,8 @@ class StandIns:
     1
     """
 
-    nodes: dict[
-        Node, np.ndarray
-    ]  # (D/H,) or (Q, D/H) of a head, before the output projection; (D,) or (Q, D) of the others
+    # (D/H,) or (Q, D/H) of a head, before the output projection; (D,) or (Q, D) of the others
+    nodes: dict[Node, np.ndarray]
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
 
     def instead_of(self, nodes: Iterable[Node]) -> Patches:

@@ -25,8 +25,9 @@ ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 
 
 class Features(NamedTuple):
-    """What the trees know of one candidate. Probabilities are natural logarithms of the network's, and at least LEAST_LOG."""
+    """What the trees know of one candidate."""
 
+    # Natural logarithms of the network's probabilities, at least LEAST_LOG:
     fix: float  # that the network writes the candidate
     keep: float  # that it keeps the source
     other: float  # that it writes the most probable other candidate
@@ -44,9 +45,7 @@ class Features(NamedTuple):
     sentence: float  # log probability of what it wrote in all other stretches together
     candidates: float  # how many the stretch has
     written: float  # 1 if it is what the network wrote
-    phrase_kept: (
-        float  # how much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
-    )
+    phrase_kept: float  # how much more usual the phrase is than the source's (``NGrams.scores``)
     phrase_other: float  # the same, compared with the most usual other candidate
     phrase: float  # how usual it is, per character
 
@@ -85,9 +84,7 @@ class SecondFeatures(NamedTuple):
     whole_kept: float  # in the source
     whole: float
     norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
-    misshapen: (
-        float  # how many particles have a shape that does not fit the word before, minus those of the source
-    )
+    misshapen: float  # particles whose shape does not fit the word before, minus those of the source
 
 
 FIRST, SECOND = Features._fields, (*Features._fields, *SecondFeatures._fields)
@@ -122,24 +119,29 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
                 continue
             others = [each for each in mine if each not in (text, stretch.kept)]
             whole, start, stop = spans[number, text]
+            right = words.known(touching(whole, start, start + len(text)))
             phrase = usual[number, text]
             row = Features(
-                fix,
-                keep,
-                max((mine[each] for each in others), default=LEAST_LOG),
-                math.exp(fix) * (1 - math.exp(keep)),
-                *wrong,
-                *words.known(touching(whole, start, start + len(text))),
-                _spaces(stretch.kept, text),
-                max(len(stretch.kept), len(text)),
-                Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (stretch.kept, text))),
-                changed,
-                sum(certain) - certain[number],
-                len(mine),
-                text == stretch.written,
-                phrase - usual[number, stretch.kept],
-                _ahead(phrase, (usual[number, each] for each in others)),
-                phrase / max(stop - start, 1),
+                fix=fix,
+                keep=keep,
+                other=max((mine[each] for each in others), default=LEAST_LOG),
+                network=math.exp(fix) * (1 - math.exp(keep)),
+                wrong_count=wrong.whole,
+                wrong_beginning=wrong.beginning,
+                wrong_beginning_count=wrong.beginning_count,
+                right_count=right.whole,
+                right_beginning=right.beginning,
+                right_beginning_count=right.beginning_count,
+                spaces=_spaces(stretch.kept, text),
+                length=max(len(stretch.kept), len(text)),
+                jamo=_jamo_apart(stretch.kept, text),
+                changes=changed,
+                sentence=sum(certain) - certain[number],
+                candidates=len(mine),
+                written=text == stretch.written,
+                phrase_kept=phrase - usual[number, stretch.kept],
+                phrase_other=_ahead(phrase, (usual[number, each] for each in others)),
+                phrase=phrase / max(stop - start, 1),
             )
             rated.append(Rated(number, text, row))
     return rated
@@ -212,6 +214,10 @@ class _OneStretch:
 
     def around(self, number: int) -> tuple[str, str]:
         return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
+
+
+def _jamo_apart(kept: str, text: str) -> int:
+    return Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (kept, text)))
 
 
 def _spaces(kept: str, text: str) -> int:

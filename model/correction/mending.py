@@ -24,9 +24,8 @@ from model.text.whole_words import spares_words
 BATCH_SENTENCES = 64
 MOST_READINGS = 4  # of a sentence, see ``second_reading``
 
-Proposed = tuple[
-    tuple[Change, ...], Produced | None
-]  # of a sentence: its changes, and the pass that wrote the answer
+# Of a sentence: its changes, and the pass that wrote the answer.
+Proposed = tuple[tuple[Change, ...], Produced | None]
 
 
 class Mending:
@@ -85,9 +84,9 @@ class Mending:
             weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
             for i, answers in batch.items():
                 parts = [(answer.part, *next(weighed)) for answer in answers]
-                whole = keep_passes and len(parts) == 1 and parts[0][0].text == sentences[i].text
                 changes = in_order(each.moved(part.start, 0) for part, mine, _ in parts for each in mine)
-                proposed[i] = changes, parts[0][2] if whole else None
+                whole = [produced for part, _, produced in parts if part.text == sentences[i].text]
+                proposed[i] = changes, whole[0] if keep_passes and whole else None
         return proposed
 
     def _answers(self, sentences: list[Passage]) -> Iterator[dict[int, list[Answer]]]:

@@ -46,8 +46,8 @@ class NGrams:
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
         self.following = tuple(following)
         self._numbers = {character: number for number, character in enumerate(characters)}
-        # For the runs of each length: where the runs begin that continue each by one character, and where the last of those end. Then
-        # the sum of the counts of all runs before each. Everything else about a run is computed from these when it is asked.
+        # By length of the runs. _starts: the place of the first longer run that continues each. _sums: the sum of the counts of all
+        # runs before each. So two neighbours of _starts bound the continuations of a run, and the difference of two sums is a count.
         self._starts = [_sums(each, np.int32) for each in following]
         self._sums = [_sums(_COUNTS[each], np.float64) for each in levels]
         self._everything = float(self._sums[0][-1]) + 0.5 * (len(characters) + 1)

@@ -12,7 +12,7 @@ _TABLE = re.compile(r"(?:[^ \n]++ [0-9]++\n)*+")
 
 
 class WordTable(Mapping[str, int]):
-    """The number of each word. ``text``: a word, a space and its number a line, sorted by code points.
+    """The number of each word. Each line of ``text`` is a word, a space and its number; lines are sorted by code points.
 
     >>> WordTable("집 3\\n학교 9\\n")["학교"]
     9

@@ -23,7 +23,7 @@ def write_graph(folder: Path) -> None:
 def graph_of(config: NetworkConfig, *, opened: bool = False) -> GraphFiles:
     """The graph of a network. It depends on nothing but its arguments::
 
-    graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
+        graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
 
     ``opened``: for a Transformer, a graph that takes interventions and hands out queries, keys and values (``transformer.py``).
     """

@@ -73,16 +73,18 @@ def recurrence(
     """Gated recurrent units over x (B, T, width), one direction for each of the N ``paths`` -> states (T, N, B, units) of all steps,
     and the last state (N, B, units).
 
-    ``sizes``: width and units. ``lengths`` (B,) are the real tokens of each row. Keras and ONNX have the gates in the same
+    ``sizes``: width and units. ``lengths`` (B,): how many tokens of each row are no padding. Keras and ONNX have the gates in the same
     order; "linear_before_reset" is Keras's ``reset_after``.
     """
     width, units = sizes
-    parts: list[list[str]] = [[], [], []]
+    kernels: list[str] = []
+    recurrent: list[str] = []
+    biases: list[str] = []
     for path in paths:
-        for names, kernel, size in zip(parts, ("kernel", "recurrent_kernel"), (width, units), strict=False):
+        for names, kernel, size in ((kernels, "kernel", width), (recurrent, "recurrent_kernel", units)):
             names.append(graph("Transpose", graph.weight(f"{path}/{kernel}", (size, 3 * units)), perm=[1, 0]))
-        parts[2].append(graph.reshape(graph.weight(f"{path}/bias", (2, 3 * units)), (6 * units,)))
-    stacked = [graph.stacked(names, axis=0) for names in parts]
+        biases.append(graph.reshape(graph.weight(f"{path}/bias", (2, 3 * units)), (6 * units,)))
+    stacked = [graph.stacked(names, axis=0) for names in (kernels, recurrent, biases)]
     steps = graph("Transpose", x, perm=[1, 0, 2])  # (B, T, width) -> (T, B, width)
     direction = "bidirectional" if len(paths) == 2 else "forward"
     options = {"hidden_size": units, "linear_before_reset": 1, "direction": direction}

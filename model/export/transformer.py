@@ -16,6 +16,7 @@ from typing import NamedTuple
 from model.export.operators import MASKED_LOGIT, GraphWriter
 from model.graph.files import POSITIONS
 from model.stored.config import TransformerConfig
+from model.stored.paths import ATTENTION_PATHS
 from model.text.hangul import SYLLABLE_COUNT
 
 EPSILON = 1e-6  # of layer normalisation
@@ -29,9 +30,8 @@ class _AttentionNames(NamedTuple):
     kind: str
     path: str  # of its weights, in those of the block
     around: str  # the same for the residual connection around it
-    keys_values: Callable[
-        [str, str, int], KeysValues
-    ]  # (path of its weights, its input, number of the layer) -> …
+    # (path of its weights, its input, number of the layer) -> …
+    keys_values: Callable[[str, str, int], KeysValues]
     mask: str  # broadcastable to (B, H, Q, K), added to the logits
 
 
@@ -155,7 +155,7 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     source = graph.input("source", ("batch", "source"), "int")
     mask = graph.padding(source)
     start = graph.constant(0)
-    own = _AttentionNames("encoder_attention", "self_attention", "around_attention", half.keys_values, mask)
+    own = _AttentionNames("encoder_attention", *ATTENTION_PATHS["encoder_attention"], half.keys_values, mask)
     states, [maps] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
     names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
     keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
@@ -208,13 +208,10 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     if opened:
         left_out = graph.input("left_out", ("keys",))
         look_ahead = graph("Add", look_ahead, graph("Mul", left_out, graph.constant(MASKED_LOGIT)))
-    own = _AttentionNames(
-        "decoder_attention", "self_attention", "around_self_attention", with_cache, look_ahead
-    )
+    own = _AttentionNames("decoder_attention", *ATTENTION_PATHS["decoder_attention"], with_cache, look_ahead)
     read = _AttentionNames(
         "cross_attention",
-        "cross_attention",
-        "around_cross_attention",
+        *ATTENTION_PATHS["cross_attention"],
         lambda _, __, n: (memory[0][n], memory[1][n]),
         mask,
     )

@@ -18,9 +18,8 @@ from model.stored.folder import ModelFolderError, write_atomically
 
 GRAPH_FOLDER, DESCRIPTION_FILE = "graph", "graph.json"
 HALVES = ("encode", "decode")
-POSITIONS = (
-    1024  # rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps
-)
+# Rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps.
+POSITIONS = 1024
 FREE = ("dropout_rate", "max_length", "minimum_confidence")  # settings on which no graph depends
 
 
@@ -28,13 +27,12 @@ class GraphFiles(NamedTuple):
     """What is stored of one graph."""
 
     halves: dict[str, bytes]  # ONNX files by their names in HALVES
-    weights: dict[
-        str, dict[str, tuple[int, ...]]
-    ]  # of each half the shapes of the arrays it is given, by their names
+    # By half: the shapes of the arrays that it is given, by their names.
+    weights: dict[str, dict[str, tuple[int, ...]]]
 
 
 def graph_shape(config: NetworkConfig) -> dict[str, Any]:
-    """What of a config fixes the graph."""
+    """The settings of a config on which its graph depends."""
     settings = {name: value for name, value in config.to_dict().items() if name not in FREE}
     return {"architecture": config.architecture, **settings}
 
@@ -66,7 +64,7 @@ def write_files(folder: Path, config: NetworkConfig, files: GraphFiles) -> None:
         "weights": files.weights,
     }
     text = json.dumps(description) + "\n"
-    write_atomically(place / DESCRIPTION_FILE, lambda file: file.write(text.encode()))
+    write_atomically(place / DESCRIPTION_FILE, methodcaller("write", text.encode()))
 
 
 def read_files(folder: Path, config: NetworkConfig) -> GraphFiles:

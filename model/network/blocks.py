@@ -12,6 +12,8 @@ from keras import ops
 from model.network.attention import MultiHeadAttention
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig
+from model.stored.paths import ATTENTION_PATHS
+from model.trace.patches import ATTENTIONS
 
 
 class TokenEmbedding(keras.layers.Layer):
@@ -56,7 +58,7 @@ class TokenEmbedding(keras.layers.Layer):
         self._frozen = self._vocabulary()
 
     def thaw(self) -> None:
-        """Compose them anew in each call: for a network that is given other weights. Before its graphs are traced."""
+        """Compose them anew in each call, for a network that is given other weights. Call it before its graphs are traced."""
         self._frozen = None
 
     def logits(self, hidden):
@@ -111,14 +113,7 @@ class Residual(keras.layers.Layer):
         return x if self.norm_first else self.norm(x)
 
 
-# For each kind of attention the names of its layer and of the residual connection around it. They are parts of the
-# paths under which a model folder keeps weights.
-LAYER_NAMES = {
-    "encoder_attention": ("self_attention", "around_attention"),
-    "decoder_attention": ("self_attention", "around_self_attention"),
-    "cross_attention": ("cross_attention", "around_cross_attention"),
-}
-ENCODER_KINDS, DECODER_KINDS = ("encoder_attention",), ("decoder_attention", "cross_attention")
+ENCODER_KINDS, DECODER_KINDS = ATTENTIONS["encoder"], ATTENTIONS["decoder"]
 
 
 class Block(keras.layers.Layer):
@@ -130,7 +125,7 @@ class Block(keras.layers.Layer):
     def __init__(self, config: TransformerConfig, kinds: tuple[str, ...], **kwargs):
         super().__init__(**kwargs)
         self.shape = (None, None, config.d_model)
-        names = {kind: LAYER_NAMES[kind] for kind in kinds}
+        names = {kind: ATTENTION_PATHS[kind] for kind in kinds}
         self.attentions = {
             kind: MultiHeadAttention(config.d_model, config.num_heads, name=name)
             for kind, (name, _) in names.items()

@@ -2,9 +2,6 @@
 
 Inside the network there are TensorFlow's tensors; everything that ``CompiledNetwork`` returns is a NumPy array.
 
-It asks three things of a network: ``encode`` (a memory and its attention), ``decode`` (logits and attention) and ``start`` (a step
-and a cache for step-by-step decoding). The Transformer and the recurrent network both have them.
-
 S source, T target, L layers, H heads, V vocabulary.
 """
 
@@ -36,7 +33,7 @@ class CompiledNetwork:
     """Corrects sentences given as ids (``produce``); hands out the attention of a pass (``attend``) and the queries, keys and values
     behind it (``project``). Safe to call from threads.
 
-    Any network will do that has
+    Any network will do that has, as the Transformer and the recurrent network do,
 
     * ``encode(source_ids)`` -> a memory and a dictionary of attention,
     * ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary,
@@ -50,7 +47,7 @@ class CompiledNetwork:
 
     def __init__(self, network: keras.Model, space_id: int, beam_width: int = 1):
         if not isinstance(beam_width, int) or beam_width < 1:
-            raise ValueError(f"the beam width should be a whole number from 1, received {beam_width!r}")
+            raise ValueError(f"the beam width should be a whole number of 1 or more, received {beam_width!r}")
         self.network, self.space_id, self.beam_width = network, space_id, beam_width
         network.embedding.freeze()
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
@@ -169,8 +166,8 @@ class CompiledNetwork:
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)
         ended = [(source, target) for source, target in zip(sources, targets, strict=True) if target]
-        seen = iter(self._pass(*zip(*ended, strict=True)) if ended else ())
-        return [next(seen) if target else None for target in targets]
+        produced = iter(self._pass(*zip(*ended, strict=True)) if ended else ())
+        return [next(produced) if target else None for target in targets]
 
     def _pass(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         looked = KerasReading(self._halves, sources).pass_over(targets)

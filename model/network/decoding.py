@@ -35,7 +35,7 @@ def greedy(step, cache, batch, max_tokens: int):
         cache: the state ``step`` starts from; batch: B; max_tokens: T.
 
     Returns:
-        (B, T) int32 produced tokens; after the end mark (or beyond T) there is only padding.
+        (B, T) int32 produced tokens; after the end mark there is only padding.
     """
 
     def body(*loop):

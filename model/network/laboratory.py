@@ -44,8 +44,8 @@ class Laboratory(AlteredPasses):
         self._zeroed = self._graphs.function(self._trace_zeroed, [IDS, IDS])
 
     def warm_up(self) -> Iterator[None]:
-        """Make the graphs that questions about one sentence need, one at each step, which takes seconds; else each is
-        made once its sort of question has been asked some times."""
+        """Make the graphs that questions about one sentence need, one at each step, which takes seconds. A graph that is not made here
+        is made when its kind of question has been asked ``passes.CALLS_OP_BY_OP`` times."""
         self._graphs.at_once = True
         source, target = [END_ID], [END_ID]
         heads = every_head(self.config)
@@ -82,7 +82,7 @@ class Laboratory(AlteredPasses):
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """How each decoder layer's output turns without the values of each position, as cosine distance.
+        """The cosine distance between each decoder layer's output and its output without the values of one position.
 
         Only that layer is changed; it gets what the plain pass gives it. Source: Mohebbi, Zuidema, Chrupała
         & Alishahi (EACL 2023), section 3.
@@ -96,8 +96,8 @@ class Laboratory(AlteredPasses):
         shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
         kernels, biases, scales = {}, {}, {}
         for kind in self.config.attention_kinds:
-            sides = self.network.encoder_blocks, self.network.decoder_blocks
-            blocks = sides[kind != "encoder_attention"]
+            in_encoder = kind == "encoder_attention"
+            blocks = self.network.encoder_blocks if in_encoder else self.network.decoder_blocks
             projections = [block.attentions[kind].output_projection for block in blocks]
             kernels[kind] = np.stack([each.kernel.numpy().reshape(shape) for each in projections])
             biases[kind] = np.stack([each.bias.numpy() for each in projections])

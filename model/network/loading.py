@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def build_network(config: NetworkConfig, tokenizer: Tokenizer) -> keras.Model:
     """An untrained, built network of the config's kind."""
-    from model.network.seq2seq import Seq2Seq  # they load TensorFlow, which takes seconds
+    from model.network.seq2seq import Seq2Seq
     from model.network.transformer import Transformer
 
     kinds = {"transformer": Transformer, "seq2seq": Seq2Seq}
@@ -30,8 +30,8 @@ def build_network(config: NetworkConfig, tokenizer: Tokenizer) -> keras.Model:
 def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[keras.Model, Tokenizer, str]:
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
-    ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
-    fingerprint is of all files that decide an answer; see ``fingerprint``.
+    ``snapshot`` is one of ``snapshot_steps``; None takes ``weights.npz``. The fingerprint is of all files that decide an
+    answer; see ``fingerprint``.
     """
     path = weights_path(folder, snapshot)
     found = fingerprint(folder, path)

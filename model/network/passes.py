@@ -15,9 +15,8 @@ from model.plain.drafting import Pass
 from model.text.tokenizer import START_ID, pad
 
 IDS = tf.TensorSpec((None, None), tf.int32)
-CALLS_OP_BY_OP = (
-    8  # of each function of the laboratory; its graph takes as long to make as five to ten of them
-)
+# Calls of each function of the laboratory before its graph is made, which takes as long as five to ten calls.
+CALLS_OP_BY_OP = 8
 
 
 class Halves(NamedTuple):

@@ -20,7 +20,11 @@ class Stem(NamedTuple):
 
 
 def stem(parts: str) -> Stem:
-    """``"묻·물으·물어"`` -> its three parts; ``"잡·잡아"`` has 잡으 for its second, ``"만들·만들어"`` 만들."""
+    """The parts that stand between the dots; where there are two, the second follows from the first.
+
+    >>> [stem(parts).linked for parts in ("묻·물으·물어", "잡·잡아", "만들·만들어")]
+    ['물으', '잡으', '만들']
+    """
     plain, *linked, infinitive = parts.split("·")
     return Stem(plain, linked[0] if linked else _linked(plain), infinitive)
 
@@ -30,7 +34,11 @@ def _linked(plain: str) -> str:
 
 
 def attach(linked: str, ending: str) -> str:
-    """``("잠그", "ㄴ") -> "잠근"``, ``("만들", "ㅁ") -> "만듦"``, ``("만들", "니까") -> "만드니까"`` (제18항 1)."""
+    """The linked stem with an ending. ㄹ is lost before ㄴ, ㅂ, 오 and 시 (한글 맞춤법 제18항 1).
+
+    >>> attach("잠그", "ㄴ"), attach("만들", "ㅁ"), attach("만들", "니까")
+    ('잠근', '만듦', '만드니까')
+    """
     initial, medial, final = decompose(linked[-1])
     bare = linked[:-1] + compose(initial, medial)
     if ending[0] in CODAS:
@@ -40,19 +48,26 @@ def attach(linked: str, ending: str) -> str:
 
 
 def formal(parts: Stem) -> str:
-    """What stands before 니다: ``잠급``, ``만듭``, and ``빨갛습`` after another consonant (표준어 규정 제17항)."""
+    """What stands before 니다; after a consonant other than ㄹ that is 습 (표준어 규정 제17항).
+
+    >>> [formal(stem(parts)) for parts in ("잠그·잠가", "만들·만들어", "빨갛·빨가·빨개")]
+    ['잠급', '만듭', '빨갛습']
+    """
     final = decompose(parts.plain[-1])[2]
     return attach(parts.plain, "ㅂ") if final in ("", "ㄹ") else parts.plain + "습"
 
 
 def past(infinitive: str) -> str:
-    """``"잠가" -> "잠갔"``."""
+    """
+    >>> past("잠가")
+    '잠갔'
+    """
     initial, medial, _ = decompose(infinitive[-1])
     return infinitive[:-1] + compose(initial, medial, "ㅆ")
 
 
 def beginnings(right: str, wrong: str) -> list[tuple[str, str]]:
-    """What begins each form of a predicate, right and wrong, where the two differ.
+    """The beginnings of all forms of a predicate, (right, wrong), where the two differ.
 
     >>> beginnings("잠그·잠가", "잠구·잠궈")[:2]
     [('잠그', '잠구'), ('잠근', '잠군')]

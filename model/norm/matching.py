@@ -11,7 +11,10 @@ _AFTER_NOUN = re.compile(
 def stands_at(right: str, boundary: str, text: str, start: int) -> bool:
     """Whether ``right`` stands at ``text[start:]``, and words begin or end where ``boundary`` says: left, right or both.
 
-    ``noun`` is left, and a particle may follow, but not the rest of another word: 대가를, but not 대가족.
+    ``noun`` is left, and a particle may follow, but not the rest of another word.
+
+    >>> stands_at("대가", "noun", "대가를", 0), stands_at("대가", "noun", "대가족", 0)
+    (True, False)
     """
     if not text.startswith(right, start):
         return False

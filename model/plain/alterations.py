@@ -64,9 +64,11 @@ def check(intervention: Intervention, config: NetworkConfig, source_length: int)
 
 
 def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:
-    if rows.ndim != 2 or (head.kind != "decoder_attention" and rows.shape[1] != source_length):
-        raise ValueError(f"weights of {head} should be (Q, {source_length}), received {rows.shape}")
-    if head.kind == "decoder_attention" and np.triu(np.nan_to_num(rows), 1).any():
+    in_decoder = head.kind == "decoder_attention"
+    if rows.ndim != 2 or (not in_decoder and rows.shape[1] != source_length):
+        expected = "(Q, K)" if in_decoder else f"(Q, {source_length})"
+        raise ValueError(f"weights of {head} should be {expected}, received {rows.shape}")
+    if in_decoder and np.triu(np.nan_to_num(rows), 1).any():
         raise ValueError(f"weights of {head} should be 0 right of the diagonal")
     given = rows[~np.isnan(rows).all(axis=1)]
     if not (given >= 0).all() or (np.abs(given.sum(axis=1) - 1) > _ROW_TOLERANCE).any():
@@ -179,7 +181,7 @@ def _seen(kind: str, embedding_scale: np.ndarray | None, layers: int) -> np.ndar
     return np.repeat(embedding_scale[:, None] > 0, layers, axis=1)
 
 
-def checked_taps(names: Iterable[str], config: "NetworkConfig") -> tuple[str, ...]:
+def checked_taps(names: Iterable[str], config: NetworkConfig) -> tuple[str, ...]:
     """``names``, each once. Raises ValueError with those that a network of this config does not have."""
     wanted = tuple(dict.fromkeys(names))
     if lacking := [name for name in wanted if name not in config.taps]:

@@ -5,17 +5,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from model.stored.config import TransformerConfig
+from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import OutputWeights
+from model.trace.patches import ATTENTIONS
 
 _JAMO = ("initial", "medial", "final")
-# Of each kind of the decoder's attention its layer and the residual connection around it, as weights are named.
-_KINDS = {
-    "decoder_attention": ("self_attention", "around_self_attention"),
-    "cross_attention": ("cross_attention", "around_cross_attention"),
-}
+_KINDS = {kind: ATTENTION_PATHS[kind] for kind in ATTENTIONS["decoder"]}
+# By side: the residual connections of a block, in their order.
 _AROUNDS = {
-    "encoder": ("around_attention", "around_feed_forward"),
-    "decoder": (*(around for _, around in _KINDS.values()), "around_feed_forward"),
+    side: (*(ATTENTION_PATHS[kind][1] for kind in kinds), "around_feed_forward")
+    for side, kinds in ATTENTIONS.items()
 }
 
 

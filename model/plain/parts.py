@@ -2,8 +2,9 @@
 
 They compute what ``model/network`` computes (Vaswani et al. 2017). ``model/plain/walk.py`` puts them together to a pass.
 
-Rows of a batch are compared with row 0, because most rows of a patched pass equal it nearly everywhere. N rows (B where any batch
-will do), S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+Rows of a batch are compared with row 0, because most rows of a patched pass equal it nearly everywhere.
+
+B rows of a batch, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,17 +15,13 @@ from model.plain.nearby import Units
 from model.plain.output_weights import compose, output_weights
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig, TransformerConfig
+from model.stored.paths import ATTENTION_PATHS
 from model.text.tokenizer import START_ID
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
 
-SPREAD = 50.0  # float32 holds exponentials of numbers that lie so far below 0, and what is divided by them
+SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: float32 still holds exp(-50)
 FEW = 0.5  # of all positions: with more, choosing them costs what it saves
-_AROUNDS = {
-    "encoder_attention": ("self_attention", "around_attention"),
-    "decoder_attention": ("self_attention", "around_self_attention"),
-    "cross_attention": ("cross_attention", "around_cross_attention"),
-}
 
 
 class PlainParts:
@@ -105,11 +102,11 @@ class PlainParts:
         )
 
     def found_by_one(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
-        """(B, H, 1, D/H): what the heads find where one position asks, the last of ``read`` (B, K, D) in the decoder's attention. ``asking``
-        (B, 1, D).
+        """(B, H, 1, D/H): what the heads find in ``read`` (B, K, D) for one position ``asking`` (B, 1, D). In the decoder's own attention
+        that is the last position of ``read``.
 
-        Keys and values of K positions are more than one query is worth. Its query is brought to what is read instead, and what it finds
-        there to its values. The bias of keys adds the same to all scores of a row, so it changes no weight.
+        For one query it costs too much to make K keys and values. So the kernel of the keys is multiplied with the query, and the kernel
+        of the values with the weighted mean of what is read. The bias of keys adds the same to all scores of a row, so it changes no weight.
         """
         name, heads = self._attention(kind, layer), self.heads(kind)
         kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]
@@ -162,7 +159,7 @@ class PlainParts:
         return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream after a sub-layer, from the sum of what it read and what it adds."""
+        """The stream after a sub-layer, from ``x``, the stream before it plus what it adds."""
         return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
 
     def resumed(
@@ -241,10 +238,10 @@ class PlainParts:
         return found.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
 
     def _attention(self, kind: str, layer: int) -> str:
-        return f"{kind_side(kind)}_{layer + 1}/{_AROUNDS[kind][0]}"
+        return f"{kind_side(kind)}_{layer + 1}/{ATTENTION_PATHS[kind][0]}"
 
     def _norm_name(self, kind: str, layer: int) -> str:
-        around = _AROUNDS[kind][1] if kind in _AROUNDS else "around_feed_forward"
+        around = ATTENTION_PATHS[kind][1] if kind in ATTENTION_PATHS else "around_feed_forward"
         return f"{kind_side(kind)}_{layer + 1}/{around}/norm"
 
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
@@ -261,12 +258,14 @@ def kind_side(kind: str) -> str:
 
 
 def unlike_first(x: np.ndarray) -> np.ndarray:
-    """(rows, Q): where a row (Q, D) differs from row 0. Mostly few do: a patch of one position changes no other one before the next
-    attention, and in the decoder never an earlier one."""
+    """(B, Q) of (B, Q, D): where a row differs from row 0. Few positions do as a rule: a patch changes other positions only through
+    attention, and in the decoder only later ones."""
     unlike = x[..., 0] != x[:1, ..., 0]
     if np.count_nonzero(unlike) <= FEW * unlike.size:
         return (x != x[:1]).any(axis=-1)
-    rows, places = np.nonzero(~unlike)  # where most differ, nearly all are told by their first number
+    rows, places = np.nonzero(
+        ~unlike
+    )  # only where the first numbers are equal the others have to be compared
     unlike[rows, places] = (x[rows, places] != x[0, places]).any(axis=-1)
     return unlike
 
@@ -277,7 +276,7 @@ def _softmax(scores: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray
     >>> _softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [False, False]])).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    # The highest of all is found four times faster than that of each row, and does where none is too far below it for float32.
+    # One maximum of all scores is found four times faster than one of each row. It will do if no score lies too far below it.
     highest = scores.max()
     is_near = highest - scores.min() < SPREAD
     if hidden is not None:

@@ -20,11 +20,11 @@ class WalkedRows(Protocol):
     """The rows of a batch on one side of a network, on their way through its layers."""
 
     def join(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream (rows, Q, D) before a layer, with the rows that are computed from this layer on."""
+        """The stream (rows, Q, D) before a layer. Rows that are computed only from this layer on are added to it."""
         ...
 
     def go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """Of the stream before a layer (rows, K, D) the positions that are computed further (rows, Q, D)."""
+        """The positions (rows, Q, D) that are still computed, of the stream before a layer (rows, K, D)."""
         ...
 
     def attend(
@@ -38,7 +38,7 @@ class WalkedRows(Protocol):
         ...
 
     def put(self, name: str, place: int, array: np.ndarray) -> None:
-        """Write over ``array``, which stands at ``place`` of the tap ``name``, what a patch puts there."""
+        """Replace values of ``array``, in place, where patches say so. It is the tap ``name`` at ``place``."""
         ...
 
 
@@ -66,7 +66,7 @@ def walk(
             else:
                 output = rows.feed_forward(layer, entered)
             rows.put(tap(side, "output"), place, output)
-            # Where nobody takes the output along, its memory is used again: new memory takes longer than the sum.
+            # If no tap keeps the output, the sum is written over it: new memory takes longer than the sum.
             x = parts.leave(kind, layer, x + output if found.names else np.add(x, output, out=output))
             rows.put(tap(side, "residual"), place + 1, x)
             found.add(side, output=output, residual=x)

@@ -91,7 +91,7 @@ def as_json(
     sentences: int,
     circuits: int,
 ) -> dict:
-    """What ``AnswerSurvey`` reads, of the sums of a survey."""
+    """The sums of a survey in the form that ``AnswerSurvey`` reads."""
     groups: dict[str, dict] = {}
     for name, tally in sorted(tallies.items()):
         start, *rest = name.split("/")

@@ -56,9 +56,8 @@ class HeadSurvey:
             for name, each in classes.items()
         }
         self._examples, self._shown = found["examples"], found["sentences_shown"]
-        self.means = {
-            kind: np.array(each, np.float32) for kind, each in found["means"].items()
-        }  # (L, H, D/H)
+        # (L, H, D/H)
+        self.means = {kind: np.array(each, np.float32) for kind, each in found["means"].items()}
 
     @cached_property
     def shape(self) -> tuple[int, int]:

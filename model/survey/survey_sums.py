@@ -20,7 +20,8 @@ from model.correction.answers import Network
 from model.trace.interventions import Intervention
 
 EFFECT, LOSS, MEANS, CHANCE = "effect", "loss", "means", "chance"
-CORRELATION, LOOKER = "correlation", "looker"  # of attention to an edit with the effect on it
+CORRELATION = "correlation"  # over all heads, of the attention to an edit with the effect on it
+LOOKER = "looker"  # how the head that looks most at an edit ranks by its effect on it; 1 is the largest
 ANY_KIND = "all"
 ERROR_KINDS = (ANY_KIND, *KINDS)  # what CORRELATION and LOOKER are tallied by
 _LEAST_ROWS = 8  # of a sentence that may be an example
@@ -102,6 +103,7 @@ def sums_of_effects(corrector: Network, pairs: Sequence[TextPair]) -> Sums:
 
 
 def _compare(sums: Sums, found: PairEffects, source: str, target: str) -> None:
+    """Add CORRELATION and LOOKER of each change."""
     for change, looked, effect in zip(found.changes, found.attention, found.edits, strict=True):
         sizes = np.abs(effect)
         correlation = rank_correlation(looked, sizes)

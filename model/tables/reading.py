@@ -13,7 +13,7 @@ FORMATS = (".csv", ".txt", ".xlsx")
 
 
 class TableRow(NamedTuple):
-    """``number`` counts from 1, the header included, as spreadsheets do. ``problem`` is one of PROBLEMS;
+    """``number`` counts from 1, the header included, as spreadsheets do. ``problem`` is one of ``errors.PROBLEMS``;
     the text of such a row is empty. ``others`` are the cells of the other columns, as texts."""
 
     number: int

@@ -18,7 +18,7 @@ class Wording(NamedTuple):
     """The words of a file. The defaults are for programs: codes as they are.
 
     ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as ``CorrectedRow.kinds`` has
-    them, as one text. ``problem``: one of ``reading.PROBLEMS`` as a text.
+    them, as one text. ``problem``: one of ``errors.PROBLEMS`` as a text.
     """
 
     columns: tuple[str, ...] = COLUMNS
@@ -50,14 +50,18 @@ def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tupl
 
 
 def without_formula(text: str) -> str:
-    """``text`` as a spreadsheet that opens a CSV file shows it: an apostrophe in front of what would be
-    calculated. Halves of surrogate pairs, which no file can hold, become U+FFFD."""
+    """``text`` for a CSV file: an apostrophe stands in front of what a spreadsheet would calculate. Halves of surrogate pairs,
+    which no file can hold, become U+FFFD.
+
+    >>> without_formula("=1+1"), without_formula("밥")
+    ("'=1+1", '밥')
+    """
     text = _SURROGATE.sub("\ufffd", text)
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 class CsvWriter:
-    """Writes ``header`` and rows to ``file`` as UTF-8 with a mark of order, by which Excel knows the encoding.
+    """Writes ``header`` and rows to ``file`` as UTF-8 with a byte order mark, by which Excel knows the encoding.
 
     The file stays open. ``close`` writes nothing more.
     """

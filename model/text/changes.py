@@ -100,14 +100,15 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     [('머거', '먹어')]
     """
     changes: list[Change] = []
-    for (first, one), (last, other) in pairwise(_common(source, target)):
-        if source[first + 1 : last] != target[one + 1 : other]:
-            changes += _differences(source, target, (first + 1, last), (one + 1, other))
+    for before, after in pairwise(_common(source, target)):
+        (start, end), (target_start, target_end) = ((a + 1, b) for a, b in zip(before, after, strict=True))
+        if source[start:end] != target[target_start:target_end]:
+            changes += _differences(source, target, (start, end), (target_start, target_end))
     return tuple(changes)
 
 
 def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
-    """``find_changes`` of a correction. If less than half of the characters stay, as in a translation, there is one change
+    """``find_changes`` of a correction. If less than half of the longer text stays, as in a translation, there is one change
     of the whole text, because such texts share characters only by chance.
     """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
@@ -116,7 +117,7 @@ def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
 
 
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
-    """Pairs of positions of aligned characters that are no white space; at the end both lengths.
+    """(position in source, position in target) of aligned characters that are no white space; at the end both lengths.
 
     Of the beginning that both texts share only the last character is given, (-1, -1) if they share none.
     """
@@ -124,14 +125,14 @@ def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
     while same and source[same - 1].isspace():
         same -= 1
     yield same - 1, same - 1
-    letters, others = (
+    in_source, in_target = (
         [i for i in range(same, len(text)) if not text[i].isspace()] for text in (source, target)
     )
-    blocks = Levenshtein.opcodes([source[i] for i in letters], [target[i] for i in others])
+    blocks = Levenshtein.opcodes([source[i] for i in in_source], [target[i] for i in in_target])
     for block in blocks:
         if block.tag == "equal":
             spans = range(block.src_start, block.src_end), range(block.dest_start, block.dest_end)
-            yield from ((letters[i], others[k]) for i, k in zip(*spans, strict=True))
+            yield from ((in_source[i], in_target[k]) for i, k in zip(*spans, strict=True))
     yield len(source), len(target)
 
 
@@ -147,7 +148,7 @@ def _differences(source: str, target: str, span: tuple[int, int], other: tuple[i
 
 
 def apply_changes(source: str, changes: Iterable[Change]) -> str:
-    """The text that results from making only these changes.
+    """The text that results from making only these changes, which are given in the order of the text.
 
     >>> apply_changes("밥을 머거요", find_changes("밥을 머거요", "밥을 먹어요"))
     '밥을 먹어요'

@@ -10,14 +10,14 @@ from model.text.changes import Change, apply_changes
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
-ENDS = frozenset(".!?…")  # of a sentence; several together (!!!) are meant so, and their number stays
+ENDS = frozenset(".!?…")  # of a sentence; the number of several together (!!!) stays as it is
 
 _MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
-_OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
+_OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")  # tuples, because every text contains ""
 
 # Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
-# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if nothing beside it could make a syllable with it. In 네ㅎ it is a laugh. In ㅎㅏ나 and in
-# 안녕ㅎ하세요 it is a slip.
+# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo stands beside it and no syllable behind it. In 네ㅎ it is a laugh. In ㅎㅏ나 and
+# in 안녕ㅎ하세요 it is a slip.
 # Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
 _OUTCRY = re.compile(
     r"""
@@ -40,11 +40,11 @@ def spares_outcries(change: Change, source: str) -> bool:
     """Whether the laughing and weeping in ``source`` stays as it is if this change alone is made."""
     if not _JAMO.search(source) and not _JAMO.search(change.right):
         return True
-    return _outcries(source) == _outcries(apply_changes(source, [change]))
+    return _outcry_texts(source) == _outcry_texts(apply_changes(source, [change]))
 
 
 def spares_emphasis(change: Change, source: str) -> bool:
-    """Whether a change adds no mark to several that end a sentence, and takes none of them.
+    """Whether a change adds no mark beside one that ends a sentence, and takes none of several.
 
     >>> spares_emphasis(Change(2, 2, 2, 3, "", "!"), "와!!"), spares_emphasis(Change(1, 1, 1, 2, "", "!"), "와")
     (False, True)
@@ -98,5 +98,5 @@ def outcries(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _OUTCRY.finditer(text)]
 
 
-def _outcries(text: str) -> list[str]:
+def _outcry_texts(text: str) -> list[str]:
     return [text[start:end] for start, end in outcries(text)]

@@ -39,9 +39,11 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 
 
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
-    """Where the sentences of a text stand, in order; what lies between them is white space only, and the commas of a repetition.
+    """Where the sentences of a text stand, in order. Between them lies white space, and in a repetition the mark that the last one
+    lacks (좋아! 좋아! 좋아).
 
-    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. A network that reads it as one loses count.
+    A text that says the same again and again is cut there: 할 수 있다 할 수 있다. A network that reads it as one loses count. Texts of
+    several sentences are looked at first, then each sentence.
     A sentence of more than ``longest`` characters is cut at white space into parts of about equal length. Only text without white
     space stays longer.
 
@@ -50,10 +52,10 @@ def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """
     whole = Span(len(text) - len(text.lstrip()), len(text.rstrip()))
     sentences = [
-        each
-        for said in _repetitions(text, *whole)
-        for sentence in _sentences(text, *said)
-        for each in _repetitions(text, *sentence)
+        part
+        for repeated in _repetitions(text, *whole)
+        for sentence in _sentences(text, *repeated)
+        for part in _repetitions(text, *sentence)
     ]
     if longest is None:
         return sentences
@@ -69,7 +71,7 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
     for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
         if period * (least - 1) >= len(said):
             break
-        # The last repetition may lack the comma of the others (좋아, 좋아, 좋아). Then no repetition contains its comma.
+        # The last repetition may lack the mark of the others (좋아, 좋아, 좋아). Then no repetition contains its mark.
         length = (len(said) - 1) % period + 1
         repeats = said.startswith(said[period : period + _BEGINNING]) and said.startswith(said[period:])
         if repeats and not any(map(str.isalnum, said[length:period])):

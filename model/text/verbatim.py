@@ -11,9 +11,8 @@ from model.text.changes import Change
 from model.text.hangul import INITIALS, compose
 from model.text.sentences import Span
 
-_NAME = (
-    r"[\w.-]{1,64}"  # \w holds Hangul; a bound, since names are short and a search may begin at each letter
-)
+# \w holds Hangul; a bound, since names are short and a search may begin at each letter
+_NAME = r"[\w.-]{1,64}"
 _START = r"(?<![\w.-])"
 _QUOTED = r"""(?: "[^"\n]*" | '[^'\n]*' )"""
 

@@ -15,9 +15,8 @@ from model.text.hangul import is_hangul
 from model.text.sentences import Span
 
 LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
-LEAST_ALIKE_JOINED = (
-    0.5  # more than this, if it is joined to the word before: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
-)
+# A word that is joined to the one before needs more than this: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
+LEAST_ALIKE_JOINED = 0.5
 MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
 
 _WORD = re.compile(r"\S+")
@@ -43,7 +42,7 @@ def spares_words(change: Change, source: str) -> bool:
     if _joins(change) and any(share <= LEAST_ALIKE_JOINED for share in shares.values()):
         return False
     gone = [word for word, share in shares.items() if share < LEAST_ALIKE]
-    # One word may give way to another one (저희 나라 → 우리나라), and to nothing shorter.
+    # One word may give way to another one (저희 나라 → 우리나라), but not to a shorter text.
     return not gone or (len(gone) == 1 and _syllables(change.right) >= _syllables(change.wrong))
 
 
@@ -63,12 +62,15 @@ def _syllables(text: str) -> int:
 def _covered_words(change: Change, source: str) -> list[Span]:
     """The words of Hangul that the change covers from their beginning to their end."""
     start, end = change.source_start, change.source_end
-    # Whether the change begins, and ends, beside no letter: otherwise the word at that edge is covered only in part.
-    whole = (not source[max(start - 1, 0) : start].isalnum(), not source[end : end + 1].isalnum())
+    # Beside a letter the change covers only a part of the word at that edge.
+    begins_whole, ends_whole = (
+        not source[max(start - 1, 0) : start].isalnum(),
+        not source[end : end + 1].isalnum(),
+    )
     words = (
         Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())
     )
-    return [each for each in words if (each.start > start or whole[0]) and (each.end < end or whole[1])]
+    return [each for each in words if (each.start > start or begins_whole) and (each.end < end or ends_whole)]
 
 
 def _kept_jamo(change: Change) -> list[bool]:

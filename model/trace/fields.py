@@ -30,7 +30,7 @@ def texts(name: str, value: object) -> tuple[str, ...]:
     value = _listed(value, 1)
     if not isinstance(value, list | tuple):
         raise TraceError(name, "be a list of texts", _received(value))
-    # Almost always; a trace has some 160 texts, so they are not asked one by one.
+    # The usual case; faster than ``text`` for each of some 160 tokens.
     if all(type(each) is str for each in value):
         return tuple(value)
     return tuple(text(f"{name}[{place}]", each) for place, each in enumerate(value))
@@ -56,7 +56,9 @@ def flags(name: str, value: Any) -> tuple[bool, ...]:
     >>> flags("source_padding", np.array([5, 7, 0]) == 0)
     (False, False, True)
     """
-    found = plain_array(name, value) if not isinstance(value, list | tuple) or value else np.zeros(0, bool)
+    if isinstance(value, list | tuple) and not value:
+        return ()
+    found = plain_array(name, value)
     if found.dtype != bool:
         raise TraceError(
             name,

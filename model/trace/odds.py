@@ -19,9 +19,8 @@ class Contrast:
     instead: int  # token id, or NO_ID
     written_token: str  # as traces label them
     instead_token: str
-    other: str | None = (
-        None  # a target that has ``instead_token`` in this row; None where only the id is known
-    )
+    # A target that has ``instead_token`` in this row; None where only the id is known
+    other: str | None = None
 
 
 @dataclass(frozen=True)

@@ -70,18 +70,15 @@ class OutputWeights:
     """
 
     norm_first: bool
-    kernels: dict[
-        str, np.ndarray
-    ]  # by kind of the decoder's attention (L, H, D/H, D): what a head writes with
-    biases: dict[
-        str, np.ndarray
-    ]  # by the same (L, D): biases of the output projections, which belong to no head
+    # By kind of the decoder's attention (L, H, D/H, D): what a head writes with
+    kernels: dict[str, np.ndarray]
+    # By the same (L, D): biases of the output projections, which belong to no head
+    biases: dict[str, np.ndarray]
     norms: dict[str, np.ndarray]  # by side, "encoder" or "decoder": (norms, 2, D)
     vocabulary: np.ndarray  # (V, D): for a syllable the sum of its own vector and those of its jamo
     bias: np.ndarray  # (V,)
-    jamo: dict[
-        str, np.ndarray
-    ]  # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
+    # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
+    jamo: dict[str, np.ndarray]
     normalisation: Normalisation = Normalisation()
 
     def read(self, side: str, stream: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ class Selection:
         return self.mean(trace.attention(kind or self.kind))
 
     def mean(self, maps: np.ndarray) -> np.ndarray:
-        """(L, H, …) -> (…): one head, or the mean over those chosen."""
+        """(L, H, …) -> (…): one head, or the mean over those chosen. Of fewer layers or heads the last one is taken."""
         if self.layer is not None:
             maps = maps[: self.layer + 1][-1:]
         if self.head is not None:

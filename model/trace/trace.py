@@ -91,8 +91,8 @@ class AttentionTrace:
 
     Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how
     far, layer by layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al.
-    2019; Zaheer et al. 2020) is told cell by cell. ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of
-    a layer may look. Padding and the order in which a decoder writes are not told there.
+    2019; Zaheer et al. 2020) is given cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head
+    of a layer may look. Padding, and what comes later in a decoder, need not be marked there.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -132,13 +132,9 @@ class AttentionTrace:
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
     prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
     windows: tuple[int, ...] = ()  # (L,) how far from itself a row looks at most, in tokens; -1: anywhere
-    global_tokens: int = (
-        0  # how many tokens at the beginning see all others in spite of the windows, and are seen
-    )
+    global_tokens: int = 0  # how many at the beginning see all others, and are seen, in spite of the windows
     source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
-    read_grid: tuple[int, int, int] | None = (
-        None  # of an image that a decoder read: its first patch, rows, columns
-    )
+    read_grid: tuple[int, int, int] | None = None  # of an image in a decoder: first patch, rows, columns
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None) -> None:

@@ -150,7 +150,7 @@ def test_a_worker_that_starts_at_last_answers(monkeypatch):
 
 
 def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):
-    monkeypatch.setattr(Link, "_told", lambda link, progress: None)  # only answers tell how it is
+    monkeypatch.setattr(Link, "_learn", lambda link, progress: None)  # only answers tell how it is
     with Engine.start() as engine:
         next_worker(engine)
         (link,) = engine._links
@@ -165,7 +165,7 @@ def test_news_of_the_watching_thread_are_not_overwritten_by_an_older_answer(monk
         (link,), key = engine._links, model_key(SPELLER)
 
         def ask(question, deadline):
-            link._told({key: Progress("ready")})  # before the answer is here
+            link._learn({key: Progress("ready")})  # before the answer is here
             return Progress("library"), 0
 
         monkeypatch.setattr(link, "ask", ask)

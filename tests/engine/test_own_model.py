@@ -147,7 +147,7 @@ def test_answers_of_another_type_are_refused():
     model = type(load(NAME))("odd", Odd())
     with pytest.raises(OwnModelError, match="correct returned NoneType"):
         model.correct_batch(["a"])
-    with pytest.raises(OwnModelError, match="trace returned str"):
+    with pytest.raises(OwnModelError, match="trace returned str, not AttentionTrace"):
         model.trace("a", "a")
 
 

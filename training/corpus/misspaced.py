@@ -61,14 +61,14 @@ class Morpheme(NamedTuple):
     end: int
 
 
-class Joint(NamedTuple):
+class SpacingFault(NamedTuple):
     """Two morphemes without the space that must stand between them, or with a space that must not."""
 
     kind: str
-    position: int  # of the character before which the space is missing, or behind it
+    position: int  # of the character behind the missing or wrong space
 
 
-def joints(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Joint]:
+def spacing_faults(text: str, morphemes: Sequence[Morpheme]) -> Iterator[SpacingFault]:
     """Every place of a text, cut into these morphemes, whose spacing is almost certainly wrong."""
     for index, (before, after) in enumerate(pairwise(morphemes), 1):
         if not (before.start < before.end and _HANGUL.match(text, after.start)):
@@ -78,7 +78,7 @@ def joints(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Joint]:
         else:
             kind = _split_kind(text, before, morphemes[index:])
         if kind:
-            yield Joint(kind, after.start)
+            yield SpacingFault(kind, after.start)
 
 
 def _split_kind(text: str, before: Morpheme, behind: Sequence[Morpheme]) -> str | None:
@@ -139,8 +139,12 @@ def _is_place(text: str, noun: Morpheme, place: Morpheme) -> bool:
     return bool(_AFTER_PLACE[place.form].match(text, place.end))
 
 
-def find_joints(texts: Iterable[str]) -> Iterator[list[Joint]]:
-    """The joints of each text, analysed in batches by all of Kiwi's threads."""
+def find_spacing_faults(texts: Iterable[str]) -> Iterator[list[SpacingFault]]:
+    """The faults of each text, analysed in batches by all of Kiwi's threads."""
     texts = list(texts)
     for text, tokens in zip(texts, load_kiwi().tokenize(texts), strict=True):
-        yield [*joints(text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens])]
+        yield [
+            *spacing_faults(
+                text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
+            )
+        ]

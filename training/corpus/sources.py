@@ -10,7 +10,7 @@ MACHINE_TRANSLATED = "mt"  # names the machine-translated sentences of all sourc
 
 
 def read_weights(texts: Iterable[str]) -> dict[str, float]:
-    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on.
+    """``["statutes=0.25"]`` as a dict. Raises ValueError for anything but a name and a number, 0 or more.
 
     >>> read_weights(["statutes=0.25"])
     {'statutes': 0.25}
@@ -20,7 +20,7 @@ def read_weights(texts: Iterable[str]) -> dict[str, float]:
         name, _, value = text.rpartition("=")
         weight = float(value)
         if not name or not 0 <= weight < float("inf"):
-            raise ValueError(f"a weight is a name and a number from 0 on, received {text!r}")
+            raise ValueError(f"a weight should be a name and a number, 0 or more, received {text!r}")
         weights[name] = weight
     return weights
 

@@ -14,8 +14,7 @@ from model.trace.patches import Node
 from training.documents.attention import KINDS
 from training.documents.block import block
 from training.documents.sources import Sources
-from training.documents.stories import KINDS as SIDES
-from training.documents.stories import head_name
+from training.documents.stories import SIDES, head_name
 from training.documents.wording import NOTHING, interval, number, percent, table
 
 ALL = "all"

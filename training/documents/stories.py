@@ -13,13 +13,7 @@ from training.documents.sources import Sources
 from training.documents.wording import NOTHING, interval, percent, table
 
 LOSS = "loss"
-# The head without which most is lost, and those that speak for fixes and against them.
-STORIES = (
-    LOSS,
-    "for",
-    "against",
-)
-KINDS = {
+SIDES = {
     "ko": {"encoder": "인코더", "decoder": "디코더", "cross": "디코더→인코더"},
     "en": {"encoder": "encoder", "decoder": "decoder", "cross": "decoder→encoder"},
 }
@@ -55,7 +49,8 @@ WORDS = {
         "without": "written without this head",
     },
 }
-SAYS = {  # of (role, rows) or (effect, rows): what is measured
+# What is measured, in Korean and in English. The keys are ("share", role, rows), or ("effect", its name, "").
+SAYS = {
     ("share", OWN, COPIED): ("베껴 쓸 때 제 글자를 보는 비율", "looks at its own character, copying"),
     ("share", OWN, EDITED): ("고칠 때 제 글자를 보는 비율", "looks at its own character, correcting"),
     ("share", PREVIOUS, COPIED): ("베껴 쓸 때 앞 글자", "looks at the previous one, copying"),
@@ -102,7 +97,7 @@ def head_name(head: Head, language: str = "en") -> str:
     ('decoder→encoder 1·3', '디코더→인코더 1·3')
     """
     kind = head.kind.removesuffix("_attention")
-    return f"{KINDS[language].get(kind, kind)} {head.layer + 1}·{head.head + 1}"
+    return f"{SIDES[language].get(kind, kind)} {head.layer + 1}·{head.head + 1}"
 
 
 @block("story-size")
@@ -157,7 +152,7 @@ def sentence(sources: Sources, language: str) -> str:
 
 
 def sentence_table(found: dict, language: str) -> str:
-    """The same from what ``benchmarks/head_stories.py`` asked."""
+    """The table of ``sentence``, from what ``benchmarks/head_stories.py`` wrote."""
     heads, say = {story: Head(*each) for story, each in found["heads"].items()}, WORDS[language]
     texts = {
         "ko": ("고친 곳", "가장 많이 본 헤드", "효과로는 {}개 가운데 {}번째"),

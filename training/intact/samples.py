@@ -55,11 +55,7 @@ class Sample:
 
 
 def _foreign(text: str) -> str:
-    return "".join(
-        c
-        for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _SENTENCE_MARKS)
-    )
+    return "".join(c for c in text if not (hangul.is_hangul(c) or c.isspace() or c in _SENTENCE_MARKS))
 
 
 def make_samples(count: int, seed: int) -> list[Sample]:

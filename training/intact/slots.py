@@ -51,7 +51,7 @@ EMOJI = (
     *"👨‍👩‍👧‍👦 👩‍🚀 🏳️‍🌈 ❤️‍🔥 🐈‍⬛ 🧑‍🤝‍🧑".split(),  # joined by ZWJ
     *"🇰🇷 🇺🇳 🇧🇷 🏴󠁧󠁢󠁳󠁣󠁴󠁿".split(),
 )
-# By use: speech and what is spoken within it, titles of books and of parts, brackets and those within.
+# By use: speech, speech within speech, titles of books, titles of parts, brackets, brackets beside these.
 MARKS = {
     "“”": ("“”", '""', "「」", "『』"),
     "‘’": ("‘’", "''"),
@@ -120,7 +120,9 @@ def _word(rng: random.Random) -> Slot:
 
 
 def _acronym(rng: random.Random) -> str:
-    letters = string.ascii_uppercase.replace("R", "")  # read 아르 and 알, so that both particles are written
+    letters = string.ascii_uppercase.replace(
+        "R", ""
+    )  # R is read as 아르 or as 알, so either form of a particle is right
     return "".join(rng.choices(letters, k=rng.randrange(2, 6)))
 
 

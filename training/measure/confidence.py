@@ -51,7 +51,12 @@ if TYPE_CHECKING:
     from model import Corrector
 
 TOGETHER = 1024  # pairs that are answered at a time
-HOW = Boosting(trees=500, depth=5, rate=0.05)
+BOOSTING = Boosting(trees=500, depth=5, rate=0.05)
+JUDGED_BY = {
+    "network": "by the network alone",
+    "phrases": "with words and phrases",
+    "morphemes": "with morphemes, too",
+}
 
 
 class JudgedCandidate(NamedTuple):
@@ -60,6 +65,27 @@ class JudgedCandidate(NamedTuple):
     features: Features
     second: SecondFeatures
     is_right: bool
+
+
+class Gain(NamedTuple):
+    """What one way of weighing the proposals gives on pairs that nothing was fitted on."""
+
+    calibration_error: float
+    thresholds: dict[float, Scores]  # by minimum confidence
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome]) -> "Gain":
+        corrections = [each.correction for each in outcomes]
+        pairs = [each.pair for each in outcomes]
+        error = reliability(corrections, pairs).expected_calibration_error
+        return cls(error, threshold_table(corrections, pairs, THRESHOLDS))
+
+    def as_json(self) -> dict:
+        thresholds = [
+            {"minimum_confidence": at, **scores.as_json()} for at, scores in self.thresholds.items()
+        ]
+        error = none_if_nan(self.calibration_error)
+        return {"expected_calibration_error": error, "thresholds": thresholds}
 
 
 def examples(
@@ -112,7 +138,7 @@ def fit_confidence(
 
 def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
     """Trees for all rows, calibrated on the first ``mine`` of them."""
-    start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
+    start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], BOOSTING)
     log_odds = Trees(fields, start, trees).log_odds(rows[:mine])
     return Trees(fields, *calibrated(start, trees, log_odds, right[:mine]))
 
@@ -152,10 +178,7 @@ def command(files, known, model, seeds, drill, space_drill, names, practised, in
     except CorpusError as error:
         raise click.ClickException(str(error)) from error
     left_out = intact_pairs(sentences, intact)
-    # What is counted must not hold what is fitted on: there every phrase would be known.
-    unseen = {pair.right for pair in left_out}
-    counted = [text for text in sentences if text not in unseen]
-    words, ngrams = Words.count(counted, least), NGrams.count(counted)
+    words, ngrams = _counted(sentences, left_out, least)
     pairs = pairs_of(map(open_corpus, files), seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
     others = [*drilled_pairs(pairs, drill), *spaced_pairs(pairs, space_drill), *named_pairs(pairs, names)]
@@ -174,25 +197,26 @@ def command(files, known, model, seeds, drill, space_drill, names, practised, in
     gains = _gains(corrector, confidence, tested)
     folder = find_model_folder(model)
     save_confidence(folder, confidence)
+    counts = {"words": len(words.counts), "runs_of_characters": len(ngrams), "trees": BOOSTING.trees}
+    pairs_used = {"fitted": len(fitted), "others": len(others), "tested": len(tested)}
     if json_path:
-        counts = {"words": len(words.counts), "runs_of_characters": len(ngrams), "trees": HOW.trees}
-        pairs_used = {"fitted": len(fitted), "others": len(others), "tested": len(tested)}
         judged = {name: gain.as_json() for name, gain in gains.items()}
         write_json(
             {"fingerprint": of_weights(fingerprint(folder)), **counts, "pairs": pairs_used, "judged": judged},
             json_path,
         )
-    console = open_console(None)
-    console.print(
-        f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {HOW.trees} trees twice from "
-        f"{len(fitted):,} pairs and {len(others):,} others"
-    )
-    for name, gain in gains.items():
-        console.print(_table(f"{len(tested):,} other pairs, {JUDGED_BY[name]}", gain))
+    _print(counts, pairs_used, gains)
     click.echo(folder)
 
 
-def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPair]) -> dict[str, "Gain"]:
+def _counted(sentences: list[str], left_out: Sequence[NoisyPair], least: int) -> tuple[Words, NGrams]:
+    """Words and phrases of all sentences but those that are fitted on: in these every phrase would be known."""
+    unseen = {pair.right for pair in left_out}
+    counted = [text for text in sentences if text not in unseen]
+    return Words.count(counted, least), NGrams.count(counted)
+
+
+def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPair]) -> dict[str, Gain]:
     """What each judge of ``JUDGED_BY`` makes of the pairs, one more judge at a time."""
     gains = {}
     judges = {"network": None, "phrases": replace(confidence, second=None), "morphemes": confidence}
@@ -202,32 +226,14 @@ def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPai
     return gains
 
 
-JUDGED_BY = {
-    "network": "by the network alone",
-    "phrases": "with words and phrases",
-    "morphemes": "with morphemes, too",
-}
-
-
-class Gain(NamedTuple):
-    """What one way of weighing the proposals gives on pairs that nothing was fitted on."""
-
-    calibration_error: float
-    thresholds: dict[float, Scores]  # by minimum confidence
-
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome]) -> "Gain":
-        corrections = [each.correction for each in outcomes]
-        pairs = [each.pair for each in outcomes]
-        error = reliability(corrections, pairs).expected_calibration_error
-        return cls(error, threshold_table(corrections, pairs, THRESHOLDS))
-
-    def as_json(self) -> dict:
-        thresholds = [
-            {"minimum_confidence": at, **scores.as_json()} for at, scores in self.thresholds.items()
-        ]
-        error = none_if_nan(self.calibration_error)
-        return {"expected_calibration_error": error, "thresholds": thresholds}
+def _print(counts: dict[str, int], pairs: dict[str, int], gains: dict[str, Gain]) -> None:
+    console = open_console(None)
+    console.print(
+        f"{counts['words']:,} words, {counts['runs_of_characters']:,} runs of characters, {counts['trees']} trees twice "
+        f"from {pairs['fitted']:,} pairs and {pairs['others']:,} others"
+    )
+    for name, gain in gains.items():
+        console.print(_table(f"{pairs['tested']:,} other pairs, {JUDGED_BY[name]}", gain))
 
 
 def _table(title: str, gain: Gain) -> Table:

@@ -179,24 +179,24 @@ def _erased(
             continue
         for kind, score, without in scores(corrector, *pair, erasers):
             found[kind].append((number, score, without))
-    return {kind: _told(rows) for kind, rows in found.items()}
+    return {kind: _summary(rows) for kind, rows in found.items()}
 
 
-def _told(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
+def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
     """What was measured for edits of one kind; for random directions, the mean over all draws."""
     sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
     without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
-    told: dict = {"edits": len(rows), "score": _mean(score, sentences)}
+    summary: dict = {"edits": len(rows), "score": _mean(score, sentences)}
     names = [*map(str, range(without.shape[2] - 1)), EVERYWHERE]
     for of, some in ((HEARD, without[:, :1]), (RANDOM, without[:, 1:])):
-        told[of] = {
+        summary[of] = {
             name: {
                 "kept": _mean((some[..., column] > 0).mean(axis=1), sentences),
                 "lost": _mean(score - some[..., column].mean(axis=1), sentences),
             }
             for column, name in enumerate(names)
         }
-    return told
+    return summary
 
 
 def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:

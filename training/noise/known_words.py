@@ -18,9 +18,8 @@ REAL = 3  # times a word stands in the training sentences before it counts as on
 COMMON = 10  # times a word or a noun stands there before everybody knows it
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
 FEWEST_CASES = 2  # different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
-SHORTEST_SHORTENED = (
-    5  # syllables of a word that is no noun: 안녕하세요 can lose one and still be known, 저자들이 cannot
-)
+# Syllables of a word that is no noun, before one can be lost: 안녕하세요 is still known then, 저자들이 is not.
+SHORTEST_SHORTENED = 5
 ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
 ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
 

@@ -31,6 +31,7 @@ def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 def _put(draft: Draft, name: str, start: int, cells: list[str]) -> None:
+    """Write a mistake, unless another one stands there already."""
     if not draft.touched(start, start + len(cells)):
         draft.put(name, FAMILY, start, cells)
 
@@ -87,6 +88,7 @@ def _with_coda(syllable: str, final: str) -> str:
 
 
 def _other(character: str, rights: str, wrongs: str) -> str:
+    """The one of ``wrongs`` that stands where ``character`` does in ``rights``."""
     return wrongs[rights.index(character)]
 
 
@@ -318,7 +320,7 @@ class MistakeSite(NamedTuple):
 
 
 def native_sites(text: str) -> Iterator[MistakeSite]:
-    """All of them, rules first."""
+    """All sites of native mistakes in a text: first those of the rules, then those of the table."""
     for name, pattern in _PATTERNS.items():
         yield from (MistakeSite(name, *match.span()) for match in pattern.finditer(text))
     for start, found in table_sites(text):

@@ -82,7 +82,7 @@ _WRITERS = {
 
 def read_mix(text: str) -> dict[str, float]:
     """``"typing=3,clean=0.5"`` as a mix: MIX with these shares instead of its own, in percent. They need not
-    add up to 100. Raises ValueError for an unknown family or a share that is no number from 0 on.
+    add up to 100. Raises ValueError for an unknown family or a share that is not a number of 0 or more.
     """
     mix = {family: 100 * share for family, share in MIX.items()}
     for part in filter(None, text.split(",")):

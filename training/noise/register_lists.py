@@ -98,16 +98,15 @@ def table_row(words: Pieces) -> list[RegisterPart]:
     framed = "|" in bar and words.rng.random() < 0.7
     parts = [left_alone(bar.lstrip())] if framed else []
     for index in range(words.rng.randint(2, 4)):
-        cell = words.rng.random()
-        filled = (
-            left_alone(words.name())
-            if cell < 0.2
-            else left_alone(_figure(words))
-            if cell < 0.35
-            else prose(words.entry())
-        )
-        parts += [left_alone(bar), filled] if index else [filled]
+        parts += [left_alone(bar), _cell(words)] if index else [_cell(words)]
     return [*parts, left_alone(bar.rstrip())] if framed else parts
+
+
+def _cell(words: Pieces) -> RegisterPart:
+    drawn = words.rng.random()
+    if drawn < 0.2:
+        return left_alone(words.name())
+    return left_alone(_figure(words)) if drawn < 0.35 else prose(words.entry())
 
 
 def heading(words: Pieces) -> list[RegisterPart]:

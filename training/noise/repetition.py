@@ -10,9 +10,8 @@ from training.noise.registers import Misspell, sparing, syllables
 LONGEST = 120  # characters of either side
 MOST = 20  # times
 RIGHT_SHARE = 0.35  # of the repetitions have no mistake
-SHORT_RIGHT_SHARE = (
-    0.8  # of those of a word of one or two syllables, in which little is left to be guessed from
-)
+# The same for words of one or two syllables: a mistake in these leaves little to guess from.
+SHORT_RIGHT_SHARE = 0.8
 ALIKE = 0.7  # of the others have the same mistake each time; else each time is typed anew
 EMPHATIC = 0.2  # of the pieces are said once, behind a word that is repeated: 정말 정말 고마워
 ATTEMPTS = 4  # draws of a mistake, until one changes the text

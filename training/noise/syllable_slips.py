@@ -37,7 +37,7 @@ def final_added(word: str, index: int, rng: random.Random) -> str | None:
 def final_lost(word: str, index: int, rng: random.Random) -> str | None:
     """A final is not written: 전화 -> 저화, 안경 -> 아경, 닫고 -> 다고, 사람을 -> 사라을.
 
-    Not where another form would be left: 간다 -> 가다, 할게 -> 하게, 먹을 -> 먹으 (먹은?).
+    Not where another form would be left (간다 -> 가다, 할게 -> 하게), or where it could have been one (먹으: 먹은, 먹을).
     """
     initial, medial, final = decompose(word[index])
     known = known_words()
@@ -108,8 +108,8 @@ def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable of a common word is not written: 도서관에 -> 도관에, 시간이 -> 시이, 안녕하세요 -> 안하세요.
 
-    One within a longer word, where no other could have become the same (국가경쟁력, 국제경쟁력). Of a noun of two the second,
-    only now and then, and where the particle does not fit what is left: then at least the kind of the noun shows.
+    In a longer noun it is one between the first and the last, if no other noun leaves the same, and that is no noun. In a noun of two
+    syllables it is the second, seldom, and only if the particle does not fit the first: that shows that something is missing.
     """
     known, start = known_words(), particle_start(word)
     if start < 2 or word[:start] not in known.common_nouns:

@@ -20,12 +20,10 @@ Practised = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pai
 
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
-LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
-SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
+LONE_SPACE_SENTENCES = 20_000  # searched for places of one misplaced space
+SEARCHED_SENTENCES = 60_000  # searched for places of native mistakes
 ALONE = 0.1  # share of the names that stand alone, as in a list of a class
-RIGHT_IN_DRILL = (
-    0.15  # share of the drilled phrases that stay right, or the network would doubt every right one
-)
+RIGHT_IN_DRILL = 0.15  # share of the drilled phrases that stay right, or the network would doubt them all
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,24 @@ class ExampleMaker:
         if not isinstance(item, str):
             yield item
             return
+        yield self._pair(item, rng)
+        yield from self._drilled(item, rng)
+        if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
+            yield self.mistake(everyday_sentence(rng), rng)
+        for name, share in self.settings.practice.items():
+            if rng.random() < share and (practised := PRACTICES[name].make(self, item, rng)):
+                yield practised
+
+    def _pair(self, item: str, rng: random.Random) -> tuple[str, str]:
+        """The sentence with an error, now and then with a name or a laugh."""
         if rng.random() < self.settings.name_share:
-            yield self._named(item, rng)
-        else:
-            pair = self.mistake(self._varied(item, rng), rng)
-            laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
-            yield add_laughter(*pair, rng) if laughs else pair
+            return self._named(item, rng)
+        pair = self.mistake(self._varied(item, rng), rng)
+        laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
+        return add_laughter(*pair, rng) if laughs else pair
+
+    def _drilled(self, item: str, rng: random.Random) -> Iterator[tuple[str, str]]:
+        """More of the native mistakes and of the spacing mistakes that running text has too few of."""
         if (
             self.drill is not None
             and self.settings.rare_copies
@@ -108,11 +118,6 @@ class ExampleMaker:
         ):
             wrong, right = drilled
             yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
-        if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
-            yield self.mistake(everyday_sentence(rng), rng)
-        for name, share in self.settings.practice.items():
-            if rng.random() < share and (practised := PRACTICES[name].make(self, item, rng)):
-                yield practised
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         """The sentence as a (wrong, right) pair. The errors are of the given family of ``MIX``, or of one that is drawn."""

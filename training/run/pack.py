@@ -15,7 +15,7 @@ from model.correction.morpheme_table import MorphemeTable, join_key, usual_cuts,
 from model.correction.morphemes import join, load_kiwi
 from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, CorpusError, Pair, Sentence, read_corpus
-from training.corpus.misspaced import Morpheme, joints
+from training.corpus.misspaced import Morpheme, spacing_faults
 from training.noise import everyday
 from training.run.stream import StreamSettings
 
@@ -62,7 +62,9 @@ def _analyse(texts: list[str]) -> Analysed:
     for text in texts:
         tokens = load_kiwi().tokenize(text)
         cuts.update(words_of(text, [(token.tag, token.start, token.end) for token in tokens]))
-        found = joints(text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens])
+        found = spacing_faults(
+            text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
+        )
         misspaced.append(any(found))
     return Analysed(cuts, misspaced)
 

@@ -14,6 +14,9 @@ RECIPE = Path(__file__).with_name("recipe.toml")
 class RecipeError(ValueError):
     """A recipe that cannot be used; the message says why."""
 
+    def __init__(self, error: Exception):
+        super().__init__(f"a recipe has data, stages, and their names and steps; missing or odd: {error}")
+
 
 def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:
     """For each stage the arguments of ``python -m training``. Raises RecipeError for what is no recipe."""
@@ -32,13 +35,16 @@ def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> 
             arguments.append(["train", *files, *start, f"--out={own}", f"--workers={workers}", *given])
             before = own
     except (KeyError, TypeError, AttributeError) as error:
-        raise RecipeError(f"a recipe has data, stages and their names; missing or odd: {error}") from error
+        raise RecipeError(error) from error
     return arguments
 
 
 def shortened(recipe: dict, share: float) -> dict:
-    """The same recipe with that share of the steps of every stage, one at least."""
-    stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
+    """The same recipe with that share of the steps of every stage, one at least. Raises RecipeError for what is no recipe."""
+    try:
+        stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
+    except (KeyError, TypeError) as error:
+        raise RecipeError(error) from error
     return {**recipe, "stage": stages}
 
 
@@ -60,7 +66,7 @@ def command(folder, out, path, share, workers, show):
     try:
         recipe = tomllib.loads(path.read_text("utf-8"))
         stages = stage_arguments(shortened(recipe, share), folder, out, workers)
-    except (tomllib.TOMLDecodeError, RecipeError, KeyError) as error:
+    except (tomllib.TOMLDecodeError, RecipeError) as error:
         raise click.ClickException(f"{path}: {error}") from error
     for arguments in stages:
         click.echo(f"python -m training {shlex.join(arguments)}")

@@ -43,10 +43,10 @@ def make(steps: Sequence[Step], journal: Journal, console: Console, execute: Exe
         if left := sum(
             journal.seconds(each) or 0 for each in steps[number - 1 :] if not journal.is_done(each)
         ):
-            console.print(f"to go: {_told(left)}, if it takes as long as last time")
+            console.print(f"to go: {_duration(left)}, if it takes as long as last time")
         seconds = _make_one(step, execute)
         journal.record(step, seconds)
-        console.print(f"{step.name} took {_told(seconds)}")
+        console.print(f"{step.name} took {_duration(seconds)}")
         console.print(ProgressBar(total=len(steps), completed=number))
         made += 1
     return made
@@ -69,9 +69,9 @@ def _make_one(step: Step, execute: Execute) -> float:
     return time.perf_counter() - started
 
 
-def _told(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """
-    >>> _told(42), _told(630), _told(9000)
+    >>> _duration(42), _duration(630), _duration(9000)
     ('42 s', '10 min 30 s', '2 h 30 min')
     """
     minutes, rest = divmod(round(seconds), 60)
@@ -87,7 +87,7 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
     for step in steps:
         seconds = journal.seconds(step)
         state = "done" if journal.is_done(step) else "to do"
-        table.add_row(step.name, step.purpose, state, _told(seconds) if seconds is not None else "")
+        table.add_row(step.name, step.purpose, state, _duration(seconds) if seconds is not None else "")
     return table
 
 

@@ -45,23 +45,26 @@ def heads(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "pairs",
             "our own sentences with errors",
-            (BENCHMARKS / "own_pairs.py", *sorted(BENCHMARKS.glob("everyday*.csv")), ERRORS),
-            (pairs,),
-            (benchmark("own_pairs.py", pairs),),
+            inputs=(BENCHMARKS / "own_pairs.py", *sorted(BENCHMARKS.glob("everyday*.csv")), ERRORS),
+            outputs=(pairs,),
+            commands=(benchmark("own_pairs.py", pairs),),
         ),
         Step(
             "heads",
             "survey what each head does: heads.json",
-            (*weights, *STUDIED, pairs),
-            (plan.into / "heads.json",),
-            ((*survey_them, *map(str, sizes)), copied(survey / "heads.json", plan.into / "heads.json")),
+            inputs=(*weights, *STUDIED, pairs),
+            outputs=(plan.into / "heads.json",),
+            commands=(
+                (*survey_them, *map(str, sizes)),
+                copied(survey / "heads.json", plan.into / "heads.json"),
+            ),
         ),
         Step(
             "agreement",
             "leave out characters and heads in many edits: agreement.json",
-            (*whole(plan.into), *STUDIED, dev, ERRORS, BENCHMARKS / "does_attention_matter.py"),
-            (plan.into / "agreement.json", found),
-            (
+            inputs=(*whole(plan.into), *STUDIED, dev, ERRORS, BENCHMARKS / "does_attention_matter.py"),
+            outputs=(plan.into / "agreement.json", found),
+            commands=(
                 benchmark("error_pairs.py", dev, errors, "--sentences", plan.edit_sentences),
                 benchmark(
                     "does_attention_matter.py",
@@ -89,9 +92,9 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "answers",
             "who looked, wrote and mattered in many edits: answers.json",
-            (*weights, *STUDIED, dev, ERRORS),
-            (plan.into / "answers.json",),
-            (
+            inputs=(*weights, *STUDIED, dev, ERRORS),
+            outputs=(plan.into / "answers.json",),
+            commands=(
                 benchmark("error_pairs.py", dev, errors, "--sentences", plan.edit_sentences),
                 survey,
                 copied(out / "answers.json", plan.into / "answers.json"),
@@ -100,9 +103,15 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "heard",
             "what the encoder hears next, and what happens without it: heard.json",
-            (*weights, *STUDIED, dev, ERRORS, *(MEASURE / f"{name}.py" for name in ("heard", "probe"))),
-            (heard,),
-            (
+            inputs=(
+                *weights,
+                *STUDIED,
+                dev,
+                ERRORS,
+                *(MEASURE / f"{name}.py" for name in ("heard", "probe")),
+            ),
+            outputs=(heard,),
+            commands=(
                 training(
                     *("heard", dev, "--model", plan.into, "--sentences", plan.heard),
                     *("--edits", plan.heard_edits, "--json", heard),
@@ -130,9 +139,9 @@ def _sentences(plan: ShipPlan) -> list[Step]:
         Step(
             "evaluation",
             "the development and the test sentences",
-            (*shipped, dev, test, ERRORS),
-            (plan.into / "evaluation.json", plan.numbers / "test.json"),
-            (
+            inputs=(*shipped, dev, test, ERRORS),
+            outputs=(plan.into / "evaluation.json", plan.numbers / "test.json"),
+            commands=(
                 _evaluated(plan, dev, plan.into, plan.into / "evaluation.json"),
                 _evaluated(plan, test, plan.into, plan.numbers / "test.json"),
             ),
@@ -140,16 +149,16 @@ def _sentences(plan: ShipPlan) -> list[Step]:
         Step(
             "older",
             "the development sentences for the other shipped models",
-            (*(folder / "weights.npz" for folder in older), *ANSWERS, dev, ERRORS),
-            tuple(folder / "evaluation.json" for folder in older),
-            tuple(_evaluated(plan, dev, folder, folder / "evaluation.json") for folder in older),
+            inputs=(*(folder / "weights.npz" for folder in older), *ANSWERS, dev, ERRORS),
+            outputs=tuple(folder / "evaluation.json" for folder in older),
+            commands=tuple(_evaluated(plan, dev, folder, folder / "evaluation.json") for folder in older),
         ),
         Step(
             "snapshots",
             "the snapshots of growing-up: snapshots.csv",
-            (assets / "growing-up" / "snapshots", *ANSWERS, dev, ERRORS),
-            (assets / "growing-up" / "snapshots.csv",),
-            (training("snapshots", assets / "growing-up", dev, "--limit", plan.snapshot_rows),),
+            inputs=(assets / "growing-up" / "snapshots", *ANSWERS, dev, ERRORS),
+            outputs=(assets / "growing-up" / "snapshots.csv",),
+            commands=(training("snapshots", assets / "growing-up", dev, "--limit", plan.snapshot_rows),),
         ),
     ]
 
@@ -167,16 +176,16 @@ def _sets(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "questions",
             "the five sets that each ask one question",
-            (*shipped, sets),
-            tuple(questions.values()),
-            tuple(_evaluated(plan, file, plan.into, out) for file, out in questions.items()),
+            inputs=(*shipped, sets),
+            outputs=tuple(questions.values()),
+            commands=tuple(_evaluated(plan, file, plan.into, out) for file, out in questions.items()),
         ),
         Step(
             "intact",
             "what must stay as it is",
-            (*shipped, ROOT / "training" / "intact", ERRORS),
-            (numbers / "intact.json",),
-            (
+            inputs=(*shipped, ROOT / "training" / "intact", ERRORS),
+            outputs=(numbers / "intact.json",),
+            commands=(
                 training(
                     *("intact", "--model", plan.into, "--count", plan.samples),
                     *("--json", numbers / "intact.json"),
@@ -187,14 +196,16 @@ def _sets(work: Path, plan: ShipPlan) -> list[Step]:
             Step(
                 name,
                 f"our own sets, kind by kind{', with nothing left undone' if options else ''}",
-                (
+                inputs=(
                     *shipped,
                     BENCHMARKS / "development.py",
                     BENCHMARKS / "sets",
                     *sorted(BENCHMARKS.glob("*.csv")),
                 ),
-                (out,),
-                (benchmark("development.py", "--model", plan.into, "--counts", out, *options, *rows),),
+                outputs=(out,),
+                commands=(
+                    benchmark("development.py", "--model", plan.into, "--counts", out, *options, *rows),
+                ),
             )
             for name, out, options in development
         ),

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from model.stored.folder import write_atomically
 
-PYTHON = (
-    "python"  # stands for the interpreter that runs ``ship``, so that a command reads as one would type it
-)
+# Stands for the interpreter that runs ``ship``, so that a command reads as one would type it
+PYTHON = "python"
 
 
 @dataclass(frozen=True)

@@ -53,27 +53,27 @@ def documents(plan: ShipPlan) -> list[Step]:
         Step(
             "stories",
             "three heads in one sentence",
-            (*whole(plan.into), plan.into / "heads.json", BENCHMARKS / "head_stories.py"),
-            (stories,),
-            (benchmark("head_stories.py", "--model", plan.into, "--json", stories),),
+            inputs=(*whole(plan.into), plan.into / "heads.json", BENCHMARKS / "head_stories.py"),
+            outputs=(stories,),
+            commands=(benchmark("head_stories.py", "--model", plan.into, "--json", stories),),
         ),
         Step(
             "lesson",
             "choose the sentence of the lesson plans, and measure what they say",
-            (
+            inputs=(
                 *whole(plan.into),
                 BENCHMARKS / "lesson.py",
                 ROOT / "training" / "documents" / "lessons" / "sentences.csv",
             ),
-            (numbers / "lesson.json",),
-            (benchmark("lesson.py", "--model", plan.into, "--json", numbers / "lesson.json"),),
+            outputs=(numbers / "lesson.json",),
+            commands=(benchmark("lesson.py", "--model", plan.into, "--json", numbers / "lesson.json"),),
         ),
         Step(
             "pictures",
             "the pictures of the studies, and the app as the READMEs show it",
-            (*whole(plan.into), plan.into / "heads.json", PICTURES, ROOT / "ui", ROOT / "viz"),
-            tuple(images / f"{name}.png" for name in SHOWN),
-            (
+            inputs=(*whole(plan.into), plan.into / "heads.json", PICTURES, ROOT / "ui", ROOT / "viz"),
+            outputs=tuple(images / f"{name}.png" for name in SHOWN),
+            commands=(
                 benchmark("head_stories.py", "--model", plan.into, "--pictures", images),
                 (PYTHON, str(PICTURES), str(images)),
             ),
@@ -81,8 +81,8 @@ def documents(plan: ShipPlan) -> list[Step]:
         Step(
             "documents",
             "write all generated tables",
-            (numbers, *(plan.into / each for each in measured), ROOT / "training" / "documents"),
-            tuple(told),
-            (training("documents", "--root", plan.documents, "--model", plan.into),),
+            inputs=(numbers, *(plan.into / each for each in measured), ROOT / "training" / "documents"),
+            outputs=tuple(told),
+            commands=(training("documents", "--root", plan.documents, "--model", plan.into),),
         ),
     ]

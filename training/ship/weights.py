@@ -20,18 +20,18 @@ def weights(run: Path, work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "past",
             "add the numbers of the weights shipped until now to the tables of earlier ones",
-            (),
-            (plan.numbers / "past",),
-            (training("documents", "--past", "--root", plan.documents, "--model", plan.into),),
+            inputs=(),
+            outputs=(plan.numbers / "past",),
+            commands=(training("documents", "--past", "--root", plan.documents, "--model", plan.into),),
             once=True,
         ),
         *_average(model_of(run), work, chosen, plan),
         Step(
             "export",
             "put the weights and their record into the model's folder",
-            (chosen,),
-            (*(plan.into / each for each in WEIGHTS), plan.numbers / "weights.json"),
-            (copied(chosen, plan.into, *named),),
+            inputs=(chosen,),
+            outputs=(*(plan.into / each for each in WEIGHTS), plan.numbers / "weights.json"),
+            commands=(copied(chosen, plan.into, *named),),
         ),
     ]
 
@@ -40,15 +40,23 @@ def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> list[Step]:
     """Take the run's weights as they are, the mean of its last snapshots, or the best of averages with another model."""
     if plan.last:
         command = training("average", own, "--last", plan.last, "--out", chosen)
-        return [Step("average", f"the mean of the last {plan.last} snapshots", (own,), (chosen,), (command,))]
+        return [
+            Step(
+                "average",
+                f"the mean of the last {plan.last} snapshots",
+                inputs=(own,),
+                outputs=(chosen,),
+                commands=(command,),
+            )
+        ]
     if not plan.other:
         return [
             Step(
                 "take",
                 "the run's weights as they are",
-                (own / "weights.npz",),
-                (chosen,),
-                (copied(own, chosen),),
+                inputs=(own / "weights.npz",),
+                outputs=(chosen,),
+                commands=(copied(own, chosen),),
             )
         ]
     found = find_model_folder(plan.other).resolve()
@@ -62,14 +70,19 @@ def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> list[Step]:
         training("average", other, own, "--share", share, "--out", out) for share, out in averages.items()
     ]
     kept = Step(
-        "with", "keep the model that is averaged with", (), (other,), (copied(found, other),), once=True
+        "with",
+        "keep the model that is averaged with",
+        inputs=(),
+        outputs=(other,),
+        commands=(copied(found, other),),
+        once=True,
     )
     average = Step(
         "average",
         f"averages with {other.name}",
-        (other, own / "weights.npz"),
-        tuple(averages.values()),
-        tuple(made),
+        inputs=(other, own / "weights.npz"),
+        outputs=tuple(averages.values()),
+        commands=tuple(made),
     )
     return [kept, average, *([_choose(averages, chosen, plan)] if len(shares) > 1 else [])]
 
@@ -87,9 +100,9 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
     return Step(
         "choose",
         "the average that corrects best",
-        (*averages.values(), *ANSWERS, dev, ERRORS),
-        (chosen,),
-        (*evaluated, last),
+        inputs=(*averages.values(), *ANSWERS, dev, ERRORS),
+        outputs=(chosen,),
+        commands=(*evaluated, last),
     )
 
 
@@ -108,16 +121,16 @@ def confidence(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "hold-out",
             "keep a part of the second corpus to measure on",
-            (corpus / "train2.jsonl",),
-            (rest, held),
-            (training("hold-out", corpus / "train2.jsonl", "--rest", rest, "--held", held),),
+            inputs=(corpus / "train2.jsonl",),
+            outputs=(rest, held),
+            commands=(training("hold-out", corpus / "train2.jsonl", "--rest", rest, "--held", held),),
         ),
         Step(
             "sets",
             "make the five sets that each ask one question",
-            (dev, held, train, ERRORS),
-            (data / "sets",),
-            (
+            inputs=(dev, held, train, ERRORS),
+            outputs=(data / "sets",),
+            commands=(
                 training(
                     "sets", dev, held, "--known", train, "--out", data / "sets", "--count", plan.set_rows
                 ),
@@ -126,9 +139,9 @@ def confidence(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "confidence",
             "fit the trees that weigh the network's proposals",
-            (*shipped, *ANSWERS, dev, *sets, held, train, rest, ERRORS),
-            (*(plan.into / each for each in CONFIDENCE), found),
-            ((*fit, *sizes, f"--json={found}"),),
+            inputs=(*shipped, *ANSWERS, dev, *sets, held, train, rest, ERRORS),
+            outputs=(*(plan.into / each for each in CONFIDENCE), found),
+            commands=((*fit, *sizes, f"--json={found}"),),
         ),
     ]
     if plan.minimum == "choose":
@@ -138,9 +151,9 @@ def confidence(work: Path, plan: ShipPlan) -> list[Step]:
             Step(
                 "minimum",
                 "choose the minimum confidence with the best F0.5",
-                read,
-                (plan.into / "config.json",),
-                (command,),
+                inputs=read,
+                outputs=(plan.into / "config.json",),
+                commands=(command,),
             )
         )
     return steps

@@ -8,8 +8,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 from model.survey.head_survey import HeadSurvey
+from model.survey.pairs import GivenText, read_given
 from model.survey.survey import Survey, SurveyPlan
-from model.survey.survey_files import GivenText, read_given, result
+from model.survey.survey_files import result
 from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from model.analysis.sounds import EARS, RULES, carried_over, reading, sound_alike
+from model.analysis.sounds import RULES, WAYS_TO_READ, carried_over, reading, sound_alike
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 
 
@@ -29,11 +29,11 @@ def test_different_sounds_stay_apart(pair):
 
 def test_every_pair_of_syllables_can_be_read_by_every_ear():
     rng = random.Random(5)
-    ears = [ear._replace(without=rule) for ear in EARS for rule in ("", *RULES)]
+    ways = [choices._replace(without=rule) for choices in WAYS_TO_READ for rule in ("", *RULES)]
     for final, initial in itertools.product(FINALS, INITIALS):
         text = compose("ㅁ", "ㅏ", final) + compose(initial, rng.choice(MEDIALS), rng.choice(FINALS))
-        for ear in ears:
-            assert len(reading(text, ear)) == 2
+        for choices in ways:
+            assert len(reading(text, choices)) == 2
 
 
 def test_a_reading_sounds_like_its_text():

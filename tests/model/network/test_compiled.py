@@ -78,7 +78,9 @@ def test_one_sentence_finds_with_beams_what_it_finds_among_others(network, space
 
 @pytest.mark.parametrize("width", [0, 1.5])
 def test_no_beam_and_half_a_beam_are_refused(network, space_id, width):
-    with pytest.raises(ValueError, match=f"beam width should be a whole number from 1, received {width}"):
+    with pytest.raises(
+        ValueError, match=f"beam width should be a whole number of 1 or more, received {width}"
+    ):
         CompiledNetwork(network, space_id, beam_width=width)
 
 

@@ -27,8 +27,9 @@ from model.analysis.roles import (
 )
 from model.analysis.tally import Tally
 from model.plain.alterations import every_head
+from model.survey.pairs import SurveyFileError, read_given, read_pairs
 from model.survey.survey import Survey, SurveyPlan
-from model.survey.survey_files import SurveyFileError, read_given, read_pairs, result, table
+from model.survey.survey_files import result, table
 from model.trace.interventions import Head
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
 
@@ -309,6 +310,17 @@ def test_files_that_cannot_be_read_are_named(planted, tmp_path, command):
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SurveyFileError, match="UTF-8"):
         read_pairs(file, planted)
+
+
+def test_a_csv_that_python_cannot_read_is_named(planted, tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("src,tgt\n가나다라,가나다라\n", encoding="utf-8")
+    usual = csv.field_size_limit(3)
+    try:
+        with pytest.raises(SurveyFileError, match="field larger than"):
+            read_pairs(file, planted)
+    finally:
+        csv.field_size_limit(usual)
 
 
 def test_surveys_of_two_halves_are_the_survey_of_the_whole(planted):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.corpus.misspaced import find_joints
+from training.corpus.misspaced import find_spacing_faults
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from training.corpus.misspaced import find_joints
     ],
 )
 def test_a_missing_space_is_found_and_the_right_sentence_left_alone(wrong, right):
-    (found,), (none,) = find_joints([wrong]), find_joints([right])
+    (found,), (none,) = find_spacing_faults([wrong]), find_spacing_faults([right])
     assert [wrong[: joint.position] + " " + wrong[joint.position :] for joint in found] == [right]
     assert none == []
 
@@ -36,7 +36,7 @@ def test_a_missing_space_is_found_and_the_right_sentence_left_alone(wrong, right
     ],
 )
 def test_a_space_too_many_is_found_and_the_right_sentence_left_alone(wrong, right):
-    (found,), (none,) = find_joints([wrong]), find_joints([right])
+    (found,), (none,) = find_spacing_faults([wrong]), find_spacing_faults([right])
     assert [wrong[: joint.position - 1] + wrong[joint.position :] for joint in found] == [right]
     assert none == []
 
@@ -66,10 +66,10 @@ def test_a_space_too_many_is_found_and_the_right_sentence_left_alone(wrong, righ
     ],
 )
 def test_what_looks_alike_and_is_right(text):
-    assert next(find_joints([text])) == []
+    assert next(find_spacing_faults([text])) == []
 
 
 def test_texts_are_answered_in_order():
     assert [
-        bool(found) for found in find_joints(["책상위에 있다.", "책상 위에 있다.", "책상위에 있다."])
+        bool(found) for found in find_spacing_faults(["책상위에 있다.", "책상 위에 있다.", "책상위에 있다."])
     ] == [True, False, True]

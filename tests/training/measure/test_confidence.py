@@ -226,7 +226,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     original = confidence.examples
     monkeypatch.setattr(confidence, "examples", every_other)
     monkeypatch.setattr(
-        confidence, "HOW", Boosting(trees=20, depth=3)
+        confidence, "BOOSTING", Boosting(trees=20, depth=3)
     )  # fewer than are shipped take a tenth of the time
     pairs, known = files
     done = CliRunner().invoke(

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from training.corpus.misspaced import find_joints
+from training.corpus.misspaced import find_spacing_faults
 from training.noise import lone_space
 from training.noise.lone_space import (
     LoneSpaces,
@@ -106,4 +106,4 @@ def test_rare_kinds_are_practised_as_often_as_frequent_ones():
 def test_look_alikes_are_right():
     assert len(set(look_alikes())) == len(look_alikes()) > 100
     assert look_alike(random.Random(0)) in look_alikes()
-    assert not any(find_joints(look_alikes()))
+    assert not any(find_spacing_faults(look_alikes()))

@@ -54,6 +54,18 @@ def test_what_is_no_recipe_is_refused(recipe):
         stage_arguments(recipe, Path("f"), Path("o"))
 
 
+@pytest.mark.parametrize(
+    "stage", ['[stage]\nname = "one"', '[[stage]]\nname = "one"\nsteps = "5"', "stage = 3"]
+)
+def test_a_file_that_is_no_recipe_is_named(stage, tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(f'[data]\ncorpus = ["a.txt"]\ndev = "d.txt"\n{stage}\n', encoding="utf-8")
+    result = CliRunner().invoke(
+        main, ["recipe", str(tmp_path), "--out", str(tmp_path), "--recipe", str(path)]
+    )
+    assert result.exit_code == 1 and f"Error: {path}: a recipe has data, stages" in result.output
+
+
 def test_stages_run_in_order_until_one_fails(tmp_path, monkeypatch):
     begun = []
 

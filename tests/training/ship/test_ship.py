@@ -128,7 +128,7 @@ def loaded_once(monkeypatch):
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
 def test_a_run_is_shipped_and_shipping_it_again_changes_nothing(place, loaded_once, monkeypatch):
     monkeypatch.setattr(command, "run_command", here)
-    monkeypatch.setattr(confidence, "HOW", Boosting(trees=4, depth=2, rate=0.3))
+    monkeypatch.setattr(confidence, "BOOSTING", Boosting(trees=4, depth=2, rate=0.3))
     done = ship(place)
     assert done.exit_code == 0, done.output
     model = place / "assets/transformer"

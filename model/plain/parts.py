@@ -108,8 +108,8 @@ class PlainParts:
         """(B, H, 1, D/H): what the heads find where one position asks, the last of ``read`` (B, K, D) in the decoder's attention. ``asking``
         (B, 1, D).
 
-        Keys and values of K positions are more than one query is worth. Its query is brought to what is read instead, and what it finds
-        there to its values. The bias of keys adds the same to all scores of a row, so it changes no weight.
+        For one query no K keys and values are computed, which costs more. The key matrix multiplies the query instead, and the value
+        matrix the weighted mean of ``read``. The bias of keys adds the same to all scores of a row, so it changes no weight.
         """
         name, heads = self._attention(kind, layer), self.heads(kind)
         kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]

@@ -1,4 +1,4 @@
-"""From a typed key to the server's answer, without a browser: several versions of the app, asked in turns.
+"""From a keystroke to the server's answer, without a browser: several versions of the app, asked in turns.
 
     python benchmarks/keys_in_turns.py FOLDER [FOLDER ...] [--keys 120]
 

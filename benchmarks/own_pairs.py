@@ -30,7 +30,7 @@ TypedPair = tuple[str, str]  # wrong, right
 )
 @click.option("--seed", default=0, show_default=True)
 def main(out, generated, seed):
-    """Write the pairs, one a line, below the columns src and tgt, and say how many the last half has."""
+    """Write the pairs, one a line, below the columns src and tgt, and say how many each half has."""
     halves = own_pairs(generated, seed)
     with out.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)

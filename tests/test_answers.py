@@ -1,4 +1,4 @@
-"""Everything that answers as a corrector does has one face. mypy reads this file, too: it checks the types, the tests the names.
+"""Everything that answers as a corrector does has one interface. mypy reads this file, too: it checks the types, the tests the names.
 
 The functions of the first part are checked by mypy alone: each returns what it was given as another type.
 """
@@ -89,12 +89,12 @@ def test_what_lacks_a_member_or_a_parameter_is_noticed():
         check(FakeCorrector(), AnswersMany)
 
 
-def check(one: object, face: type) -> None:
-    """``one`` has what ``face`` declares; a method takes the same parameters, and more only with defaults."""
-    for name in members(face):
+def check(one: object, interface: type) -> None:
+    """``one`` has what ``interface`` declares; a method takes the same parameters, and more only with defaults."""
+    for name in members(interface):
         found = inspect.getattr_static(one, name, MISSING)
         assert found is not MISSING, f"{type(one).__name__} lacks {name}"
-        declared = inspect.getattr_static(face, name)
+        declared = inspect.getattr_static(interface, name)
         if not isinstance(declared, property):
             wanted, taken = (list(inspect.signature(each).parameters.values()) for each in (declared, found))
             offset = inspect.isfunction(vars(one).get(name))  # a function of one object has no self
@@ -104,9 +104,9 @@ def check(one: object, face: type) -> None:
             assert all(each.default is not each.empty for each in more), f"{type(one).__name__}.{name}"
 
 
-def members(face: type) -> list[str]:
+def members(interface: type) -> list[str]:
     """What a protocol and those before it declare."""
-    declared = {name for each in face.__mro__[:-1] for name in vars(each) if not name.startswith("_")}
+    declared = {name for each in interface.__mro__[:-1] for name in vars(each) if not name.startswith("_")}
     return sorted(declared)
 
 

@@ -1,4 +1,4 @@
-"""The typed text is followed by its types from the page to the network and back. Only the engine, which carries questions and answers of
+"""The types of a typed text, from the page to the network and back. Only the engine, which carries questions and answers of
 all sorts, passes ``Any`` on.
 
 Each step of the walk is a function whose parameters and answer have types, and which calls the next one. Between processes a pickle

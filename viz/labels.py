@@ -42,7 +42,7 @@ def template_text(text: str) -> str:
 def log_odds(probability: float) -> str:
     """ln(p / (1 - p)) with its sign: 0 is one in two, and each further 1 makes the odds 2.7 times as large.
 
-    It goes on where a probability is written as ``CERTAIN`` or ``IMPOSSIBLE`` only; sizes above ``MOST_ODDS`` are not told.
+    Written beside probabilities that are only called ``CERTAIN`` or ``IMPOSSIBLE``. Beyond ``MOST_ODDS`` it gives that limit.
 
     >>> log_odds(0.5), log_odds(0.9999), log_odds(1e-5), log_odds(1.0), log_odds(0.0)
     ('+0.0', '+9.2', '−11.5', '>+15', '<−15')

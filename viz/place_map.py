@@ -47,10 +47,10 @@ def place_map(
     layout = grid_layout(places, tokens, None, emphasis, (title, place_title, token_title), theme)
     if not cells.size:
         return {"data": [], "layout": layout}
-    more = cells if details is None else np.asarray(details, np.float32)
-    map_ = grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout) | {
-        "customdata": more,
-        "hovertemplate": f"{grid_hover(place_title, token_title)}"
-        f"{template_text(value_title)}: <b>%{{z:.2f}}</b><br>{template_text(detail_title)}: %{{customdata:.2f}}<extra></extra>",
-    }
+    hover = f"{grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"
+    map_ = grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout)
+    if details is not None:
+        map_["customdata"] = np.asarray(details, np.float32)
+        hover += f"<br>{template_text(detail_title)}: %{{customdata:.2f}}"
+    map_["hovertemplate"] = f"{hover}<extra></extra>"
     return {"data": [map_], "layout": layout}

@@ -28,7 +28,7 @@ def as_figure(specification: Callable[_Arguments, Specification]) -> FigureFunct
     """Make a plotting function of one that returns a ``Specification``: it returns the same as a ``go.Figure``.
 
     Plotly checks each property of a figure, which takes several times as long as everything else. A page that draws a figure
-    at each key sends the ``specification`` instead; a test compares the two.
+    at each keystroke sends the ``specification`` instead; a test compares the two.
     """
 
     @wraps(specification)

@@ -50,7 +50,7 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
-    """The graphs by name, each of which knows where in one file of float32 its weights lie; and what lies in that file.
+    """The graphs by name, and the layout of the one file of float32 weights that they read.
 
     They take interventions and hand out queries, keys and values. In the app NumPy computes these (``model/plain/``).
     """

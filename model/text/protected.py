@@ -57,8 +57,8 @@ def spares_emphasis(change: Change, source: str) -> bool:
 
 
 def spares_gaps(change: Change, source: str) -> bool:
-    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one, and leaves the spaces
-    beside mark-up as they are.
+    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one, and moves none
+    beside mark-up.
 
     >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)"), spares_gaps(Change(5, 6, 5, 5, " ", ""), "**가** 나")
     (False, False)

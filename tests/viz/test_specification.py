@@ -6,7 +6,22 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import MapTexts, attention_heatmap, head_grid
+import viz
+from viz import (
+    Amount,
+    GraphEdge,
+    GraphNode,
+    MapTexts,
+    Measured,
+    attention_heatmap,
+    before_after,
+    circuit_graph,
+    head_grid,
+    layer_curve,
+    layer_grid,
+    place_map,
+    waterfall,
+)
 from viz.specification import to_json
 
 RNG = np.random.default_rng(0)
@@ -33,7 +48,18 @@ FIGURES = {
     "ordered grid": (head_grid, (WEIGHTS,), {"order": [(1, 2), (0, 0)], "labels": ["<a>", "나"], "scale": False}),
     "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
     "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
+    "before and after": (before_after, ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],), {"theme": "dark"}),
+    "circuit": (circuit_graph, ([GraphNode("거", 0, "token"), GraphNode("1·1", 1)], [GraphEdge(0, 1, 2.5)], ["원문", "1층"]), {}),
+    "curve": (layer_curve, ([-2.0, 3.5], ["입력", "1층"]), {"marked": 1}),
+    "layers": (layer_grid, ([["가"], ["각"]], np.array([[0.5], [0.75]]), ["입력", "1층"], ["각"]), {"theme": "dark"}),
+    "places": (place_map, (np.array([[0.5, -0.25]]), ["1층"], ["가", "각"]), {}),
+    "waterfall": (waterfall, ([Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("<b>", -2.0)],), {"theme": "dark"}),
 }  # fmt: skip
+
+
+def test_all_figure_functions_are_compared():
+    found = {name for name, each in vars(viz).items() if hasattr(each, "specification")}
+    assert found == {function.__name__ for function, *_ in FIGURES.values()}
 
 
 def read(text: str) -> dict:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from viz import Amount, waterfall
-from viz.specification import to_json
 
 AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0), Amount("나머지", 1.0))
 
@@ -47,13 +46,6 @@ def test_the_longest_number_has_its_room_in_pixels_however_narrow_the_window():
 def test_no_amounts_are_an_empty_figure_with_its_layout():
     figure = waterfall([], title="제목")
     assert not figure.data and figure.layout.title.text == "제목"
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_travels_is_what_plotly_would_send(theme):
-    specification = waterfall.specification(AMOUNTS, theme=theme)
-    assert to_json(specification)
-    assert waterfall(AMOUNTS, theme=theme).layout.meta["across"] == 1
 
 
 def test_names_are_neither_html_nor_templates():

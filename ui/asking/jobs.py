@@ -71,7 +71,7 @@ class Job:
     def _run(self) -> None:
         try:
             self.work()
-        except Exception as error:  # noqa: BLE001  the page tells it
+        except Exception as error:  # noqa: BLE001  the page shows it
             self.error = error
 
 
@@ -86,7 +86,7 @@ class Jobs(Generic[AnyJob]):
 
     def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], AnyJob], kept: int = KEPT):
         self._begin, self._kept = begin, kept
-        # Not done while the file is being read.
+        # A Future is done when its file has been read.
         self._jobs: OrderedDict[tuple, Future[AnyJob]] = OrderedDict()
         self._lock = Lock()
 
@@ -114,5 +114,5 @@ class Jobs(Generic[AnyJob]):
     def _make_room(self) -> None:
         with self._lock:
             over = [key for key, each in self._jobs.items() if each.done() and each.result().is_over]
-            for key in over[: -self._kept]:
+            for key in over[: max(len(over) - self._kept, 0)]:
                 del self._jobs[key]

@@ -165,7 +165,7 @@ def _of_these_weights(
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
 
 
-# Kept, because each typed key would otherwise read all vocabularies again. Streamlit's own cache would hash and copy what it keeps.
+# Kept, because each keystroke would otherwise read all vocabularies again. Streamlit's own cache would hash and copy what it keeps.
 @lru_cache(maxsize=64)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))

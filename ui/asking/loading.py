@@ -29,11 +29,11 @@ class StillLoading(Exception):
         self.corrector = corrector
 
 
-def is_ready_soon(corrector: EngineCorrector) -> bool:
-    """Whether this model is ready within some seconds, in which the run waits and shows how far it is.
+def wait(corrector: EngineCorrector) -> bool:
+    """Wait some seconds for this model and show how far it is loaded. Returns whether it is ready then.
 
-    To draw the page without an answer, look every half second, and draw all of it again takes a second longer. The run ends here if the
-    visitor does something meanwhile. Errors as ``EngineCorrector.prepare`` has them.
+    ``show`` would take a second longer: it draws the page without an answer and then all of it again. The run ends here if the visitor
+    does something meanwhile. Raises what ``EngineCorrector.prepare`` raises.
     """
     place, shown = st.empty(), None
     until = time.monotonic() + SECONDS_IN_ONE_RUN

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from ui.asking.loaders import EngineCorrector
 
 MOST_ROWS = 500  # of one file; the command takes any number
-MOST_EFFECTS = 100  # sentences with changes whose heads are taken away
+MOST_EFFECTS = 100  # changed sentences that are read again without each head
 ROLES_TOGETHER, EFFECTS_TOGETHER = 16, 1  # sentences of one question: well below a second
 
 
 class SurveyJob(Job):
-    """One file. A thread adds to the survey; ``found`` is what it has so far."""
+    """One file, of which rows that are too long are left out. A thread adds to the survey; ``found`` is what it has so far."""
 
-    def __init__(self, given: list[GivenText], corrector: EngineCorrector):
-        self.given, self.read, self.left_out, self.is_finished = given, 0, 0, False
-        # The engine computes its sums, so it asks the corrector for no more than config and fingerprint.
+    def __init__(self, rows: list[GivenText], corrector: EngineCorrector):
+        self.given = [row for row in rows if all(len(text or "") <= MOST_CHARACTERS for text in row)]
+        self.read, self.left_out, self.is_finished = 0, len(rows) - len(self.given), False
+        # The engine computes the sums, so the survey needs no more of the corrector than config and fingerprint.
         self._survey = Survey(cast("Network", corrector), SurveyPlan((), MOST_EFFECTS, 0))
         self._lock = Lock()
         super().__init__(corrector)
@@ -67,9 +68,8 @@ class SurveyJob(Job):
 
 def surveys() -> Jobs[SurveyJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
-    return Jobs(lambda content, name, corrector, column: SurveyJob(_given(content, name), corrector))
+    return Jobs(lambda content, name, corrector, column: SurveyJob(_rows(content, name), corrector))
 
 
-def _given(content: bytes, name: str) -> list[GivenText]:
-    given = at_most(read_given(io.BytesIO(content), name), MOST_ROWS)
-    return [row for row in given if all(len(text or "") <= MOST_CHARACTERS for text in row)]
+def _rows(content: bytes, name: str) -> list[GivenText]:
+    return list(at_most(read_given(io.BytesIO(content), name), MOST_ROWS))

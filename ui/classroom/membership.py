@@ -58,11 +58,11 @@ def _joined(code: str) -> Membership:
     if not code:
         raise UnknownCodeError("this is no code")
     rooms = loaders.classrooms()
-    seat, _, key = (brought(_cookie(code)) or "").partition(".")
+    seat, _, key = (cookie(_cookie_name(code)) or "").partition(".")
     return Membership(code, rooms.join(code, seat), key if key and rooms.is_teacher(code, key) else "")
 
 
-def brought(name: str) -> str | None:
+def cookie(name: str) -> str | None:
     """The cookie ``name`` of this session's browser."""
     return st.context.cookies.get(name)
 
@@ -84,7 +84,7 @@ def enter(typed: str) -> None:
     address.put(SETTING, tidy(typed) or typed[:40])
 
 
-def lost() -> None:
+def forget_seat() -> None:
     """The classroom does not answer to this seat any more: ``current`` asks anew, and raises what is wrong."""
     st.session_state.pop(_MINE, None)
 
@@ -103,7 +103,7 @@ def leave() -> None:
 def keep(mine: Membership) -> None:
     """Have the browser keep seat and key for the next session."""
     value = f"{mine.seat}.{mine.key}" if mine.teaches else mine.seat
-    _COMPONENT(key="classroom_keeper", data={"name": _cookie(mine.code), "value": value})
+    _COMPONENT(key="classroom_keeper", data={"name": _cookie_name(mine.code), "value": value})
 
 
 def link(code: str) -> str:
@@ -118,5 +118,5 @@ def is_only_here(address_: str) -> bool:
     return (urlsplit(address_).hostname or "") in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
-def _cookie(code: str) -> str:
+def _cookie_name(code: str) -> str:
     return f"classroom_{code}"

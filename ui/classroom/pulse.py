@@ -54,7 +54,7 @@ def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> Non
             state = st.session_state[_HEARD] = mine.state()
             news = state.version != st.session_state.get(_DRAWN)
         except ClassroomError:
-            membership.lost()
+            membership.forget_seat()
             st.rerun()  # it is over, which the whole page says
         except loaders.EngineError:
             return  # the next beat may be answered

@@ -9,6 +9,7 @@ import streamlit as st
 from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from model.analysis.replacing import UNIFORM
+from model.tables.writing import without_formula
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from ui.asking import loaders, questions
@@ -28,8 +29,8 @@ _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this se
 
 
 def begin(mine: Membership, plan: str, phase: str) -> str | None:
-    """Ask a plan's questions about the sentence that the teacher shows. After the lesson they are those from before. Returns the text
-    that says why they cannot be asked, or None."""
+    """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions are asked again.
+    Returns the text that says why they cannot be asked, or None."""
     state = mine.state()
     about = address.shared("sentence")
     if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
@@ -75,7 +76,7 @@ def _made(lens: Lens, text: str | None) -> bool:
 
 
 def _spread(lens: Lens, head: Head) -> bool:
-    """Whether the change is made where ``head`` looks everywhere alike."""
+    """Whether the change is made if ``head`` looks at all places alike."""
     _, versions = questions.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
     return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
 
@@ -93,7 +94,7 @@ def _returns(lens: Lens, contrast: Contrast) -> bool | None:
 
 
 def checks_of(quiz: Quiz) -> tuple[Check, ...]:
-    """The questions of a quiz. None at all for a moment after new weights, while this page process would ask others than the teacher's."""
+    """The questions of a quiz. Empty if this page process would ask others than the teacher's, as for a moment after new weights."""
     with address.looking_at(quiz.about):
         lens = scene.lens()
         if lens is None or quiz.plan not in PLANS:
@@ -155,7 +156,7 @@ def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:
     st.session_state.setdefault(_TRIED, {})[quiz.number, quiz.phase, number] = option
     try:
         loaders.classrooms().answer_check(mine.code, mine.seat, quiz.number, quiz.phase, number, option)
-    except ClassroomError:  # the teacher has stopped asking; one may go on for oneself
+    except ClassroomError:  # the teacher has stopped asking; a visitor may go on alone
         return
 
 
@@ -224,16 +225,11 @@ def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
             writer.writerow(
                 [
                     number + 1,
-                    _cell(question(check)),
-                    _cell(option_label(option)),
+                    without_formula(question(check)),
+                    without_formula(option_label(option)),
                     int(check.is_right(place)),
                     results.before[number][place],
                     results.after[number][place],
                 ]
             )
     return file.getvalue().encode("utf-8-sig")  # spreadsheets know Hangul by the mark
-
-
-def _cell(text: str) -> str:
-    """``text`` as no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -177,12 +177,12 @@ function fitBeside(group) {
   const room = Number(title.dataset.room) - APART;
   const long = () => detail.getComputedTextLength();
   const whole = detail.textContent;
-  const shape = whole.replace(/ · [\d,]+$/, "");
-  for (const text of [whole, shape, shape.replace(/^.* = /, "")]) {
+  const sizes = whole.replace(/ · [\d,]+$/, "");
+  for (const text of [whole, sizes, sizes.replace(/^.* = /, "")]) {
     detail.textContent = text;
     if (title.getComputedTextLength() + long() <= room) return;
   }
-  detail.textContent = shape;
+  detail.textContent = sizes;
   if ("yields" in title.dataset) title.textContent = ""; // which mask it is says more than that it is one
   // Otherwise the title is longer than all of them: a typed sentence, which ``fit`` cuts.
   title.dataset.room = room - long();

@@ -1,7 +1,7 @@
 // The text area: sends its text after a short pause in typing, and lets the network read it halfway through the pause.
 const PAUSE = 200; // milliseconds without typing after which the text is sent
 const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.py)
-const PATIENCE = 3000; // milliseconds after which it is said that the server has not got to it yet
+const PATIENCE = 3000; // milliseconds without an answer after which the area says that it waits
 
 export default function ({ data, parentElement, setStateValue }) {
   const area = parentElement.querySelector("textarea");

@@ -4,8 +4,8 @@
 component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's only Plotly (``static/``), so
 ``st.plotly_chart``, which would load a second one, is used nowhere.
 
-The script that draws has 20 kB. Sent with each figure it would be half of all that travels at a key. So it is a component of its own,
-which is the same in every run, and Streamlit does not send again what a browser has.
+The script that draws has 20 kB. Sent with each figure it would be half of all that a keystroke sends. So it is a component of its
+own: it is the same in every run, and Streamlit does not send again what a browser has.
 """
 
 from collections.abc import Callable

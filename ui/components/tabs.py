@@ -8,5 +8,5 @@ _COMPONENT = component("tabs", js=Path(__file__).with_suffix(".js").read_text("u
 
 
 def keep_in_sight(view: str) -> None:
-    """To be called behind the tabs, of which ``view`` is open. It draws nothing itself."""
+    """Call this after the tabs. ``view`` is the open one. It draws nothing itself."""
     _COMPONENT(key="tab_in_sight", data={"view": view})

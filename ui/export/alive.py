@@ -11,7 +11,7 @@ import assets
 
 FILE = assets.STATIC / "see-attention.html"
 MEGABYTES = 22  # what it weighs at most
-_HEAD = 2000  # bytes in which both of the following stand
+_HEAD = 2000  # bytes at the file's beginning, among them _NETWORK
 _NETWORK = '<meta name="network" content="{fingerprint}">'
 _BEGINNING = b'<script type="text/plain" id="beginning"></script>'
 

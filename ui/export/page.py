@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ui.look.lens import Lens
     from ui.wording.reading import Say
 
+_COLUMNS = ("wrong", "right", "fix", "keep", "confidence")  # of the table of changes
+
 
 def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     """The file. It may be made outside of a session, so ``say`` must not need one."""
@@ -87,16 +89,16 @@ def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
 
 def marked(source: str, changes: Iterable[Change]) -> str:
     """``source`` as HTML, each change in its place: what was wrong struck out, and what is right after it."""
-    parts, done = [], 0
+    pieces, done = [], 0
     for change in changes:
-        parts.append(escape(source[done : change.source_start]))
-        parts += [
+        pieces.append(escape(source[done : change.source_start]))
+        pieces += [
             f"<{tag}>{escape(text)}</{tag}>"
             for tag, text in (("del", change.wrong), ("ins", change.right))
             if text
         ]
         done = change.source_end
-    return "".join([*parts, escape(source[done:])])
+    return "".join([*pieces, escape(source[done:])])
 
 
 def _changes(changes: Sequence[Change], say: Say) -> str:
@@ -113,9 +115,6 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else probability(value, digits=3)
-
-
-_COLUMNS = ("wrong", "right", "fix", "keep", "confidence")
 
 
 def _table(rows: str, label: str) -> str:

@@ -5,7 +5,7 @@ network did; the laboratory has ``views.EXPERIMENTS``, which change something an
 What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
 
 The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). The main page therefore sends text
-and pictures first and the controls after them, and a typed key draws only text and pictures again (``text_part``).
+and pictures first and the controls after them, and a keystroke redraws text and pictures alone (``text_part``).
 """
 
 from collections.abc import Hashable
@@ -196,7 +196,7 @@ def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -
 
 
 def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
-    """The right part of the top line; the popover of the settings. ``own``: a model of one's own, which brings its examples."""
+    """The right part of the top line; the popover of the settings. ``own``: a visitor's own model, which brings its examples."""
     told = loaders.described(own) if own is not None else None
     with header.tools():
         if _has_examples(told):
@@ -245,8 +245,8 @@ def keep_typed(text: str) -> None:
 
 
 def _first_text(told: Described, text: str) -> str:
-    """What a visitor's own model begins with: its example. Without one, a model that does not correct begins with no text, because
-    the example ``text`` has mistakes to correct."""
+    """What a visitor's own model begins with: its first example. Without one, a model that corrects keeps ``text``, which has mistakes
+    to correct, and any other begins with no text."""
     if told.examples:
         return told.examples[0]
     return text if told.task == "correct" else ""

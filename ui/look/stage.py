@@ -110,7 +110,7 @@ def choose_map(trace: AttentionTrace) -> Selection:
 
 
 def choose_head(trace: AttentionTrace) -> Selection:
-    """One head, where a mean would have nothing to show: where the address names a mean, the first of them."""
+    """One head, for a view that cannot show a mean. If the address names a mean, the first layer or head stands in for it."""
     chosen = chosen_map(trace)
     only = Selection(chosen.kind, chosen.layer or 0, chosen.head or 0)
     show_map_controls(trace, only)

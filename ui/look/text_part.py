@@ -1,4 +1,4 @@
-"""The part of the main page that is drawn at each key: the text, its correction and its pictures.
+"""The part of the main page that is drawn at each keystroke: the text, its correction and its pictures.
 
 A run of the whole page sends fifty messages. Thirty of them repeat what the browser already shows: the top line, tabs, switches, closed
 popovers. They are half of what a page costs. So everything that depends on the text is a fragment of Streamlit, which runs alone if the
@@ -44,7 +44,7 @@ def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None
 def rest_is_drawn(told: Hashable | None) -> None:
     """Remember that the rest of the page is drawn for ``told``, which ``write`` returned.
 
-    None says that the rest changes with every text, as an open list of options does. Then each key draws the whole page.
+    None says that the rest changes with every text, as an open list of options does. Then each keystroke redraws the whole page.
     """
     st.session_state[_REST] = None if told is None else (_settings(), told)
 

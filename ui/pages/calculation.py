@@ -108,7 +108,7 @@ def keep_query(name: str | None) -> None:
 
 
 def find_problems(tables: Sequence[NumberTable]) -> list[str]:
-    """What keeps the tables from being computed with, in words that Streamlit may read as Markdown."""
+    """Why these tables cannot be computed with, in words that Streamlit may read as Markdown."""
     found = [
         problem_text(name, problem)
         for name, table in zip(TABLES, tables, strict=True)

@@ -120,7 +120,7 @@ def show_news(mine: Membership) -> None:
         pulse.draw_again()
         st.info(say("class_loading"))
     except ClassroomError:
-        membership.lost()
+        membership.forget_seat()
         st.rerun()  # the class is over; the whole page says so
     except ModelFolderError:
         st.error(say("model_folder_error"))

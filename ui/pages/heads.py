@@ -46,7 +46,7 @@ INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.interven
 
 
 @st.cache_resource(show_spinner=False)
-def everybodys() -> Jobs[SurveyJob]:
+def shared_jobs() -> Jobs[SurveyJob]:
     """The files of everybody on this server."""
     return surveys()
 
@@ -109,10 +109,10 @@ def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey |
 
 def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
     """The visitor's own file: how far it is, and everything that is found so far."""
-    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
+    job = notices.job_of(shared_jobs(), given, MOST_ROWS, corrector)
     if job is None:
         return
-    if not job.given:
+    if not job.given and not job.left_out:
         st.info(say("table_empty"))
         return
 

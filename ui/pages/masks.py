@@ -140,7 +140,7 @@ def named_hidden() -> Callable[..., viz.Hidden]:
 def show_map(
     name: str, hidden: viz.Hidden, rows: Sequence[str], columns: Sequence[str], design_width: float | None
 ) -> None:
-    """A mask: 1 where may be looked, hatched or dotted where not."""
+    """A mask: 1 where a row may look, hatched or dotted where it may not."""
     shape = (len(rows), len(columns))
     figure = viz.number_heatmap(
         np.where(hidden.cells(shape), np.nan, 1.0),
@@ -167,7 +167,7 @@ def draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
 def show_masks(sentence: str, padding: int) -> None:
     """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
     rows, columns = axes("decoder_attention", sentence, padding)
-    padded, later = hidden_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
+    padded, later = padded_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
     hide = named_hidden()
     masks = {
         "padding": hide(padded=padded),
@@ -192,14 +192,12 @@ def show_masks(sentence: str, padding: int) -> None:
 def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(row tokens, column tokens) of a sentence that is written as it was read, with its padding."""
     read = source_tokens(sentence, padding)
-    return read, (
-        "<s>",
-        *read[: len(sentence)],
-        *read[len(sentence) + 1 :],
-    ) if kind == "decoder_attention" else read
+    if kind != "decoder_attention":
+        return read, read
+    return read, ("<s>", *read[: len(sentence)], *read[len(sentence) + 1 :])
 
 
-def hidden_cells(length: int, padding: int) -> np.ndarray:
+def padded_cells(length: int, padding: int) -> np.ndarray:
     """(Q, K) bool with Q = K = ``length``, True in the columns of the padding, which ends each row."""
     return np.broadcast_to(np.arange(length) >= length - padding, (length, length))
 
@@ -212,7 +210,7 @@ def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector)
     kind, layer, head = choose_head(found)
     projections = found[kind]
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))
-    padded = hidden_cells(len(key), padding)
+    padded = padded_cells(len(key), padding)
     later = hidden_by_look_ahead(len(key)) if kind == "decoder_attention" else None
     hidden = named_hidden()(masked=later, padded=padded)
     cells = hidden.cells(padded.shape)
@@ -220,28 +218,39 @@ def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector)
     rows, columns = axes(kind, sentence, padding)
     markup.paragraph(describe(without, cells, rows, len(sentence) + 1), "reading")
     largest = float(np.abs(without.scaled).max())
-    for name, mask in (("without", None), ("with", hidden)):
-        steps = with_mask if mask else without
+    file_end = f"{kind.replace('_', '-')}-layer{layer + 1}-head{head + 1}"
+    for name, steps, mask in (("without", without, None), ("with", with_mask, hidden)):
         for place, stage in zip(st.columns(2, gap="medium"), ("logits", "weights"), strict=True):
             with place:
                 st.subheader(f"{say(f'masks_{stage}_{name}_heading')} ${FORMULAS[stage, name]}$")
-                figure = viz.number_heatmap(
-                    getattr(steps, stage),
-                    rows,
-                    columns,
-                    scale=viz.SIGNED if stage == "logits" else viz.WEIGHT,
-                    largest=largest if stage == "logits" else 1.0,
-                    hidden=mask,
-                    small_name=say("masks_small") if stage == "weights" else "",
-                    titles=(say(f"query_{kind}"), say(f"key_{kind}")),
-                    hover=(say("hover_query"), say("hover_key"), say(f"masks_{stage}")),
-                    design_width=HALF,
-                    legend_lines=2 if mask else 1,
-                    theme=controls.theme(),
-                )
-                file_name = f"masks-{stage}-{name}-{kind.replace('_', '-')}-layer{layer + 1}-head{head + 1}"
-                draw(f"{stage}_{name}", figure, len(columns), file_name)
+                figure = figure_of(stage, kind, getattr(steps, stage), (rows, columns), mask, largest)
+                draw(f"{stage}_{name}", figure, len(columns), f"masks-{stage}-{name}-{file_end}")
     markup.paragraph(say("masks_logits_note"), "note")
+
+
+def figure_of(
+    stage: str,
+    kind: str,
+    values: np.ndarray,
+    tokens: tuple[tuple[str, ...], tuple[str, ...]],
+    mask: viz.Hidden | None,
+    largest: float,
+) -> go.Figure:
+    """``values`` (Q, K) of one ``stage``: "logits" in two colours up to ``largest``, or "weights" from 0 to 1."""
+    is_logit = stage == "logits"
+    return viz.number_heatmap(
+        values,
+        *tokens,
+        scale=viz.SIGNED if is_logit else viz.WEIGHT,
+        largest=largest if is_logit else 1.0,
+        hidden=mask,
+        small_name="" if is_logit else say("masks_small"),
+        titles=(say(f"query_{kind}"), say(f"key_{kind}")),
+        hover=(say("hover_query"), say("hover_key"), say(f"masks_{stage}")),
+        design_width=HALF,
+        legend_lines=2 if mask else 1,
+        theme=controls.theme(),
+    )
 
 
 def choose_head(found: dict[str, loaders.Projections]) -> tuple[str, int, int]:

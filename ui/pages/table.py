@@ -21,10 +21,11 @@ from ui.wording.texts import language, say
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20
+MOST_NAMED = 20  # rows that could not be read, by number
 
 
 @st.cache_resource(show_spinner=False)
-def everybodys() -> Jobs[TableJob]:
+def shared_jobs() -> Jobs[TableJob]:
     """The files of everybody on this server."""
     return tables()
 
@@ -49,7 +50,7 @@ def main() -> None:
     if columns is not None and place is None and columns.places:
         return  # nobody has chosen
     column = None if place is None else str(place + 1)
-    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector, column)
+    job = notices.job_of(shared_jobs(), given, MOST_ROWS, corrector, column)
     if job is None:
         return
     if not job.rows:
@@ -126,9 +127,10 @@ def show_counts(job: TableJob) -> None:
         markup.table(shown, say("table_changes"))
     if counts.problems:
         told = ", ".join(
-            f"{number} ({say(f'table_problem_{problem}')})" for number, problem in counts.problems[:20]
+            f"{number} ({say(f'table_problem_{problem}')})"
+            for number, problem in counts.problems[:MOST_NAMED]
         )
-        more = say("table_more", count=counts.bad - 20) if counts.bad > 20 else ""
+        more = say("table_more", count=counts.bad - MOST_NAMED) if counts.bad > MOST_NAMED else ""
         markup.paragraph(say("table_bad", rows=told) + more, "note")
 
 

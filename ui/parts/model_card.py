@@ -102,12 +102,12 @@ def score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
 
 
 def comparison_table(cards: Mapping[str, ModelCard]) -> pd.DataFrame:
-    """One row for each card with an evaluation of the same sentences: how large the network is, how many pairs it has
-    learned from, and its scores in all."""
+    """One row for each card with an evaluation: how large the network is, how many pairs it has learned from, and its total scores."""
     totals = {name: card.evaluation["total"] for name, card in cards.items() if card.evaluation}
     table = score_table(totals).drop(columns=["count", "cer_before"])
-    table.insert(0, "parameters", [card.parameters for card in cards.values()])
-    table.insert(1, "pairs", [card.learned[0] if card.learned else np.nan for card in cards.values()])
+    compared = [cards[name] for name in totals]
+    table.insert(0, "parameters", [card.parameters for card in compared])
+    table.insert(1, "pairs", [card.learned[0] if card.learned else np.nan for card in compared])
     return table
 
 

@@ -38,11 +38,9 @@ class Sketch:
 
 def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:
     """Encoder and decoder, for either kind of network."""
-    draw: type[_TransformerParts | _Recurrent] = (
-        _TransformerParts if sketch.config.architecture == "transformer" else _Recurrent
-    )
-    words = draw(say, sketch)
-    return Column(say("network_encoder"), words.encoder()), Column(say("network_decoder"), words.decoder())
+    is_transformer = sketch.config.architecture == "transformer"
+    parts = _TransformerParts(say, sketch) if is_transformer else _RecurrentParts(say, sketch)
+    return Column(say("network_encoder"), parts.encoder()), Column(say("network_decoder"), parts.decoder())
 
 
 def shape(**sizes: int) -> str:
@@ -189,7 +187,7 @@ class _TransformerParts(_CommonParts):
         return Sublayer(core, self.part("norm", "norm", "", place), self.config.norm_first)
 
 
-class _Recurrent(_CommonParts):
+class _RecurrentParts(_CommonParts):
     def encoder(self) -> tuple[DiagramPart | Layer, ...]:
         dims = shape(S=self.s, D=self.d)
         return (
@@ -219,7 +217,7 @@ class _Recurrent(_CommonParts):
         )
 
     def recurrence(self, number: int) -> DiagramPart:
-        """The decoder's, beside where its first state comes from."""
+        """One of the decoder's layers, with the part that makes its first state beside it."""
         first = self.part("recurrence", "bridge", "", f"bridge_{number}")
         dims = shape(T=self.t, D=self.d)
         return self.part("recurrence", "one_way", dims, f"decoder_{number}", asks_memory=True, chip=first)

@@ -21,7 +21,7 @@ from ui.components import live_text
 from ui.components.packed import component
 from ui.shell import parts
 from ui.shell.declared import defaults, names_of, steps
-from ui.shell.settings import Owner
+from ui.shell.settings import Subject
 
 LONGEST = 2_000
 
@@ -77,7 +77,7 @@ def reset(names: Iterable[str]) -> None:
         put(name, defaults()[name])
 
 
-def forget(owner: Owner) -> None:
+def forget(owner: Subject) -> None:
     """Reset what was chosen about one sentence, or about the whole text, its sentences included."""
     reset(names_of(owner))
 

@@ -222,5 +222,6 @@ def _keep_switch(name: str) -> None:
 
 
 def _keep_choice(name: str, unchosen: float) -> None:
-    value = st.session_state[_key(name)]
-    address.put(name, "" if value == unchosen else f"{value:g}")
+    if _key(name) in st.session_state:
+        value = st.session_state[_key(name)]
+        address.put(name, "" if value == unchosen else f"{value:g}")

@@ -5,7 +5,7 @@ from functools import cache
 
 from engine import own_model
 from ui.look import examples
-from ui.shell.settings import AnySetting, Flag, Number, Ordinal, Owner, Text
+from ui.shell.settings import AnySetting, Flag, Number, Ordinal, Subject, Text
 
 PART = Ordinal("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
 EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
@@ -72,7 +72,7 @@ def steps() -> tuple[str, ...]:
     return tuple(name for name, setting in settings().items() if setting.is_step)
 
 
-def names_of(owner: Owner) -> tuple[str, ...]:
+def names_of(owner: Subject) -> tuple[str, ...]:
     """The names of the settings that are about the text, or about one sentence. Those about a sentence are about the text, too.
 
     >>> set(names_of("sentence")) < set(names_of("text"))

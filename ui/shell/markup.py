@@ -29,7 +29,7 @@ def lecture_style() -> None:
 
 
 def variables(selector: str, values: Mapping[str, str]) -> None:
-    """Set these variables of style.css for what ``selector`` finds; the values are CSS, never of what a person typed."""
+    """Set these variables of style.css for what ``selector`` finds; the values are CSS, never text that a person typed."""
     st.html(
         f"<style>{selector} {{{''.join(f'--{name}: {value};' for name, value in values.items())}}}</style>"
     )
@@ -85,11 +85,11 @@ def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
 
 
 def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
-    """Claims one below the other: of each whether it holds, the word for that, the claim, and the number beside it."""
+    """Claims one below the other: of each whether it holds, the word for that, the claim, and the numbers behind it."""
     found = "".join(
         f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" aria-label="{escape(word)}">'
-        f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(number)}</strong></span></li>"
-        for holds, word, claim, number in claims
+        f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(numbers)}</strong></span></li>"
+        for holds, word, claim, numbers in claims
     )
     st.html(f'<ul class="receipts">{found}</ul>')
 

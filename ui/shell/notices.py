@@ -39,7 +39,7 @@ def _ready(entry: loaders.ModelEntry) -> loaders.EngineCorrector | None:
     try:
         return loaders.load_corrector(entry.path)
     except loaders.StillLoading as still:
-        if loading.is_ready_soon(still.corrector):
+        if loading.wait(still.corrector):
             return still.corrector
         loading.show(still.corrector)
         return None

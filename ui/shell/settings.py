@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-Owner = Literal["", "text", "sentence", "visitor"]
+Subject = Literal["", "text", "sentence", "visitor"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Setting:
     """
 
     name: str
-    of: Owner = field(default="", kw_only=True)
+    of: Subject = field(default="", kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
 
 

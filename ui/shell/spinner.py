@@ -1,6 +1,6 @@
 """Shows a note while something takes long. It costs nothing if the work is quick.
 
-``st.spinner`` starts a thread each time, even if it is never seen. On a page that is drawn at each key that took a tenth of the time
+``st.spinner`` starts a thread each time, even if it is never seen. On a page that is drawn at each keystroke that took a tenth of the time
 until the corrected text appeared.
 """
 

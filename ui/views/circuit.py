@@ -1,4 +1,4 @@
-"""The experiment *circuit*: the few parts that keep a correction when all others are taken away, and what they read of each other."""
+"""The experiment *circuit*: the few parts that keep a correction when all others are taken away, and what they read from each other."""
 
 import json
 from collections.abc import Callable

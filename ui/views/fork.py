@@ -17,6 +17,7 @@ from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, idea
+from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -71,7 +72,7 @@ def draw(lens: Lens, values: Values) -> None:
         steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
         controls.pick(STEP.name, steps, lambda step: step_name(lens.trace, int(step) - 1), str(row + 1))
         if found := candidates(lens, row):
-            controls.choose(TOKEN.name, found, _plain, otherwise=found[0])
+            controls.choose(TOKEN.name, found, label_of, otherwise=found[0])
     made = figures_of(lens, values)
     if not made:
         return
@@ -136,9 +137,9 @@ def _map(lens: Lens, trace: AttentionTrace, row: int) -> go.Figure:
     )
 
 
-def _plain(token: str) -> str:
-    """A token as the label of a button, which would read signs such as * as Markdown."""
-    return "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in visible_token(token))
+def label_of(token: str) -> str:
+    """A token as the label of a button."""
+    return markdown.plain(visible_token(token))
 
 
 def step_name(trace: AttentionTrace, row: int) -> str:

@@ -108,7 +108,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
 
 
 def thinned(heads: Sequence[list[WeightedLine]]) -> list[list[WeightedLine]]:
-    """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
+    """At most MOST_LINES of the lines: every row of every head may keep the same number, but at least one.
 
     Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come
     in their order, in each row the strongest line first, as ``strongest_edges`` has it.

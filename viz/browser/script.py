@@ -26,14 +26,14 @@ class Script:
     name: str  # ASCII; also the class of its place
     js: str
     css: str = ""
-    isolated: bool = True  # whether it has its style to itself
+    isolated: bool = True  # whether its style applies to it alone
 
     @property
     def html(self) -> str:
         return f'<div class="{self.name}"></div>'
 
     def handed_to(self, receiver: str) -> str:
-        """The script where there is no file to import it from: it ends with a call of ``receiver`` with what it exports.
+        """The script for a page that cannot import it from a file: at its end it calls ``receiver`` with what it exports.
 
         Raises ValueError where it does not export exactly one function by default.
         """

@@ -164,7 +164,7 @@ function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-/** A probability to three digits, never called certain or impossible; where its digits end, its log odds go on. */
+/** A probability to three digits, never called certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
 function share(probability) {
   if (probability >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(probability)})`;
   return probability < IMPOSSIBLE[0] ? `${IMPOSSIBLE[1]} (${logOdds(probability)})` : probability.toFixed(3);

@@ -1,4 +1,4 @@
-"""What pictures read of a trace and of a change, as types: this room knows no other."""
+"""What pictures read of a trace and of a change, as types. ``viz`` imports no model, so it has its own."""
 
 from typing import Protocol
 

@@ -8,7 +8,7 @@ import { filledCalculation, filledTable, numberText } from "./table.js";
 import { percent, withWords } from "./wording.js";
 
 const MOST_KEYS = 40; // of a longer sentence, those with the largest weights
-const [PADDING, NOBODY] = [3, "∅"]; // places behind the sentence in which no token stands, and their sign
+const [PLACES_BEHIND, NO_TOKEN] = [3, "∅"]; // places behind the sentence in which no token stands, and their sign
 const LONGEST_MAP = 30; // tokens, so that every cell can be seen
 const [HALF, THIRD] = [440, 260]; // pixels that a map has where two, or three, stand side by side
 
@@ -90,7 +90,7 @@ export function masks({ site, say, sizes, trace, explorer, templates }) {
   const open = headOf(explorer);
   if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
   // The network writes again what it has read, so both sides have the same tokens.
-  const padding = Array(PADDING).fill(NOBODY);
+  const padding = Array(PLACES_BEHIND).fill(NO_TOKEN);
   const count = trace.sourceTokens.length;
   const read = [...trace.sourceTokens, ...padding];
   const begun = ["<s>", ...trace.sourceTokens.slice(0, -1), ...padding];
@@ -109,7 +109,7 @@ export function masks({ site, say, sizes, trace, explorer, templates }) {
   const pictures = Object.entries(hiding).map(([name, hidden]) => ({ name: `masks_${name}`, heading: say(`masks_${name}_heading`), data: of(hidden) }));
   const added = hiddenIn((row, column) => !isLater(row, column) && isBehind(row, column));
   const cells = { cells: read.length ** 2, later: hiddenIn(isLater), added };
-  const found = site.inquire({ what: "vectors", ...open, padding: PADDING });
+  const found = site.inquire({ what: "vectors", ...open, padding: PLACES_BEHIND });
   const drawn = found ? beforeAndAfter(say, map, found, open, count, explorer) : [];
   return {
     reading: `${say("masks_both_reading", cells)}${found ? "" : ` ${say("site_asking")}`}`,

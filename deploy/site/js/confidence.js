@@ -7,9 +7,9 @@ import { ORDER } from "./ngrams.js";
 import { touching } from "./words.js";
 
 const LEAST_LOG = Math.log(1e-5); // what is less probable counts as this
-const ALONE = 20; // how much more usual a phrase is than that of the next candidate, where there is none
+const ALONE = 20; // stands for how much more usual a phrase is than the next candidate's, where there is no other candidate
 
-/** Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, below, from it on]. */
+/** Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, branch below it, branch from it on]. */
 export class Trees {
   constructor({ start, trees }) {
     Object.assign(this, { start, trees });

@@ -25,13 +25,13 @@ export function sparesOutcries(change, source, rules) {
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
-/** Whether it adds no mark to several that end a sentence, and takes none of them. */
+/** Whether it neither adds a mark beside one that ends a sentence nor takes one away there. */
 export function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const isEnd = (character) => character !== undefined && marks.ends.includes(character);
   return ![...wrong, ...right].every(isEnd) || !(isEnd(source[sourceStart - 1]) || isEnd(source[sourceEnd]));
 }
 
-/** Whether it puts no space beside white space, behind an opening bracket or before a closing one, and leaves those beside mark-up. */
+/** Whether it puts no space beside white space, behind an opening bracket or before a closing one, and moves none beside mark-up. */
 export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
   const in_ = (characters, one) => one !== "" && characters.includes(one);

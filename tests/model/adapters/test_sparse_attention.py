@@ -107,7 +107,7 @@ def test_a_window_of_one_layer(tmp_path):
     assert not trace.masked("encoder_attention", 1).any() and not trace.masked("encoder_attention").any()
 
 
-def test_padding_is_told_from_it():
+def test_padding_is_no_part_of_a_window():
     trace = trace_keras(seeded(Near), [5, 3, 9, 4, 0])
     expected = far(5, 5, 1)
     expected[4] = expected[:, 4] = False
@@ -121,7 +121,7 @@ def test_a_window_of_a_decoder(tmp_path):
     np.testing.assert_array_equal(trace.decoder_masked[0], np.tril(far(5, 5, 1)))
 
 
-def test_any_other_form(tmp_path):
+def test_a_mask_of_encoder_decoder_attention(tmp_path):
     trace = opened(trace_keras(seeded(Strided), SOURCE, TARGET), tmp_path)
     assert trace.encoder_masked is None and trace.decoder_masked is None
     np.testing.assert_array_equal(trace.masked("cross_attention", 0), np.tile(np.arange(5) % 2 == 1, (3, 1)))
@@ -150,7 +150,7 @@ def test_a_head_that_is_sure_hides_nothing():
     assert not Maps.of(weights, None).masked.any()
 
 
-def test_a_row_that_sees_nothing_says_nothing():
+def test_minus_infinity_is_masked_also_in_a_row_that_sees_nothing():
     scores = np.float32([[[-np.inf, -np.inf], [-np.inf, 0]]])
     weights = np.float32([[[0, 0], [0, 1]]])
     assert Maps.of(weights, scores).masked.tolist() == [[[True, True], [True, False]]]

@@ -142,7 +142,8 @@ def test_a_head_that_turns_to_the_mistake_alone_stands_out():
     trace = trace_of(SOURCE, TARGET, cross_attention=looks)
     attention = attention_to_edit(trace, "cross_attention", CHANGES[0], CHANGES)
     assert attention.share.item() == 1
-    # Only the end mark's row rests where it stands; of the two windows one holds it: rows 0, 3, 4 (and 6).
+    # Row 1 of the change: elsewhere the columns at a row's own place and right of it, in rows 0, 3 and 4: none holds the end mark.
+    # Row 2: the columns left of the place and at it, in rows 3, 4 and 6: that of row 6 does.
     assert attention.usual.item() == pytest.approx((0 / 3 + 1 / 3) / 2)
 
 

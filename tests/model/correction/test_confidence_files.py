@@ -30,7 +30,7 @@ def folder(tiny_folder, tmp_path):
     return copy
 
 
-def test_a_folder_keeps_it(folder):
+def test_a_folder_keeps_a_confidence(folder):
     assert load_confidence(folder).trees == CONFIDENCE.trees
     assert load_confidence(folder).second is None
     second = Trees(SECOND, -0.5, ((SECOND.index("morphemes"), -9.0, 0.5, -1.0),))

@@ -46,7 +46,7 @@ def test_a_method_that_came_later_is_left_out():
     assert methods_of(EDITS[2:]) == ["attention", "alti"]
 
 
-def test_the_tables_say_it():
+def test_the_tables_show_what_was_counted():
     text = tables(numbers_of([edit(pair, "spacing", True) for pair in range(4)], "abc"))
     assert text.startswith("4 edits in 4 sentences, weights `abc`.")
     assert "| attention | 1.00 ± 0.00 | 1.00 ± 0.00 | 0.50 ± 0.00 |" in text

@@ -18,7 +18,7 @@ def rooms(monkeypatch) -> Classrooms:
 def cookies(monkeypatch) -> dict[str, str]:
     """What the browser of the next session brings along."""
     brought: dict[str, str] = {}
-    monkeypatch.setattr(membership, "brought", brought.get)
+    monkeypatch.setattr(membership, "cookie", brought.get)
     return brought
 
 

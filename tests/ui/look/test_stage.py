@@ -86,8 +86,8 @@ def test_the_units_are_explained_where_they_stand(open_app):
 
 
 @pytest.mark.parametrize("head", [None, 0])
-def test_a_text_with_a_change_has_another_rest_of_the_page_only_where_a_head_is_shown(head, monkeypatch):
-    """Where the rest is the same, a key draws the text and its pictures alone. A head of a text with a change has a button below it."""
+def test_the_controls_are_drawn_anew_only_where_a_head_gets_or_loses_its_button(head, monkeypatch):
+    """Where ``for_the_rest`` is the same, a keystroke redraws the text and its pictures alone. A head of a text with a change has a button."""
     monkeypatch.setattr(stage, "may_switch_off", lambda lens: bool(lens.changes))
     corrector, heatmap = FakeCorrector(), next(view for view in VIEWS if view.name == "heatmap")
 

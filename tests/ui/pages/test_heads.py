@@ -14,7 +14,7 @@ from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
 from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
 from ui.asking import loaders, surveys
-from ui.asking.jobs import TooManyRowsError
+from ui.asking.jobs import MOST_CHARACTERS, TooManyRowsError
 from ui.asking.surveys import MOST_ROWS
 from ui.parts.head_numbers import QUANTITIES, SIGNS
 from ui.views.heads_off import named
@@ -185,3 +185,11 @@ def test_what_is_no_table_is_named(open_heads):
 def test_where_a_consonant_moved_is_asked_of_corrected_characters_alone(open_heads):
     app = open_heads(heads_by="liaison")
     assert app.segmented_control(key="control_heads_at").options == [table("ko")["heads_at_edited"]]
+
+
+def test_a_text_that_is_too_long_is_counted_as_left_out(planted):
+    long = "가" * (MOST_CHARACTERS + 1)
+    job = finished(surveys.surveys().job(f"나머거요.\n{long}\n".encode(), "a.txt", planted))
+    assert (job.read, job.left_out) == (1, 1)
+    alone = finished(surveys.surveys().job(long.encode(), "a.txt", planted))
+    assert (alone.read, alone.left_out) == (0, 1)

@@ -1,5 +1,7 @@
 """``laboratory_of`` a Keras network, against the same done by hand."""
 
+from functools import cache
+
 import keras
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ LETTERS = Vocabulary(
 SOURCE, TARGET, ROW = "cabd", "bca", 1
 
 
+@cache  # opening a laboratory takes Keras a dozen passes: one is enough for who only asks
 def network(make=HandWrittenTransformer):
     keras.utils.set_random_seed(3)
     model = make()
@@ -31,42 +34,52 @@ def network(make=HandWrittenTransformer):
     return model
 
 
+@cache
+def laboratory(make=HandWrittenTransformer):
+    return laboratory_of(network(make), LETTERS)
+
+
 @pytest.fixture(params=[HandWrittenTransformer, OfKerasLayers])
-def model(request):
-    return network(request.param)
+def lab(request):
+    return laboratory(request.param)
+
+
+@pytest.fixture
+def model():
+    """Its weights may be changed; the next test finds them as they were."""
+    before = network().get_weights()
+    yield network()
+    network().set_weights(before)
 
 
 def logs(lab, intervention: Intervention) -> np.ndarray:
     return lab.trace_under(SOURCE, TARGET, intervention).log_probabilities
 
 
-def test_without_a_change_it_is_the_pass_that_trace_keras_shows(model):
-    found = laboratory_of(model, LETTERS).trace(SOURCE, TARGET)
-    plain = trace_keras(model, LETTERS.encode_source(SOURCE), [1, *LETTERS.encode_target(TARGET)])
+def test_without_a_change_it_is_the_pass_that_trace_keras_shows(lab):
+    found = lab.trace(SOURCE, TARGET)
+    plain = trace_keras(lab.laboratory.model, LETTERS.encode_source(SOURCE), [1, *LETTERS.encode_target(TARGET)])
     for kind in plain.kinds:
         np.testing.assert_allclose(found.attention(kind), plain.attention(kind), atol=1e-6)
     np.testing.assert_allclose(found.log_probabilities, plain.log_probabilities, atol=1e-4)
     assert found.target_tokens == ("b", "c", "a", "</s>") and found.target_spans[1] == (1, 2)
 
 
-def test_a_head_that_is_off_puts_out_zeros():
-    model = network()
-    found = logs(laboratory_of(model, LETTERS), Intervention(off={("cross_attention", 1, 1)}))
+def test_a_head_that_is_off_puts_out_zeros(model):
+    found = logs(laboratory(), Intervention(off={("cross_attention", 1, 1)}))
     out = model.decoder[1][1].out
     out.kernel.assign(out.kernel * (np.arange(8) < 4)[:, None])  # the second head's part of the projection
     np.testing.assert_allclose(found, logs(laboratory_of(model, LETTERS), Intervention()), atol=1e-5)
 
 
-def test_what_is_left_out_is_not_looked_at(model):
-    lab = laboratory_of(model, LETTERS)
+def test_what_is_left_out_is_not_looked_at(lab):
     trace = lab.trace_under(SOURCE, TARGET, Intervention(without_source={1}))
     assert not trace.cross_attention[..., 1].any() and not trace.encoder_attention[..., 1].any()
     np.testing.assert_allclose(trace.cross_attention.sum(-1), 1, atol=1e-5)
 
 
-def test_a_head_that_looked_at_nothing_else_looks_at_what_is_left():
+def test_a_head_that_looked_at_nothing_else_looks_at_what_is_left(model):
     """It is hidden before the softmax, since nothing would be left behind it."""
-    model = network()
     lab, plain = laboratory_of(model, LETTERS), np.zeros(1)
     while not (plain == 1).any():  # each library begins with other weights
         for attention in (*model.encoder, *(each for pair in model.decoder for each in pair)):
@@ -79,15 +92,14 @@ def test_a_head_that_looked_at_nothing_else_looks_at_what_is_left():
     np.testing.assert_allclose(found.cross_attention.sum(-1), 1, atol=1e-5)
 
 
-def test_a_row_whose_only_token_is_left_out_sees_nothing(model):
-    lab = laboratory_of(model, LETTERS)
+def test_a_row_whose_only_token_is_left_out_sees_nothing(lab):
     found = lab.trace_under(SOURCE, TARGET, Intervention(without_target={0})).decoder_attention
     assert not found[:, :, 0].any()  # what comes later stays masked
     np.testing.assert_allclose(found[:, :, 1:].sum(-1), 1, atol=1e-5)
 
 
-def test_replaced_weights_are_used_and_shown(model):
-    lab, head = laboratory_of(model, LETTERS), Head("cross_attention", 0, 1)
+def test_replaced_weights_are_used_and_shown(lab):
+    head = Head("cross_attention", 0, 1)
     rows = np.full((4, 4), np.nan, np.float32)
     rows[ROW] = np.eye(4)[2]
     used = lab.attention_under(SOURCE, TARGET, head, [Intervention(weights={head: rows})])[0]
@@ -95,8 +107,7 @@ def test_replaced_weights_are_used_and_shown(model):
     assert np.abs(logs(lab, Intervention(weights={head: rows})) - logs(lab, Intervention()))[ROW] > 1e-6
 
 
-def test_gradients_are_the_limit_of_differences(model):
-    lab = laboratory_of(model, LETTERS)
+def test_gradients_are_the_limit_of_differences(lab):
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
     asked = contrast.row, contrast.written, contrast.instead
     source, target = LETTERS.encode_source(SOURCE), LETTERS.encode_target(TARGET)
@@ -109,7 +120,7 @@ def test_gradients_are_the_limit_of_differences(model):
 
 
 def test_the_questions_of_model_analysis_are_answered():
-    lab = laboratory_of(network(), LETTERS)
+    lab = laboratory()
     assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
     (change, *_) = lab.changes("abcd", "abca")
     assert len(head_effects(lab, "abcd", "abca", change).heads) == 2 * 2 * 3
@@ -119,17 +130,15 @@ def test_the_questions_of_model_analysis_are_answered():
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-6)
 
 
-def test_a_text_without_an_end_is_cut_and_told():
-    model = network()
+def test_a_text_without_an_end_is_cut_and_told(model):
     model.out.bias.assign(np.float32([0, 0, -1e9, *[0] * (model.out.bias.shape[0] - 3)]))  # 2 is the end mark
-    lab = laboratory_of(model, LETTERS, longest=30)
-    with pytest.warns(UserWarning, match="wrote no end mark in 30 tokens"):
+    lab = laboratory_of(model, LETTERS, longest=8)
+    with pytest.warns(UserWarning, match="wrote no end mark in 8 tokens"):
         assert len(lab.correct("cab").text) > len("cab")
     assert lab.written_under("cab", [Intervention()]) == [None]
 
 
-def test_weights_that_are_no_numbers_are_refused():
-    model = network()
+def test_weights_that_are_no_numbers_are_refused(model):
     lab = laboratory_of(model, LETTERS)
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
     model.out.bias.assign(model.out.bias * np.nan)

@@ -13,7 +13,7 @@ from model.graph.files import DESCRIPTION_FILE, GRAPH_FOLDER, HALVES, read_files
 from model.graph.network import GraphNetwork, load_graph
 from model.graph.sessions import given_arrays, open_halves
 from model.network.compiled import CompiledNetwork
-from model.network.loading import build_network, load_model_folder
+from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
 from model.stored.folder import ASSETS, WEIGHTS_FILE, read_config, read_weights
 from model.trace.trace import AttentionTrace
@@ -39,12 +39,10 @@ def in_keras():
         return {name: Corrector.load(name) for name in SHIPPED}
 
 
-def networks(name):
+def networks(name, in_keras):
     """The network of a shipped folder, from its graph and in Keras."""
-    folder = ASSETS / name
-    network, tokenizer, _ = load_model_folder(folder)
-    graph, *_ = load_graph(folder, None, lambda: None)
-    return graph, CompiledNetwork(network, tokenizer.encode_target(" ")[0]), tokenizer
+    graph, tokenizer, *_ = load_graph(ASSETS / name, None, lambda: None)
+    return graph, in_keras[name]._network, tokenizer
 
 
 def assert_same(found, expected):
@@ -84,8 +82,9 @@ def test_the_other_shipped_networks_answer_alike(name, sentences, in_keras):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_one_sentence_and_its_passes(name):
-    graph, keras_network, tokenizer = networks(name)
+def test_one_sentence_and_its_passes(name, in_keras):
+    graph, keras_network, tokenizer = networks(name, in_keras)
+    assert (type(graph), type(keras_network)) == (GraphNetwork, CompiledNetwork)
     sources = [
         tokenizer.encode_source(text)
         for text in ("머거요", "할수 있어", "뷁" * 12, "갓다.", "가", "나도 그래")

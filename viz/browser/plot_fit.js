@@ -248,12 +248,16 @@ function labels(axis, upright, cell, font, lines, room, family) {
   return { ...inLines(narrow, lines, cell, font, (label) => `${label}<br>\u3000`), tickangle: 0 };
 }
 
+/** Whether a label is a mark such as the end mark, and no character of a text. */
+function isMark(label) {
+  return label.replace(/<[^>]*>|\s/g, "").startsWith("&lt;");
+}
+
 /**
  * Labels above columns of `cell` pixels, none wider than its place between its neighbours on the same line. From the last row nothing
  * smaller is read, so in a lecture the marks at both ends stand outside the map, where nothing is in their way.
  */
 function withinColumns(ticktext, { font, cell, lines, room, family }) {
-  const isMark = (label) => label.replace(/<[^>]*>|\s/g, "").startsWith("&lt;");
   const isOutside = (label, i) => inLecture() && isMark(label) && (!i || i === ticktext.length - 1);
   return ticktext.map((label, i) => {
     if (!isOutside(label, i)) return narrowed(label, font, lines * cell);
@@ -320,7 +324,8 @@ function withMarksOutside(figure, width) {
   const rows = yaxis.ticktext.map((label) => pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size));
   const left = Math.max(margin.l, ...rows.map((wide) => wide + ROW_LABEL));
   const cell = (width - left - margin.r) / (xaxis.range[1] - xaxis.range[0]);
-  const ticktext = withinColumns(xaxis.ticktext, { font: xaxis.tickfont.size, cell, lines: meta.lines, room: [left, margin.r], family: font.family });
+  const placed = withinColumns(xaxis.ticktext, { font: xaxis.tickfont.size, cell, lines: meta.lines, room: [left, margin.r], family: font.family });
+  const ticktext = xaxis.ticktext.map((label, i) => (isMark(label) ? placed[i] : label));
   return { ...figure, layout: { ...figure.layout, xaxis: { ...xaxis, ticktext } } };
 }
 

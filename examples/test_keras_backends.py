@@ -16,21 +16,15 @@ SPARED = {  # one pass in JAX that is not compiled costs ten of the others, so o
     "jax": ["-k", "not gated and not probabilities and not has_its_stream"],
 }
 ROOT = Path(__file__).parents[1]
-TESTS = (
-    "test_keras.py",
-    "test_keras_laboratory.py",
-    "test_keras_decoder.py",
-    "test_keras_stream.py",
-    "test_sparse_attention.py",
-)
+FOLDER = ROOT / "tests" / "model" / "adapters"
+TESTS = sorted([*FOLDER.glob("test_keras*.py"), FOLDER / "test_sparse_attention.py"])
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
 def test_keras_on_another_backend(backend):
     pytest.importorskip(backend)
-    files = [f"tests/model/adapters/{name}" for name in TESTS]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, *SPARED[backend]],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS, *SPARED[backend]],
         cwd=ROOT,
         env=os.environ | {"KERAS_BACKEND": backend},
         capture_output=True,

@@ -186,6 +186,7 @@ def table_layout(
             "yaxis": row_axis,
             "height": height,
             "margin": {"t": head, "l": 40, "r": 16, "b": foot},
+            "meta": {"lines": max(ticks.steps, default=0) + 1},
             "legend": {
                 "orientation": "h",
                 "x": 0,

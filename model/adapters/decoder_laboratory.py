@@ -19,7 +19,7 @@ from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_texts import DecoderTexts
-from model.plain.drafting import Pass, Produced
+from model.plain.drafting import Pass
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
@@ -81,12 +81,11 @@ class DecoderPasses(WithoutTaps):
             attention.append(np.stack([to_array(each) for each in found.attention[_KIND]], 1))
         return Pass(without_nan(np.concatenate(logits)), {_KIND: np.concatenate(attention)})
 
-    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        longest = longest_of(self.model, len(source), _LONGEST)
-        ids = list(forced)
-        while len(ids) < longest and (not ids or ids[-1] != self.end):
-            ids.append(int(to_array(self._passed([source], [ids], [intervention]).logits)[0, -1].argmax()))
-        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
+        return int(to_array(self._passed([source], [ids], [intervention]).logits)[0, -1].argmax())
+
+    def _most(self, source: int) -> int:
+        return longest_of(self.model, source, _LONGEST)
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]

@@ -94,12 +94,12 @@ class KerasDecoderPasses(WithoutTaps):
         logits = np.stack([each.logits[len(sources[0]) - 1 :] for each in found])
         return Pass(logits, {_KIND: np.stack([each.attention[_KIND] for each in found])})
 
-    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        ids = list(forced)
-        while len(ids) < self._longest and (not ids or ids[-1] != self.end):
-            # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
-            ids.append(int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax()))
-        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
+        # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
+        return int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax())
+
+    def _most(self, source: int) -> int:
+        return self._longest
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]

@@ -96,12 +96,12 @@ class KerasPasses(WithoutTaps):
         attention = {kind: np.stack([each.attention[kind] for each in found]) for kind in self.sizes}
         return Pass(np.stack([each.logits for each in found]), attention)
 
-    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        ids, longest = list(forced), self._longest or longest_target(len(source))
-        while len(ids) < longest and (not ids or ids[-1] != self.end):
-            # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
-            ids.append(int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax()))
-        return self._pass(source, ids, intervention)
+    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
+        # The last token of a target is not read, so the end mark only makes room for the row that writes the next one.
+        return int(self._pass(source, [*ids, self.end], intervention).logits[-1].argmax())
+
+    def _most(self, source: int) -> int:
+        return self._longest or longest_target(source)
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]

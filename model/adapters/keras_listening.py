@@ -11,6 +11,7 @@ from model.adapters.jax import beside
 from model.adapters.listening import (
     FUSED,
     SOFTMAXES,
+    SPELLED_OUT,
     Ear,
     loaded,
     of_softmax,
@@ -27,9 +28,9 @@ def listening(model: Any) -> Iterator[Ear]:
 
     ear, layers, parts = Ear(), keras.layers, list(model._flatten_layers())
     with ExitStack() as stack:
-        for owner, name in loaded([("torch.nn.functional", "scaled_dot_product_attention")]):
+        for owner, name in loaded([SPELLED_OUT["torch"]]):
             stack.enter_context(replaced_everywhere(owner, name, spelled_out(ear), parts))
-        for owner, name in loaded([("jax.nn", "dot_product_attention")]):
+        for owner, name in loaded([SPELLED_OUT["jax"]]):
             attend = beside(getattr(owner, name), ear.hearing(owner.softmax, of_softmax))
             stack.enter_context(replaced_everywhere(owner, name, attend, parts))
         for owner, name in loaded(SOFTMAXES):

@@ -20,7 +20,7 @@ from model.adapters.altering import Altering
 from model.adapters.jax import spelled_out_jax
 from model.adapters.keras import Inputs, arguments_of, by_name
 from model.adapters.keras_listening import asked_for_scores, eager_functions
-from model.adapters.listening import SOFTMAXES, Ear, loaded, of_softmax, places_of, replaced
+from model.adapters.listening import SOFTMAXES, SPELLED_OUT, Ear, loaded, of_softmax, places_of, replaced
 from model.adapters.maps import MASKED
 from model.adapters.torch import spelled_out
 
@@ -56,9 +56,9 @@ def _listened(model: Any) -> list[Listened]:
     softmax = sys.modules["jax"].nn.softmax if "jax" in sys.modules else None
     return [
         *found(SOFTMAXES),
-        *found([("jax.nn", "dot_product_attention")], of_jax),
+        *found([SPELLED_OUT["jax"]], of_jax),
         # On PyTorch the steps call the softmax of a tensor, which is listened to by itself.
-        *found([("torch.nn.functional", "scaled_dot_product_attention")], lambda _: spelled_out(Ear())),
+        *found([SPELLED_OUT["torch"]], lambda _: spelled_out(Ear())),
     ]
 
 

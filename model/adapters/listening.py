@@ -19,6 +19,10 @@ SOFTMAXES = (
     ("torch.nn.functional", "softmax"),
     ("torch", "Tensor.softmax"),
 )
+SPELLED_OUT = {  # of these each library's file can spell out what they compute
+    "torch": ("torch.nn.functional", "scaled_dot_product_attention"),
+    "jax": ("jax.nn", "dot_product_attention"),
+}
 FUSED = (  # of these nobody can spell out what they compute
     ("torch", "nn.attention.flex_attention.flex_attention"),
     ("xformers", "ops.memory_efficient_attention"),

@@ -13,7 +13,7 @@ import numpy as np
 from model.adapters.own_stream import OTHER_PARTS
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
-from model.plain.drafting import Produced
+from model.plain.drafting import Pass, Produced
 from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.stored.config import GRADIENTS, INTERVENTIONS
@@ -81,7 +81,7 @@ class OwnPasses(Passes, Protocol):
 
 class WithoutTaps:
     """What is the same in each library: nothing can be tapped from outside, nothing is prepared, and rows are written one by one.
-    The ``OwnPasses`` of each library inherit from it."""
+    The ``OwnPasses`` of each library inherit from it, and say what comes next and how much they write at most."""
 
     end: int  # the id of the end mark
     needs_end = True  # of a decoder alone a text without an end mark is whole, too
@@ -119,7 +119,26 @@ class WithoutTaps:
         return not self.needs_end or written.ids[-1] == self.end
 
     def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        """Without an end mark where none came in as many tokens as the network may write."""
+        """The likeliest token, again and again. Without an end mark where none came in as many tokens as the network may write."""
+        ids, most = list(forced), self._most(len(source))
+        while len(ids) < most and (not ids or ids[-1] != self.end):
+            ids.append(self._next(source, ids, intervention))
+        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+
+    def pass_over(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass:
+        raise NotImplementedError
+
+    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
+        """The id that the network finds likeliest behind ``ids``."""
+        raise NotImplementedError
+
+    def _most(self, source: int) -> int:
+        """How many tokens are written at most for a source of so many."""
         raise NotImplementedError
 
 

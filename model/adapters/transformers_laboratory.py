@@ -20,7 +20,7 @@ from model.adapters.transformers_insides import distances, has_insides, insides_
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_stream import stream_of
 from model.adapters.transformers_texts import TransformersTexts
-from model.plain.drafting import Pass, Produced, longest_target
+from model.plain.drafting import Pass, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
@@ -97,13 +97,13 @@ class TransformersPasses(WithoutTaps):
         }
         return Pass(without_nan(np.concatenate([to_array(one.logits) for one in found])), attention)
 
-    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        ids, longest = list(forced), longest_of(self.model, 1, longest_target(len(source)))
-        while len(ids) < longest and (not ids or ids[-1] != self.end):
-            logits = to_array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
-            logits[self._never] = -np.inf
-            ids.append(int(logits.argmax()))
-        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
+        logits = to_array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
+        logits[self._never] = -np.inf
+        return int(logits.argmax())
+
+    def _most(self, source: int) -> int:
+        return longest_of(self.model, 1, longest_target(source))
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]

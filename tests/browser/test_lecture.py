@@ -1,7 +1,7 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -136,6 +136,46 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(open_page, width, height, 
             across, edges = min(right, end) - max(left, start), (high, low)
             room = 0.1 * (bottom - top)  # above and below its characters a line of type has room
             assert across <= 1 or not any(top + room < edge < bottom - room for edge in edges)
+
+
+# [left, right, top, bottom] of what is written of each label above or below the columns of a picture, without spaces; and the picture's.
+COLUMN_LABELS = """plot => {
+  const box = ({ left, right, top, bottom }) => [left, right, top, bottom];
+  const characters = label => {
+    const found = [], walk = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      for (let i = 0; i < walk.currentNode.data.length; i += 1) {
+        const range = document.createRange();
+        range.setStart(walk.currentNode, i);
+        range.setEnd(walk.currentNode, i + 1);
+        if (range.toString().trim()) found.push(box(range.getBoundingClientRect()));
+      }
+    }
+    return found;
+  };
+  const ends = [Math.min, Math.max, Math.min, Math.max];
+  const labels = [...plot.querySelectorAll(".xtick text")].map(characters).filter(found => found.length);
+  return [labels.map(found => ends.map((end, side) => end(...found.map(each => each[side])))), box(plot.getBoundingClientRect())];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("?lecture=1", "heatmap"),
+        ("masks?lecture=1", "masks_look_ahead"),
+        ("growing?lecture=1", "growing_map"),
+        ("laboratory?lecture=1&edit=1&experiment=sources", "sources"),
+    ],
+)
+def test_no_mark_above_columns_meets_the_character_beside_it(open_page, path, key):
+    page = open_page(path, width=1024, height=768)
+    labels, (begin, end, *_) = page.locator(figure(key)).evaluate(COLUMN_LABELS)
+    assert len(labels) > 8
+    assert all(begin <= left and right <= end for left, right, *_ in labels)
+    for (left, right, top, bottom), (other, stop, high, low) in combinations(labels, 2):
+        on_one_line = min(bottom, low) - max(top, high) > 0.3 * (bottom - top)
+        assert not on_one_line or min(right, stop) <= max(left, other) + 0.5
 
 
 @pytest.mark.parametrize("order", ["entropy", "edit"])

@@ -39,7 +39,7 @@ def faults(page: Page) -> dict:
 NO_FAULTS = {"axe": [], "wider than the window": [0, 0]}
 
 
-@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "ko"), ("dark", 390, "en")])
+@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1024, "ko"), ("dark", 390, "en")])
 def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, colour, width, language):
     page = open_page(f"?lang={language}", colour=colour, width=width)
     expect(page.locator("html")).to_have_attribute("lang", language)

@@ -218,11 +218,12 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int
 
 
 def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long one."""
+    """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long one. Where a window is
+    narrower, heads keep their names in sight while the numbers are scrolled."""
     head, leading, *numbers = frame.columns
     of_head, of_role, of_number = WIDTHS
     found: dict[str, Any] = {
-        head: st.column_config.TextColumn(width=of_head),
+        head: st.column_config.TextColumn(width=of_head, pinned=True),
         leading: st.column_config.TextColumn(width=of_role),
     }
     for column in numbers:

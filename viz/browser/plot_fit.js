@@ -7,7 +7,7 @@
 //   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
 //            With `low` it takes what little room is left below other pictures, and has a margin for Plotly's buttons only where they stay.
 // A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
-// along its x axis has none of them wider than its column.
+// along its x axis has none of them wider than its column. In layout.meta.lines a table of numbers says in how many lines its column labels stand.
 
 const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
 const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
@@ -27,6 +27,8 @@ const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const LEGEND_ROW = 2; // ems from one row of such a legend to the next
 const LEGEND_SIGN = 42; // pixels beside a name that Plotly takes for its sign and the gaps
 const NAMES_APART = 0.4; // ems
+const BESIDE_A_MARK = 0.6; // ems from the middle of a label to the mark beside it
+const ROW_LABEL = 8; // pixels that Plotly keeps beside the labels of rows
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
@@ -49,7 +51,7 @@ function buttonsStay() {
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
-  const larger = withNarrowTokens(enlarged(figure), width);
+  const larger = withMarksOutside(withNarrowTokens(enlarged(figure), width), width);
   if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
@@ -216,7 +218,7 @@ function fittedCells(figure, width, room) {
     height,
     autosize: false,
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
-    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font, lines) }, font, larger),
+    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font, lines, [left, drawnWidth - left - across], family) }, font, larger),
     yaxis: axis({ ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`) }, font, larger),
     annotations: [...(figure.layout.annotations ?? []), ...axisNames(figure.layout, left - name, top - toolbar - name)],
     legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
@@ -239,18 +241,34 @@ function pixels(name, family, size = sized(KEY_TYPE)) {
   return Math.max(...name.split("<br>").map((row) => pen.measureText(row).width));
 }
 
-/** A label for every column. A label that is wider than its column, such as the end mark, is written smaller. */
-function labels(axis, upright, cell, font, lines) {
+/** A label for every column, in as many `lines`. Left and right of the map there are so many pixels of `room`. */
+function labels(axis, upright, cell, font, lines, room, family) {
   if (!upright) return { ...inLines(axis, Math.min(lines, 1.5), cell, font), tickangle: -90 };
-  const narrow = { ...axis, ticktext: axis.ticktext.map((label, i, all) => narrowed(apart(label, i, all.length, lines), font, lines * cell)) };
+  const narrow = { ...axis, ticktext: withinColumns(axis.ticktext, { font, cell, lines, room, family }) };
   return { ...inLines(narrow, lines, cell, font, (label) => `${label}<br>\u3000`), tickangle: 0 };
 }
 
-/** In two lines the marks at both ends have room outside the map, so spaces push them away from their neighbours. */
-function apart(label, place, count, lines) {
-  const isMark = lines === 2 && label.startsWith("&lt;");
-  if (!isMark || (place && place < count - 1)) return label;
-  return place ? `\u00a0\u00a0${label}` : `${label}\u00a0\u00a0`;
+/** Whether a label is a mark such as the end mark, and no character of a text. */
+function isMark(label) {
+  return label.replace(/<[^>]*>|\s/g, "").startsWith("&lt;");
+}
+
+/**
+ * Labels above columns of `cell` pixels, none wider than its place between its neighbours on the same line. From the last row nothing
+ * smaller is read, so in a lecture the marks at both ends stand outside the map, where nothing is in their way.
+ */
+function withinColumns(ticktext, { font, cell, lines, room, family }) {
+  const isOutside = (label, i) => inLecture() && isMark(label) && (!i || i === ticktext.length - 1);
+  return ticktext.map((label, i) => {
+    if (!isOutside(label, i)) return narrowed(label, font, lines * cell);
+    const free = lines * cell - BESIDE_A_MARK * font; // from the middle of its column to the label of its neighbour
+    const most = Math.min(2 * lines * cell, free + cell / 2 + room[i ? 1 : 0]);
+    const mark = narrowed(label, font, most);
+    const over = Math.min(font * ems(written(label)), most) / 2 - free;
+    if (over <= 0) return mark;
+    const spaces = "\u00a0".repeat(Math.ceil((2 * over) / pixels("\u00a0", family, font))); // half of them push to each side
+    return i ? `${spaces}${mark}` : `${mark}${spaces}`;
+  });
 }
 
 /** The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs. What even so has no room is left out evenly. */
@@ -265,31 +283,50 @@ function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => l
   return { tickvals: places, ticktext: shown.map((label, i) => (outer(i) ? moved(label) : label)) };
 }
 
-/** A label of several characters in smaller type where it would be wider than its `cell`; from the last row, nothing smaller is read. */
+/** The characters of a label. */
+function written(label) {
+  return [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
+}
+
+/** A label of several characters in smaller type where it would be wider than its `cell`. */
 function narrowed(label, font, cell) {
-  if (inLecture()) cell *= 1.9;
-  const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
+  const characters = written(label);
   const wide = font * ems(characters);
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
 }
 
 /** `figure` with the labels of its x axis, and what is written in its cells, no wider than a token's column. */
 function withNarrowTokens(figure, width) {
-  const { xaxis, margin, meta } = figure.layout;
+  const { xaxis, margin, meta, font } = figure.layout;
   if (!meta?.tokens) return figure;
   const cell = (width - margin.l - margin.r) / meta.tokens;
-  const sized = (font) => ({ ...font, size: Math.max(7, Math.min(font.size, 0.95 * cell)) });
-  const written = (trace) => {
+  const fitting = (type) => ({ ...type, size: Math.max(7, Math.min(type.size, 0.95 * cell)) });
+  const inCells = (trace) => {
     if (trace.type !== "heatmap" || !trace.text) return trace;
-    const textfont = sized(trace.textfont);
-    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, inLecture() ? 0.6 * cell : cell))) };
+    const textfont = fitting(trace.textfont);
+    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, inLecture() ? 1.14 * cell : cell))) };
   };
-  const ticks = ({ tickfont, ticktext }) => ({ tickfont: sized(tickfont), ticktext: ticktext.map((label) => narrowed(label, sized(tickfont).size, cell)) });
+  const ticks = ({ tickfont, ticktext }) => {
+    const type = fitting(tickfont);
+    return { tickfont: type, ticktext: withinColumns(ticktext, { font: type.size, cell, lines: 1, room: [margin.l, margin.r], family: font.family }) };
+  };
   return {
     ...figure,
-    data: figure.data.map(written),
+    data: figure.data.map(inCells),
     layout: { ...figure.layout, xaxis: xaxis.ticktext ? { ...xaxis, ...ticks(xaxis) } : xaxis },
   };
+}
+
+/** A table of numbers, in a lecture, with the marks at both ends of its columns outside of them. Its labels stand in `meta.lines` lines. */
+function withMarksOutside(figure, width) {
+  const { xaxis, yaxis, margin, meta, font } = figure.layout;
+  if (!meta?.lines || !inLecture()) return figure;
+  const rows = yaxis.ticktext.map((label) => pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size));
+  const left = Math.max(margin.l, ...rows.map((wide) => wide + ROW_LABEL));
+  const cell = (width - left - margin.r) / (xaxis.range[1] - xaxis.range[0]);
+  const placed = withinColumns(xaxis.ticktext, { font: xaxis.tickfont.size, cell, lines: meta.lines, room: [left, margin.r], family: font.family });
+  const ticktext = xaxis.ticktext.map((label, i) => (isMark(label) ? placed[i] : label));
+  return { ...figure, layout: { ...figure.layout, xaxis: { ...xaxis, ticktext } } };
 }
 
 function axis(given, font, larger) {

@@ -1,6 +1,5 @@
 """Networks that nobody prepared for it, opened by one line. Needs Keras."""
 
-import warnings
 from importlib import import_module
 
 import keras
@@ -9,8 +8,6 @@ import pytest
 from keras import layers, ops
 
 from model.adapters.keras import trace_keras
-from model.trace.strict_npz import TraceError
-from model.trace.trace import AttentionTrace
 from tests.model.adapters.networks import (
     HEADS,
     VOCABULARY,
@@ -18,13 +15,11 @@ from tests.model.adapters.networks import (
     DecoderAlone,
     HandWrittenTransformer,
     OfKerasLayers,
-    RecurrentLayer,
-    functional_encoder,
     functional_encoder_decoder,
     seeded,
     softmaxed,
 )
-from viz import explore
+from tests.model.adapters.opening import KINDS, SOURCE, TARGET, opened, produced
 
 # Its own tests need it.
 tensorflow = import_module("tensorflow") if keras.backend.backend() == "tensorflow" else None
@@ -36,22 +31,6 @@ BACKENDS = {
 backend_softmax = import_module(
     BACKENDS[keras.backend.backend()]
 ).softmax  # as `from jax.nn import softmax` does
-SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
-PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
-KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
-
-
-def opened(trace: AttentionTrace) -> AttentionTrace:
-    trace.check()
-    assert b"data-component" in explore(trace).page
-    return trace
-
-
-def produced(model, source, target) -> np.ndarray:
-    """(T, V) of the network itself."""
-    pair = [ops.convert_to_tensor(np.array([ids], "int32")) for ids in (source, target[:-1])]
-    out = model(tuple(pair)) if isinstance(model, OfKerasLayers) else model(*pair)
-    return ops.convert_to_numpy(out)[0]
 
 
 def test_a_hand_written_transformer():
@@ -121,61 +100,6 @@ def test_where_both_sides_are_equally_long_a_second_pass_tells_the_kinds_apart(m
     np.testing.assert_allclose(same.decoder_attention, other.decoder_attention[:, :, :3, :3], atol=1e-6)
 
 
-@pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
-def test_a_padded_row_of_a_batch(make):
-    batch = np.array([PADDED_SOURCE, [*SOURCE, 6, 7]])
-    trace = opened(trace_keras(seeded(make), batch[0], PADDED_TARGET))
-    assert trace.source_padding == (False,) * 3 + (True,) * 3
-    assert trace.target_padding == (False, False, False, True)
-    assert not trace.encoder_attention[:, :, :, 3:].any() and not trace.cross_attention[:, :, :3, 3:].any()
-    assert trace.padded("encoder_attention")[:, 3:].all()
-    plain = trace_keras(seeded(make), SOURCE[:3], TARGET)
-    np.testing.assert_allclose(trace.cross_attention[:, :, :3, :3], plain.cross_attention, atol=1e-6)
-
-
-def test_keras_empties_rows_of_padding():
-    trace = trace_keras(seeded(OfKerasLayers), PADDED_SOURCE, PADDED_TARGET)
-    assert not trace.encoder_attention[:, :, 3:].any()
-
-
-def test_a_recurrent_network_looks_at_each_step():
-    model = seeded(BahdanauDecoder)
-    trace = opened(trace_keras(model, SOURCE, TARGET))
-    assert trace.kinds == ("cross_attention",) and trace.cross_attention.shape == (1, 1, 3, 4)
-    out = produced(model, SOURCE, TARGET)
-    np.testing.assert_allclose(trace.log_probabilities, np.log(out[range(3), TARGET[1:]]), atol=1e-5)
-
-
-def test_the_softmax_of_the_output_is_no_attention():
-    source = [3, 4, 5, 6] * 3  # as many tokens as the vocabulary has
-    assert len(source) == VOCABULARY
-    trace = trace_keras(seeded(BahdanauDecoder), source, TARGET)
-    assert trace.cross_attention.shape == (1, 1, 3, VOCABULARY)
-
-
-def test_nor_is_that_of_a_classifier_with_as_many_classes_as_there_are_tokens():
-    ids = keras.Input((None,), dtype="int32")
-    state = layers.Embedding(VOCABULARY, 8)(ids)
-    state = layers.GlobalAveragePooling1D()(layers.MultiHeadAttention(HEADS, 4)(state, state))
-    classifier = keras.Model(ids, layers.Dense(len(SOURCE), activation="softmax")(state))
-    assert trace_keras(classifier, SOURCE).kinds == ("encoder_attention",)
-
-
-def test_the_loop_of_a_recurrent_layer_begins_with_a_call_that_is_no_step():
-    trace = trace_keras(seeded(RecurrentLayer), SOURCE, TARGET)
-    assert trace.cross_attention.shape == (1, 1, 3, 4)
-    np.testing.assert_allclose(
-        trace.cross_attention[0, 0, 0], 0.25
-    )  # the first state is 0, and looks everywhere
-    assert np.ptp(trace.cross_attention[0, 0, 1]) > 0
-
-
-def test_a_functional_encoder():
-    trace = opened(trace_keras(seeded(functional_encoder, 6), PADDED_SOURCE))
-    assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, HEADS)
-    assert trace.source_padding[3:] == (True,) * 3
-
-
 def test_a_functional_encoder_decoder_of_fixed_lengths():
     trace = opened(trace_keras(seeded(functional_encoder_decoder, 4, 3), SOURCE, TARGET))
     assert trace.kinds == ("cross_attention",) and trace.cross_attention.shape == (1, 1, 3, 4)
@@ -204,15 +128,6 @@ def test_a_decoder_whose_first_tokens_see_each_other():
     assert trace.decoder_attention[0, :, 0, 1].all()
 
 
-def test_one_row_that_looks_at_everything_is_called_output():
-    ids = keras.Input((None,), dtype="int32")
-    state = layers.GRU(4, return_sequences=True)(layers.Embedding(VOCABULARY, 4)(ids))
-    weights = layers.Softmax(axis=1)(layers.Dense(1)(state))
-    model = keras.Model(ids, layers.Dense(1)(ops.sum(weights * state, axis=1)))
-    trace = opened(trace_keras(model, SOURCE))
-    assert trace.target_tokens == ("output",) and trace.cross_attention.shape == (1, 1, 1, 4)
-
-
 if tensorflow:  # its functions are compiled
 
     def test_a_compiled_function_inside_is_run_as_plain_python():
@@ -223,34 +138,6 @@ if tensorflow:  # its functions are compiled
 
         assert trace_keras(seeded(Compiled), SOURCE, TARGET).kinds == tuple(KINDS)
         assert not tensorflow.config.functions_run_eagerly()
-
-    def test_a_softmax_inside_a_graph_is_told():
-        class InAGraph(keras.Model):
-            def call(self, ids):
-                with tensorflow.Graph().as_default():
-                    tensorflow.nn.softmax(tensorflow.ones((4, 4)))
-                return ids
-
-        with pytest.raises(TraceError, match="a softmax ran inside a compiled function .* call it eagerly"):
-            trace_keras(InAGraph(), SOURCE)
-
-
-def test_dropout_that_is_on_is_told():
-    class AlwaysTraining(DecoderAlone):
-        def __init__(self):
-            super().__init__()
-            self.dropout = layers.Dropout(0.5)
-
-        def call(self, ids):
-            state = self.dropout(self.embedding(ids), training=True)
-            return self.out(self.attention(state, state, use_causal_mask=True))
-
-    with pytest.warns(UserWarning, match="dropout is on .* pass training=False"):
-        trace = trace_keras(seeded(AlwaysTraining), SOURCE)
-    assert trace.kinds == ("decoder_attention",)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
 
 
 class Mixed(DecoderAlone):
@@ -269,23 +156,6 @@ class Mixed(DecoderAlone):
 
 def test_every_layer_is_heard_or_missed_aloud():
     assert trace_keras(seeded(Mixed), SOURCE).shape("decoder_attention") == (3, 4)
-
-
-if tensorflow:
-
-    def test_what_is_compiled_all_the_same_is_told_beside_what_was_heard():
-        graph = tensorflow.Graph()
-
-        class Half(DecoderAlone):
-            def call(self, ids):
-                with graph.as_default():  # as a library does that keeps a graph of its own
-                    tensorflow.nn.softmax(tensorflow.zeros((1, 4, 4)))
-                return super().call(ids)
-
-        with pytest.warns(
-            UserWarning, match="not heard: a softmax ran .* compiled .* behind 0 .* layer is missing"
-        ):
-            trace_keras(seeded(Half), SOURCE)
 
 
 class HeadByHead(DecoderAlone):
@@ -331,30 +201,3 @@ def test_nothing_is_replaced_afterwards():
     with pytest.raises(ZeroDivisionError):
         trace_keras(seeded(OfKerasLayers), SOURCE, TARGET, inputs=lambda *_: 1 / 0)
     assert [getattr(owner, name) for owner, name in places] == before
-
-
-def test_what_cannot_be_traced_is_told_why():
-    dense = keras.Sequential([layers.Embedding(VOCABULARY, 4), layers.Dense(2)])
-    with pytest.raises(
-        TraceError, match="attention should be heard, received no softmax. Attention is heard"
-    ):
-        trace_keras(dense, SOURCE)
-    with pytest.raises(
-        TraceError, match=r"source should be the ids of one sentence, .* \(2, 4\). .* such as source\[0\]"
-    ):
-        trace_keras(seeded(OfKerasLayers), [SOURCE, SOURCE], TARGET)
-    with pytest.raises(TraceError, match="should be a Keras model, received function. Give the model itself"):
-        trace_keras(lambda ids: ids, SOURCE)
-    with pytest.raises(TraceError, match="target should have a start mark and at least one token"):
-        trace_keras(seeded(OfKerasLayers), SOURCE, [1])
-
-
-def test_kinds_that_nothing_tells_apart_are_asked_for_another_length():
-    """Fixed lengths that are equal, and no mask: neither a second pass nor the order says what is what."""
-    ids, target = keras.Input((3,), dtype="int32"), keras.Input((3,), dtype="int32")
-    embedding = layers.Embedding(VOCABULARY, 8)
-    mixed = layers.MultiHeadAttention(2, 4)(layers.Reshape((3, 8))(embedding(target)), embedding(ids))
-    with pytest.raises(
-        TraceError, match="received 3 source and 3 target tokens. Trace a target of another length"
-    ):
-        trace_keras(keras.Model([ids, target], mixed), SOURCE[:3], TARGET)

@@ -1,5 +1,6 @@
 """The page of the heads, over the planted network: its map, its table, its way to the main page, and a file of one's own."""
 
+import json
 import time
 
 import numpy as np
@@ -84,6 +85,11 @@ def test_numbers_of_the_table_have_our_minus_and_nothing_is_minus_zero(open_head
     numbers = [cell for cell in map(str, cells) if "." in cell]
     assert numbers and not any("-" in cell or cell == "−0.00" for cell in numbers)
     assert any(cell.startswith("−") for cell in numbers)
+
+
+def test_heads_keep_their_names_in_sight_while_numbers_are_scrolled(open_heads):
+    columns = json.loads(open_heads().dataframe[0].proto.columns)
+    assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
 
 
 def test_a_role_that_a_kind_cannot_have_is_a_dash(open_heads):

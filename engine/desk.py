@@ -22,6 +22,8 @@ class DeskClosedError(EngineError):
 
 
 class WaitingQuestion(NamedTuple):
+    """A question, and where its answer will be."""
+
     kind: str
     arguments: tuple
     answer: Future
@@ -40,8 +42,8 @@ class Desk:
         self._waiting: list[WaitingQuestion] = []
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()
-        self._changed = Condition()  # guards all that stands above
         self._closed = False
+        self._changed = Condition()  # guards all that stands above
         works = [False] * hands + [True]
         self._threads = [Thread(target=self._work, args=(each,), daemon=True) for each in works]
         for thread in self._threads:

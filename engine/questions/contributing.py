@@ -17,7 +17,7 @@ ROUNDS = tuple(
     for cost in (ONE_PASS, EACH_TOKEN, PATH)
     if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
 )
-# Row, all methods, what those of a round say
+# (the row, the names of all methods, what the methods of one round say)
 MethodRound = tuple[int, tuple[str, ...], tuple[Contribution, ...]]
 
 

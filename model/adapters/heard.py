@@ -13,10 +13,9 @@ import numpy as np
 from model.adapters.maps import Maps
 from model.adapters.single_heads import with_heads_together
 from model.trace.strict_npz import TraceError
-from model.trace.trace import AttentionTrace
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 from model.trace.windows import later
 
-KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 Lengths = tuple[int, int | None]  # S and T; no T where there is no target
 
 
@@ -68,7 +67,9 @@ def sorted_by_kind(
         kinds = _by_order(whole, source)
     elif kinds is None:
         kinds = [_kind_of(each.weights.shape[1:], lengths) for each in whole]
-    found = {kind: [maps for maps, of in zip(whole, kinds, strict=True) if of == kind] for kind in KINDS}
+    found = {
+        kind: [maps for maps, of in zip(whole, kinds, strict=True) if of == kind] for kind in ATTENTION_KINDS
+    }
     layers = {kind: with_heads_together(kind, maps, heads) for kind, maps in found.items() if maps}
     attention = {kind: _layers(kind, [each.weights for each in maps]) for kind, maps in layers.items()}
     masked = {kind: _layers(kind, [each.masked for each in maps]) for kind, maps in layers.items()}
@@ -131,8 +132,14 @@ def _warn_of_single_heads(kind: str, masked: np.ndarray) -> None:
 def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
     source, target = lengths
     if target is None:
-        return {(source, source): KINDS[0], (1, source): KINDS[2]}.get((shape[0], shape[1]))
-    shapes = {(source, source): KINDS[0], (target, target): KINDS[1], (target, source): KINDS[2]}
+        return {(source, source): ATTENTION_KINDS[0], (1, source): ATTENTION_KINDS[2]}.get(
+            (shape[0], shape[1])
+        )
+    shapes = {
+        (source, source): ATTENTION_KINDS[0],
+        (target, target): ATTENTION_KINDS[1],
+        (target, source): ATTENTION_KINDS[2],
+    }
     return shapes.get((shape[0], shape[1]))
 
 
@@ -187,7 +194,8 @@ def _by_order(whole: list[Maps], length: int) -> list[str | None]:
         )
     start = causal.index(True)
     named = [
-        KINDS[1] if looks_back else KINDS[2] if n > start else KINDS[0] for n, looks_back in enumerate(causal)
+        ATTENTION_KINDS[1] if looks_back else ATTENTION_KINDS[2] if n > start else ATTENTION_KINDS[0]
+        for n, looks_back in enumerate(causal)
     ]
     return [kind if fits else None for kind, fits in zip(named, square, strict=True)]
 

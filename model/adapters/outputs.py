@@ -14,7 +14,7 @@ from model.trace.trace import AttentionTrace
 Output = Callable[[Any], Any]  # what a model returned -> its logits or probabilities, None where it has none
 Token = Callable[[int], Any] | Mapping[int, str] | Sequence[str]  # what names an id
 _ALTERNATIVES = 5
-# A row of probabilities in half precision sums to 1 within this; see ``model.trace.rows``
+# A row of probabilities in half precision sums to 1 within this; see ``model.trace.rows``.
 _ROW_TOLERANCE = 1e-2
 
 
@@ -93,7 +93,7 @@ def first_output(returned: Any, rows: int, output: Output | None = None) -> np.n
 
 
 def answer(returned: Any, output: np.ndarray | None) -> np.ndarray | None:
-    """``output``, or what a classifier answers instead, (1, classes): the softmax that makes it is no attention."""
+    """``output``, or the answer of a classifier (1, classes), so that the softmax behind it is not taken for attention."""
     first = returned[0] if isinstance(returned, list | tuple) and returned else returned
     shape = tuple(getattr(first, "shape", ()))
     return plain_array("output", first) if output is None and len(shape) == 2 and shape[0] == 1 else output

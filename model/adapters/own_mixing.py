@@ -11,16 +11,17 @@ from model.adapters.own_stream import OwnStream
 from model.trace.laboratory_data import Insides, Zeroed
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
 from model.trace.taps import tap
-
-_KINDS = [kind for kinds in ATTENTIONS.values() for kind in kinds]
+from model.trace.trace import ATTENTION_KINDS
 
 
 def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Insides:
     """``Insides`` of one plain pass over S ids and T written ids."""
-    values = {kind: tap(kind, "value") for kind in _KINDS}
-    found = stream.taps(source, target, [*_KINDS, *values.values(), "encoder_residual", "decoder_residual"])
+    values = {kind: tap(kind, "value") for kind in ATTENTION_KINDS}
+    found = stream.taps(
+        source, target, [*ATTENTION_KINDS, *values.values(), "encoder_residual", "decoder_residual"]
+    )
     entering, kernels, biases, scales = {}, {}, {}, {}
-    for kind in _KINDS:
+    for kind in ATTENTION_KINDS:
         nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
         both = [stream.output_projection(kind, node.layer) for node in nodes]
         entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
@@ -30,7 +31,7 @@ def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence
         biases[kind] = np.stack([bias for _, bias in both])
         scales[kind] = np.stack([stream.norm_weights(kind, node.layer)[0] for node in nodes])
     return Insides(
-        {kind: found[kind] for kind in _KINDS},
+        {kind: found[kind] for kind in ATTENTION_KINDS},
         {kind: found[name] for kind, name in values.items()},
         entering,
         kernels,

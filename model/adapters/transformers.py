@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
 from model.adapters.heard import prefix_of
 from model.adapters.listening import evaluating
 from model.adapters.transformers_inputs import (
@@ -20,16 +18,16 @@ from model.adapters.transformers_inputs import (
     text_fields,
     tokenizer_of,
 )
-from model.adapters.transformers_texts import tokens_of
-from model.adapters.windows import spread, windows_of
-from model.trace.strict_npz import TraceError
-from model.trace.trace import AttentionTrace
-
-_ALTERNATIVES = 5
-_IN_PIECES = (
-    "A layer that attends in blocks, or in windows of an image, has no map of all tokens. Take layers that see everything, "
-    "such as attention_type='original_full' of BigBird, or put its blocks together yourself and give them to AttentionTrace"
+from model.adapters.transformers_outputs import (
+    given_attention,
+    has_sinks,
+    probabilities,
+    seen_by_all,
+    whole_maps,
 )
+from model.adapters.transformers_texts import tokens_of
+from model.adapters.windows import windows_of
+from model.trace.trace import AttentionTrace
 
 
 def from_transformers(
@@ -106,15 +104,15 @@ def _encoder_decoder(
     written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
     out = model(**read, decoder_input_ids=written[:, :-1], output_attentions=True)
     attention = {
-        "encoder_attention": _given(_of_windows(out, read, "encoder_"), "encoder_attention"),
-        "decoder_attention": _given(out.decoder_attentions, "decoder_attention"),
-        "cross_attention": _given(out.cross_attentions, "cross_attention"),
+        "encoder_attention": given_attention(whole_maps(out, read, "encoder_"), "encoder_attention"),
+        "decoder_attention": given_attention(out.decoder_attentions, "decoder_attention"),
+        "cross_attention": given_attention(out.cross_attentions, "cross_attention"),
     }
     fields = source_fields(model, processor, given, read, attention["cross_attention"].shape[-1])
     if not isinstance(given, str) and "source_grid" not in fields:
         fields, attention = grouped(fields, attention, most_frames)
     else:
-        places = _seen_by_all(out, read, "encoder_")
+        places = seen_by_all(out, read, "encoder_")
         fields |= windows_of(model.config, attention["encoder_attention"], places)
     logits = getattr(out, "logits", None)  # a body alone has none, and those of a classifier are of no token
     return _trace(
@@ -138,7 +136,7 @@ def _trace(tokenizer: Any, source: dict, written: Any, attention: dict, logits: 
     import torch
 
     written = torch.as_tensor(written)
-    known = {} if logits is None else _probabilities(tokenizer, logits, written[1:].to(logits.device))
+    known = {} if logits is None else probabilities(tokenizer, logits, written[1:].to(logits.device))
     return AttentionTrace(
         **source,
         **text_fields(tokenizer, written[1:], "target"),
@@ -198,7 +196,7 @@ def _one_side(
         longer = image | {"input_ids": whole[:, :-1]}
         return _decoder(model, processor, whole[0, :-1], longer, whole[0, 1:], prompt)
     out = model(**read, output_attentions=True)
-    weights = _given(_of_windows(out, read), "attentions")
+    weights = given_attention(whole_maps(out, read), "attentions")
     length = weights.shape[-1]
     is_decoder = prefix_of(weights) < length if length > 1 else _looks_back(model, read)
     if is_decoder:
@@ -210,8 +208,8 @@ def _one_side(
     if model.main_input_name in ("input_features", "input_values"):
         fields, attention = grouped(fields, attention, most_frames)
     else:
-        fields |= windows_of(model.config, weights, _seen_by_all(out, read))
-    return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
+        fields |= windows_of(model.config, weights, seen_by_all(out, read))
+    return AttentionTrace(**fields, **attention, sinks=tuple(attention) if has_sinks(model) else ())
 
 
 def _looks_back(model: Any, read: Any) -> bool:
@@ -221,7 +219,10 @@ def _looks_back(model: Any, read: Any) -> bool:
     if "input_ids" not in read:
         return False
     twice = torch.cat([read["input_ids"]] * 2, dim=1)
-    return prefix_of(_given(model(input_ids=twice, output_attentions=True).attentions, "attentions")) < 2
+    return (
+        prefix_of(given_attention(model(input_ids=twice, output_attentions=True).attentions, "attentions"))
+        < 2
+    )
 
 
 def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
@@ -229,7 +230,7 @@ def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, pro
     import torch
 
     tokenizer, out = tokenizer_of(processor), model(**read, output_attentions=True)
-    weights, logits = _given(out.attentions, "attentions"), getattr(out, "logits", None)
+    weights, logits = given_attention(out.attentions, "attentions"), getattr(out, "logits", None)
     if produced is None:
         last = ids[-1:] if logits is None else logits[0, -1:].argmax(-1)
         produced = torch.cat([ids[1:], last])  # (T,)
@@ -237,11 +238,11 @@ def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, pro
         **text_fields(tokenizer, produced, "target"),
         **patches_read(model, ids, tokens_of(tokenizer, ids)),
         decoder_attention=weights,
-        sinks=("decoder_attention",) if _has_sinks(model) else (),
+        sinks=("decoder_attention",) if has_sinks(model) else (),
         prefix=prefix_of(weights),
         prompt=prompt,
         **windows_of(model.config.get_text_config(), weights),
-        **({} if logits is None else _probabilities(tokenizer, logits[0], produced)),
+        **({} if logits is None else probabilities(tokenizer, logits[0], produced)),
     )
 
 
@@ -259,10 +260,10 @@ def trace_of_decoder(
         **text_fields(tokenizer, ids[1:], "target"),
         **patches_read(model, ids[:-1], tokens_of(tokenizer, ids[:-1])),
         decoder_attention=weights,
-        sinks=("decoder_attention",) if _has_sinks(model) else (),
+        sinks=("decoder_attention",) if has_sinks(model) else (),
         prompt=prompt,
         **windows_of(model.config.get_text_config(), weights),
-        **_probabilities(tokenizer, logits, ids[1:]),
+        **probabilities(tokenizer, logits, ids[1:]),
     )
 
 
@@ -270,59 +271,3 @@ def _in_common(one: Any, other: Any) -> int:
     """How many ids two sequences begin with alike: at a seam between two texts a tokenizer may join what it splits elsewhere."""
     pairs = zip(one.tolist(), other.tolist(), strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-
-
-def _has_sinks(model: Any) -> bool:
-    """Whether its softmax has one more score for no token, as gpt-oss (Agarwal et al. 2025)."""
-    return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
-
-
-def _seen_by_all(out: Any, read: Any, side: str = "") -> list[int]:
-    """The places of the tokens that see all others, and are seen by all. A model that chose them itself takes the first ones."""
-    of_all = getattr(out, f"{side}global_attentions", None)
-    if not of_all:
-        return []
-    asked = read.get("global_attention_mask")
-    return list(range(of_all[0].shape[-1])) if asked is None else np.flatnonzero(asked[0].cpu()).tolist()
-
-
-def _of_windows(out: Any, read: Any, side: str = "") -> Any:
-    """The attention of a pass, ``side`` naming that of an encoder; where it was computed within windows, as whole maps."""
-    import torch
-
-    layers, of_all = getattr(out, f"{side}attentions"), getattr(out, f"{side}global_attentions", None)
-    if not layers or not hasattr(out, f"{side}global_attentions"):
-        return layers
-    places = _seen_by_all(out, read, side)
-    whole = [each[0].float().cpu().numpy() for each in of_all] if of_all else [None] * len(layers)
-    pairs = zip(layers, whole, strict=True)
-    return [torch.from_numpy(spread(one[0].float().cpu().numpy(), all_, places))[None] for one, all_ in pairs]
-
-
-def _given(attentions: Any, kind: str) -> np.ndarray:
-    """L tensors (1, H, Q, K) -> (L, H, Q, K); raises TraceError where a model kept its attention to itself."""
-    if not attentions or any(each is None for each in attentions):
-        advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
-        raise TraceError(kind, "be returned by the model", "none", advice)
-    shapes = [tuple(getattr(each, "shape", ())) for each in attentions]
-    if len(shapes[0]) == 4 and shapes[0][0] > 1:
-        found = f"a batch of {shapes[0][0]}"
-        raise TraceError(
-            kind, "be of one text, one image or one sound of one channel", found, "Give one of them"
-        )
-    for layer, shape in enumerate(shapes):
-        if len(shape) != 4 or shape[0] != 1 or shape != shapes[0]:
-            found = f"{shape or type(attentions[layer]).__name__} in layer {layer}, {shapes[0]} in layer 0"
-            raise TraceError(kind, "have layers of one shape (1, H, Q, K)", found, _IN_PIECES)
-    return np.concatenate([each.float().cpu().numpy() for each in attentions])
-
-
-def _probabilities(tokenizer: Any, logits: Any, ids: Any) -> dict[str, Any]:
-    """The fields about what each row might have produced. ``logits`` (T, V), ``ids`` (T,)."""
-    logs = logits.float().log_softmax(-1)
-    likeliest = logs.topk(min(_ALTERNATIVES, logs.shape[-1]))  # (T, A)
-    return {
-        "log_probabilities": logs.gather(-1, ids[:, None])[:, 0],
-        "alternatives": tuple(tokens_of(tokenizer, row) for row in likeliest.indices),
-        "alternative_probabilities": likeliest.values.exp(),
-    }

@@ -64,7 +64,7 @@ def source_fields(model: Any, processor: Any, given: Any, read: Any, length: int
 def text_fields(tokenizer: Any, ids: Any, side: str) -> dict[str, Any]:
     """The fields ``<side>_tokens``, ``_text`` and ``_spans``; a token stands where it lengthens what is decoded."""
     ends = [len(tokenizer.decode(ids[:count], skip_special_tokens=True)) for count in range(len(ids) + 1)]
-    # The first bytes of a character are decoded as signs that the next ones take back.
+    # The first bytes of a character are decoded as replacement characters, which disappear when the others follow.
     ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
     return {
         f"{side}_tokens": tokens_of(tokenizer, ids),

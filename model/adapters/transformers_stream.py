@@ -13,6 +13,7 @@ from model.adapters.own_stream import Built, OwnStream, as_array, read
 from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS
+from model.trace.trace import ATTENTION_KINDS
 
 _BART_PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 _T5_PROJECTIONS = {"query": "q", "key": "k", "value": "v", "output": "o"}
@@ -99,9 +100,7 @@ def _like_t5(model: Any, start: int) -> OwnStream:
     return OwnStream(
         Built(
             layers={side: len(stack.block) for side, stack in sides.items()},
-            heads=dict.fromkeys(
-                ("encoder_attention", "decoder_attention", "cross_attention"), config.num_heads
-            ),
+            heads=dict.fromkeys(ATTENTION_KINDS, config.num_heads),
             norm_first=True,
             normalisation=Normalisation(config.layer_norm_epsilon, is_centred=False),
             start=start,

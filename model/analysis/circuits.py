@@ -76,19 +76,8 @@ def find_circuit(
     (True, True, True)
     """
     contrast = contrast_of_change(corrector, source, target, change)
-    network = corrector.patched
-    ids = (
-        corrector.tokenizer.encode_source(source),
-        corrector.tokenizer.encode_target(target)[: contrast.row + 1],
-    )
-    everything = network.nodes
-    instead = instead or means_for(corrector, source, target)
-
-    def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        """The scores of passes in which all parts but those of each collection are taken away."""
-        taken = [instead.instead_of(node for node in everything if node not in nodes) for nodes in kept]
-        return network.passes(*ids, taken).score(contrast.written, contrast.instead)
-
+    everything = corrector.patched.nodes
+    scores = _scoring(corrector, source, target, contrast, instead or means_for(corrector, source, target))
     score, empty, *lost = scores([everything, (), *(_but(everything, node) for node in everything)])
     effects = score - np.array(lost)
     order = np.argsort(-effects, kind="stable")
@@ -102,14 +91,12 @@ def find_circuit(
     reached = np.flatnonzero(growth >= goal)
     members = nodes[: reached[0] + 1] if reached.size else nodes if np.isfinite(added) else ()
     members = tuple(sorted(_thinned(members, goal, shares), key=everything.index))
-    rng = np.random.default_rng(seed)
-    drawn = [rng.choice(len(everything), len(members), replace=False) for _ in range(RANDOM_SETS)]
     faithfulness, completeness, *rest = shares(
         [
             members,
             [node for node in everything if node not in members],
             *(_but(members, node) for node in members),
-            *([everything[i] for i in places] for places in drawn),
+            *_random_sets(everything, len(members), seed),
         ]
     )
     return Circuit(
@@ -128,13 +115,31 @@ def find_circuit(
     )
 
 
+Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # what it measures for each set that is kept
+
+
+def _scoring(corrector: Network, source: str, target: str, contrast: Contrast, instead: StandIns) -> Scoring:
+    """The scores of passes in which all parts but those of each set are taken away."""
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
+
+    def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
+        taken = [instead.instead_of(node for node in network.nodes if node not in nodes) for nodes in kept]
+        return network.passes(*ids, taken).score(contrast.written, contrast.instead)
+
+    return scores
+
+
+def _random_sets(nodes: Sequence[Node], size: int, seed: int) -> list[list[Node]]:
+    rng = np.random.default_rng(seed)
+    return [[nodes[i] for i in rng.choice(len(nodes), size, replace=False)] for _ in range(RANDOM_SETS)]
+
+
 def _but(nodes: Sequence[Node], left_out: Node) -> tuple[Node, ...]:
     return tuple(node for node in nodes if node != left_out)
 
 
-def _thinned(
-    members: tuple[Node, ...], goal: float, shares: Callable[[Sequence[Collection[Node]]], np.ndarray]
-) -> tuple[Node, ...]:
+def _thinned(members: tuple[Node, ...], goal: float, shares: Scoring) -> tuple[Node, ...]:
     """``members`` without those that the goal does not need, the least needed first, until each one that is left is needed."""
     while len(members) > 1:
         kept = shares([_but(members, node) for node in members])

@@ -59,10 +59,12 @@ def kinds_of(change: Change, source: str, target: str) -> tuple[str, ...]:
 
 
 def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
-    """By which rules of pronunciation a change is heard as what was typed, some of ``sounds.RULES`` in their order:
-    궁물 → 국물 is ("nasalisation",), 갱니믈 → 객님을 ("nasalisation", "liaison").
+    """By which rules of pronunciation a change is heard as what was typed, some of ``sounds.RULES`` in their order.
 
     Empty where the change is no question of sound, and where no rule with a name decides it (강기 → 감기).
+
+    >>> [sound_rules(*find_changes(a, b), a, b) for a, b in (("궁물", "국물"), ("갱니믈", "객님을"), ("강기", "감기"))]
+    [('nasalisation',), ('nasalisation', 'liaison'), ()]
     """
     if kind_of(change, source, target) not in ("liaison", "sound"):
         return ()

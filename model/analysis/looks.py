@@ -99,19 +99,12 @@ def why_looked(
             "the scores of this network hold positions besides queries and keys, and cannot be split"
         )
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
-    node = Node(*head)
-    names = {
-        *taps_of("encoder"),
-        *taps_of("decoder"),
-        head.kind,
-        tap(head.kind, "query"),
-        tap(head.kind, "key"),
-    }
-    found = network.taps(*ids, names)
+    of_head = {head.kind, tap(head.kind, "query"), tap(head.kind, "key")}
+    found = network.taps(*ids, {*taps_of("encoder"), *taps_of("decoder"), *of_head})
     weights = found[head.kind][head.layer, head.head]
     _check(head, weights, query, key)
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
-    sides = _Sides(network, found, node)
+    sides = _Sides(network, found, Node(*head))
     # (Q, d), (K, d)
     queries, keys = (found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY))
     scale = network.scale(keys.shape[-1])
@@ -125,9 +118,7 @@ def why_looked(
     instead = instead or means_for(corrector, source, target)
     tested = [(of, each) for of in (QUERY, KEY) for each in _largest(parts[of])]
     patches = [(sides.without(of, each.part, query if of == QUERY else key, instead),) for of, each in tested]
-    looks = network.passes(*ids, patches, look=node).looks
-    assert looks is not None, "a head was asked about"
-    taken = zip(tested, looks[:, query, key].tolist(), strict=True)
+    left = _looks(network, ids, patches, head)[:, query, key].tolist()
     return Look(
         head=head,
         query=query,
@@ -136,8 +127,20 @@ def why_looked(
         score=float(queries[query].astype(np.float64) @ apart / scale),
         of_query=parts[QUERY],
         of_key=parts[KEY],
-        taken=tuple(TakenAway(of, *each, weight) for (of, each), weight in taken),
+        taken=tuple(TakenAway(of, *each, weight) for (of, each), weight in zip(tested, left, strict=True)),
     )
+
+
+def _looks(
+    network: PatchedTransformer,
+    ids: tuple[list[int], list[int]],
+    patches: Sequence[tuple[Patch, ...]],
+    head: Head,
+) -> np.ndarray:
+    """(N, Q, K): the weights of a head in N patched passes."""
+    looks = network.passes(*ids, patches, look=Node(*head)).looks
+    assert looks is not None, "a head was asked about"
+    return looks
 
 
 def _check(head: Head, weights: np.ndarray, query: int, key: int) -> None:

@@ -17,7 +17,8 @@ from model.trace.odds import Contrast
 
 @dataclass(frozen=True)
 class PairEffects:
-    """N heads in the order of ``heads``; each is taken away alone. In nats; ``written`` is observed, the rest not.
+    """N heads in the order of ``heads``; each is taken away alone. ``attention`` and ``written`` are observed, the rest is in nats and
+    comes from these passes.
 
     ``changes``: those of the pair that change a token.
     ``edits``: how log p(fix) - log p(keep) changes where each of E changes begins, as ``HeadEffects.effect``.

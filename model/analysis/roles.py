@@ -36,7 +36,7 @@ class Rows:
     own: np.ndarray  # (Q - 1,) int
     edited: np.ndarray  # (Q - 1,) bool
     liaison: np.ndarray  # (Q - 1,) int
-    keys: str  # K characters; marks are "\\0"
+    keys: str  # K characters; marks are "\0"
 
     def visible(self, kind: str) -> np.ndarray:
         """(Q - 1, K) bool: what each row may look at."""

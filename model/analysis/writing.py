@@ -24,13 +24,10 @@ from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
+from model.trace.patches import ATTENTIONS
 from model.trace.taps import tap
 
-# In the order of a layer's sub-layers; feed-forward is the third.
-KINDS = (
-    "decoder_attention",
-    "cross_attention",
-)
+KINDS = ATTENTIONS["decoder"]  # in the order of a layer's sub-layers; feed-forward is the third
 TAPS = (
     "logits",
     "decoder_embedding",

@@ -23,9 +23,9 @@ class GrowingNetwork:
 
     def __init__(self, folder: Path):
         self.steps = snapshot_steps(folder)
-        weights_path(folder, self.steps[0] if self.steps else 0)
+        weights_path(folder, self.steps[0] if self.steps else 0)  # raises ModelFolderError without snapshots
         self._snapshots: Iterable[tuple[int, Corrector]] = (
-            _graphs(folder, self.steps) if can_answer(folder) else _One(folder, self.steps)
+            _graphs(folder, self.steps) if can_answer(folder) else _OneNetwork(folder, self.steps)
         )
         self._one_at_a_time = Lock()
 
@@ -46,7 +46,7 @@ def _answer(step: int, corrector: Corrector, text: str) -> Grown | None:
 
 
 def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
-    """All snapshots, each opened with the graph that they share. Most of that time Python waits for others, so all cores open some."""
+    """All snapshots, each opened with the graph that they share. Most of that time is spent outside of Python, so threads share the work."""
 
     def opened(step: int) -> tuple[int, Corrector]:
         return step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
@@ -58,7 +58,7 @@ def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
         return list(threads.map(opened, steps))
 
 
-class _One:
+class _OneNetwork:
     """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for each of them."""
 
     def __init__(self, folder: Path, steps: Iterable[int]):

@@ -13,7 +13,7 @@ from model.text.changes import Change, apply_changes, find_changes, in_order
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
-    """The changes that are sure enough, with their places in the text that they make."""
+    """The changes that are sure enough. Their offsets in the target stay those of the text with all ``changes``."""
     return [change for change in changes if change.confidence >= minimum]
 
 

@@ -57,8 +57,8 @@ class Trees:
         """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves (trees, 2**d)."""
         depth = max(map(_depth, self.trees), default=0)
         levels = [_level(tree, depth) for tree in self.trees]
-        asked = np.array([[contrast[0] for contrast in questions] for questions, _ in levels], int)
-        thresholds = np.array([[contrast[1] for contrast in questions] for questions, _ in levels], float)
+        asked = np.array([[feature for feature, _ in questions] for questions, _ in levels], int)
+        thresholds = np.array([[limit for _, limit in questions] for questions, _ in levels], float)
         leaves = np.array([values for _, values in levels], float)
         count, nodes = len(self.trees), 2**depth
         return (
@@ -96,8 +96,8 @@ def _parse(values: object, fields: Sequence[str], depth: int = 0) -> Tree:
     if len(values) != 4 or values[0] not in fields or depth == DEEPEST:
         raise ValueError(f"not a tree: {str(values)[:80]}")
     name, threshold, below, above = values
-    contrast = fields.index(name), _number(threshold)
-    return *contrast, _parse(below, fields, depth + 1), _parse(above, fields, depth + 1)
+    question = fields.index(name), _number(threshold)
+    return *question, _parse(below, fields, depth + 1), _parse(above, fields, depth + 1)
 
 
 def _number(value: object) -> float:

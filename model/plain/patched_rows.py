@@ -55,7 +55,7 @@ class PatchedRows:
     def attend(
         self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray, found: Found
     ) -> np.ndarray:
-        """Rows that ask and read what row 0 does find what it finds; those that joined in the decoder read its memory."""
+        """A row that asks and reads the same as row 0 is not computed again. Rows that join in the decoder read the memory of row 0."""
         read = self._memory if kind == "cross_attention" and self._memory is not None else entered
         differs = np.logical_or.reduce(unlike_first(asking), axis=1)
         differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)

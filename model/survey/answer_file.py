@@ -15,7 +15,7 @@ import numpy as np
 from model.analysis.tally import Tally
 from model.stored.folder import write_atomically
 from model.survey.answer_sums import ANSWER
-from model.trace.patches import Node, every_node
+from model.trace.patches import ATTENTIONS, Node, every_node
 
 ANSWERS_FILE = "answers.json"
 _DIGITS = 4
@@ -74,11 +74,7 @@ class AnswerSurvey:
         """The parts in the order of "wrote"; those that are neither head nor feed-forward network by their names."""
         found: list[Node | str] = ["embedding", "position"]
         for layer in range(self.layers):
-            found += [
-                Node(kind, layer, head)
-                for kind in ("decoder_attention", "cross_attention")
-                for head in range(self.heads)
-            ]
+            found += [Node(kind, layer, head) for kind in ATTENTIONS["decoder"] for head in range(self.heads)]
             found.append(Node("decoder_feed_forward", layer))
         return (*found, "projection_bias", "output_bias")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from model.tables.correcting import CorrectedRow
+from model.tables.errors import LONGEST
 
 if TYPE_CHECKING:
     from openpyxl.cell import WriteOnlyCell
@@ -85,7 +86,9 @@ class CsvWriter:
 
 
 class XlsxWriter:
-    """Writes ``header`` and rows to ``file``; every text is a text cell, whatever it begins with."""
+    """Writes ``header`` and rows to ``file``; every text is a text cell, whatever it begins with. A text of more than LONGEST
+    characters is cut, and ends in "…".
+    """
 
     def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
         from openpyxl import Workbook
@@ -109,8 +112,8 @@ class XlsxWriter:
     def _text(self, value: str) -> "WriteOnlyCell":
         from openpyxl.cell import WriteOnlyCell
 
-        value = _SURROGATE.sub("\ufffd", value)
-        cell = WriteOnlyCell(self._sheet, _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", value))
+        value = _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", _SURROGATE.sub("\ufffd", value))
+        cell = WriteOnlyCell(self._sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
         cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
         return cell
 

@@ -19,7 +19,7 @@ class Contrast:
     instead: int  # token id, or NO_ID
     written_token: str  # as traces label them
     instead_token: str
-    # A target that has ``instead_token`` in this row; None where only the id is known
+    # A target that has ``instead_token`` in this row; None where only the id is known.
     other: str | None = None
 
 

@@ -10,7 +10,7 @@ It takes one to three milliseconds a sentence, so ask once and keep the answer.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.correction.morphemes import load_kiwi
 
@@ -143,8 +143,9 @@ def find_spacing_faults(texts: Iterable[str]) -> Iterator[list[SpacingFault]]:
     """The faults of each text, analysed in batches by all of Kiwi's threads."""
     texts = list(texts)
     for text, tokens in zip(texts, load_kiwi().tokenize(texts), strict=True):
-        yield [
-            *spacing_faults(
-                text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
-            )
-        ]
+        yield [*spacing_faults(text, morphemes_of(tokens))]
+
+
+def morphemes_of(tokens: Iterable[Any]) -> list[Morpheme]:
+    """What Kiwi returned for one text, as ``spacing_faults`` needs it."""
+    return [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]

@@ -11,6 +11,7 @@ from model.survey.answer_file import AnswerSurvey, Mean
 from model.survey.answer_sums import CODA, LOOKED, MATTERED, RULE, WROTE
 from model.trace.interventions import Head
 from model.trace.patches import Node
+from training.documents.answer_words import WORDS
 from training.documents.attention import KINDS
 from training.documents.block import block
 from training.documents.sources import Sources
@@ -22,82 +23,6 @@ PARTS = 12  # rows in the table of parts
 WRITERS = 3  # named for each rule
 FEWEST = 10  # edits of a group that has a row
 KINDS_OF_PARTS = ("decoder_attention", "cross_attention", "decoder_feed_forward")
-WORDS: dict[str, dict[str, str]] = {
-    "ko": {
-        "edits": "고친 곳",
-        "sentences": "문장",
-        "found_in": "회로를 찾은 문장",
-        "kind": "오류",
-        "all": "모두",
-        LOOKED: "본 글자",
-        WROTE: "쓴 글자",
-        MATTERED: "중요한 글자",
-        "order": "{}의 순위 상관",
-        "own": "옮겨 쓸 글자",
-        "next": "다음 글자",
-        "first": "첫째로 꼽는 글자",
-        "most": "첫째 헤드의 중요도 순위",
-        "heads": "중요한 순서와의 순위 상관",
-        "by": "헤드의 순서",
-        f"by_{LOOKED}": "많이 본 순서",
-        f"by_{WROTE}": "많이 쓴 순서",
-        "part": "부분",
-        "share": "고친 곳을 본 몫",
-        "fixes": "고칠 때 쓴 양",
-        "copied": "베낄 때 쓴 양",
-        "total": "중요도",
-        "direct": "그 가운데 직접",
-        "feed_forward": "{} 피드포워드 {}",
-        "layer": "층",
-        "groups": "무엇을 고칠 때",
-        "writers": "가장 많이 쓴 부분(nat)",
-        "coda": "받침 {}을 되찾음",
-        "size": "회로의 크기",
-        "exists": "찾은 비율",
-        "kept": "회로만 남기면",
-        "left": "회로를 빼면",
-        "decoder_attention": "디코더 어텐션",
-        "cross_attention": "디코더→인코더 어텐션",
-        "decoder_feed_forward": "디코더 피드포워드",
-    },
-    "en": {
-        "edits": "edits",
-        "sentences": "sentences",
-        "found_in": "sentences whose circuits were found",
-        "kind": "mistake",
-        "all": "all",
-        LOOKED: "looked at",
-        WROTE: "wrote from",
-        MATTERED: "mattered",
-        "order": "rank correlation, {}",
-        "own": "the character it is written over",
-        "next": "the next character",
-        "first": "named first by",
-        "most": "rank, in mattering, of the first head",
-        "heads": "rank correlation with mattering",
-        "by": "heads in the order of",
-        f"by_{LOOKED}": "looking",
-        f"by_{WROTE}": "writing",
-        "part": "part",
-        "share": "share of its look on the edit",
-        "fixes": "wrote, at fixes",
-        "copied": "wrote, at copies",
-        "total": "mattered",
-        "direct": "of that directly",
-        "feed_forward": "{} feed-forward {}",
-        "layer": "layer",
-        "groups": "what is corrected",
-        "writers": "what wrote most (nats)",
-        "coda": "coda {} put back",
-        "size": "size of the circuit",
-        "exists": "found in",
-        "kept": "kept by the circuit alone",
-        "left": "left without it",
-        "decoder_attention": "decoder attention",
-        "cross_attention": "decoder→encoder attention",
-        "decoder_feed_forward": "decoder feed-forward",
-    },
-}
 
 
 def node_name(node: Node, language: str) -> str:

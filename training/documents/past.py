@@ -16,8 +16,8 @@ from training.documents.block import BLOCKS
 from training.documents.scores import FAMILIES
 from training.documents.sources import MissingNumbersError, Sources
 from training.documents.wording import bold, noted, number, percent, table
+from training.ship.commands import QUESTIONS
 
-QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``
 CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
 TEXTS = ("written", "written_unseen")
 SPOKEN = "spoken"

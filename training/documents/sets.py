@@ -1,10 +1,10 @@
 """The tables of sets that each ask one question, and of why sentences do not come out right."""
 
 from training.documents.block import block
-from training.documents.past import QUESTIONS
 from training.documents.sources import Sources
 from training.documents.wording import noted, percent, table
 from training.measure.causes import CAUSES
+from training.ship.commands import QUESTIONS
 
 CAUSE_NAMES = {
     "right": "right",

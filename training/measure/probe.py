@@ -56,7 +56,7 @@ class Eraser:
 
     mean: np.ndarray  # (D,)
     reading: np.ndarray  # (R, D): what is read of a vector
-    writing: np.ndarray  # (D, R): what is taken for it
+    writing: np.ndarray  # (D, R): what is subtracted for each of these readings
 
     @property
     def rank(self) -> int:

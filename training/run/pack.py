@@ -15,7 +15,7 @@ from model.correction.morpheme_table import MorphemeTable, join_key, usual_cuts,
 from model.correction.morphemes import join, load_kiwi
 from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, CorpusError, Pair, Sentence, read_corpus
-from training.corpus.misspaced import Morpheme, spacing_faults
+from training.corpus.misspaced import morphemes_of, spacing_faults
 from training.noise import everyday
 from training.run.stream import StreamSettings
 
@@ -35,13 +35,13 @@ def packed_row(row: Sentence | Pair) -> str:
 
 def everyday_joins() -> dict[str, str]:
     """Everything that ``noise.everyday`` can ask Kiwi to join: particles to nouns, and endings to stems."""
-    usual = (*everyday._MIDDLE, *everyday._FINAL)
-    of_verbs = (*everyday._MIDDLE_OF_VERBS, *everyday._FINAL_OF_VERBS)
-    of_adjectives = (*everyday._MIDDLE_OF_ADJECTIVES, *everyday._FINAL_OF_ADJECTIVES)
+    usual = (*everyday.MIDDLE, *everyday.FINAL)
+    of_verbs = (*everyday.MIDDLE_OF_VERBS, *everyday.FINAL_OF_VERBS)
+    of_adjectives = (*everyday.MIDDLE_OF_ADJECTIVES, *everyday.FINAL_OF_ADJECTIVES)
     asked = set()
     for said in everyday.predicates():
         if said.particle:
-            tag = everyday._PARTICLES[said.particle]
+            tag = everyday.PARTICLES[said.particle]
             asked |= {((noun, "NNG"), (said.particle, tag)) for noun in said.nouns}
         endings = {each.joined for each in (*usual, *(of_verbs if said.is_verb else of_adjectives))}
         for ending, tag in product(endings, ("ETM", "EC")):
@@ -62,10 +62,7 @@ def _analyse(texts: list[str]) -> Analysed:
     for text in texts:
         tokens = load_kiwi().tokenize(text)
         cuts.update(words_of(text, [(token.tag, token.start, token.end) for token in tokens]))
-        found = spacing_faults(
-            text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
-        )
-        misspaced.append(any(found))
+        misspaced.append(any(spacing_faults(text, morphemes_of(tokens))))
     return Analysed(cuts, misspaced)
 
 
@@ -104,7 +101,7 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 def command(out, corpus, dev, workers):
     """Write into OUT what ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
-    The sentences are checked here once (a minute for half a million) and compressed to an eighth. Those in which by
+    The sentences are checked here once, and compressed to an eighth. Those in which by
     Kiwi's morphemes a space is missing or too many are left out: a network learns to leave what it often reads. The third
     file stands in for Kiwi: train --corpus OUT/corpus.jsonl.xz --dev OUT/dev.jsonl.xz --morphemes OUT/morphemes.json.xz
     """

@@ -14,11 +14,7 @@ from typing import Any, Self
 from training.run.network import keep_freed_memory
 from training.run.stream import Batch, Position
 
-# Libraries with threads of their own: a fork of a process that runs them can hang
-_THREADED = {
-    "tensorflow",
-    "jax",
-}
+_THREADED = {"tensorflow", "jax"}  # have threads of their own: a fork of a process that runs them can hang
 
 
 class Stream:

@@ -8,7 +8,7 @@ from training.ship.step import PYTHON
 # Makes the errors of every evaluation, so a change there asks for new numbers.
 ERRORS = ROOT / "training" / "noise"
 # These rooms decide what is corrected.
-ANSWERS = tuple(ROOT / "model" / room for room in ("text", "network", "plain", "correction"))
+ANSWERS = tuple(ROOT / "model" / room for room in ("text", "norm", "plain", "network", "graph", "correction"))
 STUDIED = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
 BENCHMARKS = ROOT / "benchmarks"
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``

@@ -10,17 +10,17 @@ from pathlib import Path
 
 from model.stored.folder import write_atomically
 
-# Stands for the interpreter that runs ``ship``, so that a command reads as one would type it
+# Stands for the interpreter that runs ``ship``, so that a command reads as one would type it.
 PYTHON = "python"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step, declared in ``training/ship/steps.py``.
+    """One step; ``steps_of`` in ``training/ship/steps.py`` has all of them.
 
-    >>> step = Step("words", "count the words", (Path("train.txt"),), (Path("words.csv"),), ((PYTHON, "count.py"),))
-    >>> step.name, step.commands
-    ('words', (('python', 'count.py'),))
+    >>> count = Step("words", "count the words", inputs=(), outputs=(Path("words.csv"),), commands=((PYTHON, "count.py"),))
+    >>> count.name, count.missing()
+    ('words', [])
     """
 
     name: str
@@ -32,8 +32,8 @@ class Step:
 
     def fingerprint(self) -> str:
         """A key that changes when a command or the content of an input changes."""
-        told = json.dumps([self.commands, [digest(path) for path in self.inputs]])
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        key = json.dumps([self.commands, [digest(path) for path in self.inputs]])
+        return hashlib.sha256(key.encode()).hexdigest()[:12]
 
     def missing(self) -> list[Path]:
         """The inputs that are not there."""

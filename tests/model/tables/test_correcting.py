@@ -16,6 +16,7 @@ from model.tables import (
     count_rows,
     read_rows,
 )
+from model.tables.errors import LONGEST
 from model.tables.resuming import PartialResult, ResumableJob
 from model.tables.writing import COLUMNS, Wording, as_bytes
 from tests.model.tables.made_files import Replacer, read
@@ -62,6 +63,15 @@ def test_control_characters_and_half_surrogates_can_be_written():
     rows = list(correct_rows(Replacer(), [TableRow(1, "가\x00\x01\ud800나")]))
     assert "가\x00\x01\ufffd나" in as_bytes(rows, ".csv").decode("utf-8-sig")
     assert load_workbook(io.BytesIO(as_bytes(rows, ".xlsx"))).active.cell(2, 2).value
+
+
+def test_a_text_that_no_cell_of_xlsx_holds_shows_that_it_is_cut():
+    long = "가" * (LONGEST + 5)
+    row = CorrectedRow(TableRow(2, "가" * LONGEST, None, (long,)), long, ("spacing",))
+    content = as_bytes([row], ".xlsx", others=("memo",))
+    _, (_, memo, text, corrected, *_) = load_workbook(io.BytesIO(content)).active.values
+    assert text == "가" * LONGEST
+    assert memo == corrected == "가" * (LONGEST - 1) + "…"
 
 
 def test_an_interrupted_run_goes_on(tmp_path):

@@ -1,6 +1,7 @@
 """A step is made when its commands or inputs change, or when its outputs are not what it left."""
 
 import doctest
+import re
 import subprocess
 from io import StringIO
 from pathlib import Path
@@ -11,6 +12,8 @@ from rich.console import Console
 
 from training.ship import choose, command, steps
 from training.ship.command import make
+from training.ship.commands import ANSWERS
+from training.ship.plan import ROOT
 from training.ship.step import PYTHON, Journal, Step, digest
 
 
@@ -142,3 +145,11 @@ def test_what_is_done_and_what_is_to_go_is_told(shout, tmp_path):
 def test_examples_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed
+
+
+def test_what_decides_a_correction_asks_for_new_numbers():
+    files = (ROOT / "model" / "correction").glob("*.py")
+    rooms = set(re.findall(r"from model\.(\w+)", "".join(file.read_text("utf-8") for file in files)))
+    assert rooms >= {"text", "norm", "graph"}
+    holding = {"trace", "stored"}  # these hold what was computed, and what lies on the disk
+    assert {ROOT / "model" / room for room in rooms - holding} <= set(ANSWERS)

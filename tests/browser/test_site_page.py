@@ -99,7 +99,9 @@ def test_another_address_forgets_what_was_chosen_in_the_text_before_it(typed):
     text = "내일 가치 가자"
     typed.evaluate("(text) => (location.hash = new URLSearchParams({ text, lang: 'ko' }))", text)
     shows(typed, text)
-    chosen = typed.evaluate("() => [window.site.state.chosen, window.site.state.opened, window.site.state.off]")
+    chosen = typed.evaluate(
+        "() => [window.site.state.chosen, window.site.state.opened, window.site.state.off]"
+    )
     assert chosen == [None, None, None]
 
 

@@ -94,6 +94,17 @@ def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_page
     assert told and all(url.startswith(address) and quote("머") not in url for url in told)
 
 
+def test_another_address_forgets_what_was_chosen_in_the_text_before_it(typed):
+    typed.locator("#correction .change").click()
+    text = "내일 가치 가자"
+    typed.evaluate("(text) => (location.hash = new URLSearchParams({ text, lang: 'ko' }))", text)
+    shows(typed, text)
+    chosen = typed.evaluate(
+        "() => [window.site.state.chosen, window.site.state.opened, window.site.state.off]"
+    )
+    assert chosen == [None, None, None]
+
+
 @pytest.mark.parametrize(
     ("language", "heading"), [("ko", "트랜스포머가 생각하는 모습"), ("en", "See a Transformer think")]
 )

@@ -158,7 +158,7 @@ def test_a_share_is_said_as_in_python(drawing, share):
 @pytest.mark.parametrize("outlined", [[], [2, 3, 7]])
 def test_bars(drawing, templates, outlined):
     weights = np.random.default_rng(0).dirichlet(np.ones(len(TOKENS)), 3).astype(np.float32)
-    names = ["1층 헤드 1: 59\u00a0%", "<둘>", "셋"]
+    names = ["1층 헤드 1: 59%", "<둘>", "셋"]
     template = drawing("withWords", templates["edits"], WORDS)
     table_ = {"weights": weights.tolist(), "tokens": TOKENS, "names": names, "outlined": outlined, "first": 4}
     expected = viz.attention_bars(

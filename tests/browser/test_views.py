@@ -203,7 +203,7 @@ def test_the_scores_of_the_model_are_those_beside_its_weights(open_page, languag
     main = page.locator(".stMain")
     for scores in (evaluation["total"], *evaluation["families"].values()):
         expect(main).to_contain_text(
-            f"{scores['exact_match'] * 100:.1f} %"
+            f"{scores['exact_match'] * 100:.1f}%"
         )  # a no-break space is a space here
 
 

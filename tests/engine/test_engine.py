@@ -1,4 +1,4 @@
-"""The face of the engine, answered by a real worker with the tiny network."""
+"""What the engine answers, from a real worker with the tiny network."""
 
 import json
 import pickle

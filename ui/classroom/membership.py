@@ -68,7 +68,7 @@ def cookie(name: str) -> str | None:
 
 
 def open_classroom() -> None:
-    """From a callback: open a classroom, of which this session is the teacher.
+    """Before ``st.rerun``: open a classroom, of which this session is the teacher.
 
     Raises FullError where too many are open.
     """
@@ -79,7 +79,7 @@ def open_classroom() -> None:
 
 
 def enter(typed: str) -> None:
-    """From a callback: be in the classroom of this code from now on."""
+    """Before ``st.rerun``: be in the classroom of this code from now on."""
     st.session_state.pop(_MINE, None)
     address.put(SETTING, tidy(typed) or typed[:40])
 

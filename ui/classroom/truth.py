@@ -143,7 +143,7 @@ def _still(lens: Lens) -> list[PictureRow]:
 def _others(lens: Lens) -> dict[str, float]:
     """The likeliest candidates that were not written, as they are shown, with the share of each in the probability they have together."""
     row, trace = row_of(lens), lens.trace
-    assert trace.alternative_probabilities is not None, "the kind's ``lacks`` says so"
+    assert trace.alternative_probabilities is not None, "the kind's ``lacks`` keeps other traces away"
     known = dict(zip(trace.alternatives[row], trace.alternative_probabilities[row].tolist(), strict=True))
     known.pop(trace.target_tokens[row], None)
     best = sorted(known, key=lambda token: -known[token])[:CANDIDATES]

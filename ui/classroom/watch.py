@@ -71,7 +71,7 @@ class Watch:
                 return False
             codes = list(self._waiting)
         for code in codes:
-            with suppress(Exception):  # the engine does not answer; the next look may be luckier
+            with suppress(Exception):  # the engine does not answer; the next look may find it
                 for waiting in self._due(code, self._version(code)):
                     with suppress(Exception):  # a session that ends just now
                         waiting.wake()

@@ -33,7 +33,7 @@ def main() -> None:
     if found is None:
         return
     config = corrector.config
-    assert not isinstance(config, TracedConfig), "``load_inside`` has said so"
+    assert not isinstance(config, TracedConfig), "``load_inside`` opens no other model"
     markup.paragraph(say("network_lead"), "lead")
     limit = config.max_length
     if found.too_long:

@@ -21,17 +21,17 @@ def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> D
     """The control of ``upload``; its file stays with the session while the visitor is on other pages, until it is taken away."""
     kept = f"{key}_kept"
 
-    def dropped() -> None:
+    def forget() -> None:
         st.session_state.pop(kept, None)
 
-    file = upload(label, types, megabytes, key, dropped)
+    file = upload(label, types, megabytes, key, forget)
     if file is not None:
         st.session_state[kept] = file
     given: DroppedFile | None = st.session_state.get(kept)
     if file is None and given is not None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             markup.paragraph(say("upload_kept", name=given.name), "note")
-            st.button(say("upload_forget"), key=f"{key}_forget", on_click=dropped)
+            st.button(say("upload_forget"), key=f"{key}_forget", on_click=forget)
     return given
 
 

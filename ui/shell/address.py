@@ -77,9 +77,9 @@ def reset(names: Iterable[str]) -> None:
         put(name, defaults()[name])
 
 
-def forget(owner: Subject) -> None:
+def forget(subject: Subject) -> None:
     """Reset what was chosen about one sentence, or about the whole text, its sentences included."""
-    reset(names_of(owner))
+    reset(names_of(subject))
 
 
 def bind(names: Iterable[str], to: str, here: object) -> None:

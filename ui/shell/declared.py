@@ -72,11 +72,11 @@ def steps() -> tuple[str, ...]:
     return tuple(name for name, setting in settings().items() if setting.is_step)
 
 
-def names_of(owner: Subject) -> tuple[str, ...]:
+def names_of(subject: Subject) -> tuple[str, ...]:
     """The names of the settings that are about the text, or about one sentence. Those about a sentence are about the text, too.
 
     >>> set(names_of("sentence")) < set(names_of("text"))
     True
     """
-    owners = {"text": ("text", "sentence")}.get(owner, (owner,))
-    return tuple(name for name, setting in settings().items() if setting.of in owners)
+    subjects = {"text": ("text", "sentence")}.get(subject, (subject,))
+    return tuple(name for name, setting in settings().items() if setting.of in subjects)

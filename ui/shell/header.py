@@ -67,7 +67,7 @@ def tools() -> st.delta_generator.DeltaGenerator:
 
 
 def turn_to(page: str) -> None:
-    """From a callback: go on at ``page``, one of PAGES, with the same settings."""
+    """From a callback, or before ``st.rerun``: go on at ``page``, one of PAGES, with the same settings."""
     st.session_state[_WANTED] = page
 
 

@@ -1,7 +1,7 @@
 """Questions that a page asks only after it has been drawn. Then it runs again and finds the answers in the engine's cache.
 
-The view *from what* uses it: it asks the quick methods, draws empty places for the slow ones, and leaves these for later. What the
-visitor does meanwhile comes first.
+The view *from what* asks the quick methods, draws empty places for the slow ones, and leaves these for later; the view *circuit* does so
+with its edges. What the visitor does meanwhile comes first.
 """
 
 from collections.abc import Callable

@@ -39,7 +39,7 @@ def draw(lens: Lens, values: Values) -> None:
         return
     ((figure, label),) = figures_of(lens, values).values()
     figures.draw(figure, "edits_bars", file_name(lens, "edits"), label=label, title=picture_title(lens))
-    heads = leading_heads(lens.trace, change_of(lens), lens.all_changes)
+    heads = leading_heads(lens.trace, shown_change(lens), lens.all_changes)
     if len(heads) > 1:
         with st.container(key="edits_heads", horizontal=True, gap="small"):
             for found in heads:
@@ -63,7 +63,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """A panel of bars for each of the heads; none where nothing was changed."""
     if not lens.changes:
         return {}
-    change = change_of(lens)
+    change = shown_change(lens)
     heads = leading_heads(lens.trace, change, lens.all_changes)
     attention = attention_of_change(lens.trace, change)
     outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
@@ -77,11 +77,11 @@ def framed(lens: Lens) -> list[tuple[int, int]]:
     if not lens.changes:
         return []
     return [
-        (found.layer, found.head) for found in leading_heads(lens.trace, change_of(lens), lens.all_changes)
+        (found.layer, found.head) for found in leading_heads(lens.trace, shown_change(lens), lens.all_changes)
     ]
 
 
-def change_of(lens: Lens) -> Change:
+def shown_change(lens: Lens) -> Change:
     """The change in focus; without one, the change of which the network was least sure, or the first if it does not say."""
     return lens.focus or min(
         lens.all_changes, key=lambda change: change.confidence if change.is_weighed else 1.0
@@ -92,7 +92,7 @@ def describe(lens: Lens, values: Values) -> str:
     """What the leading head did with the change."""
     if not lens.changes:
         return say("edits_none")
-    change = change_of(lens)
+    change = shown_change(lens)
     found = leading_heads(lens.trace, change, lens.all_changes)[0]
     only = lens.trace.shape(KIND) == (1, 1)
     more = "edits_reading" if found.share > found.usual else "edits_reading_less"
@@ -110,7 +110,7 @@ def describe(lens: Lens, values: Values) -> str:
 def notes(lens: Lens, values: Values) -> list[str]:
     if not lens.changes:
         return []
-    start, end = window(lens, change_of(lens))
+    start, end = window(lens, shown_change(lens))
     length = len(lens.trace.source_tokens)
     return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
 

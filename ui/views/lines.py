@@ -130,7 +130,7 @@ def describe(lens: Lens, values: Values) -> str:
     )
     return say(
         "lines_reading_one" if distance[row] else "lines_reading_straight",
-        place=_capital(_place(lens, heads[0])),
+        place=reading.capital(_place(lens, heads[0])),
         straight=straight[0],
         distance=int(distance[row]),
         **_edge(lens, heads[0], row, int(strongest[0][row])),
@@ -174,10 +174,6 @@ def _place(lens: Lens, head: LayerHeads) -> str:
 
 def _short(head: LayerHead) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 VIEW = View(

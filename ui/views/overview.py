@@ -9,7 +9,6 @@ import streamlit as st
 import viz
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
-from model.text.changes import Change
 from model.trace import interventions
 from model.trace.selection import LayerHead, Selection
 from ui.look.lens import Lens
@@ -20,6 +19,7 @@ from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import open_head
 from ui.wording.numbers_text import percent
+from ui.wording.reading import capital
 from ui.wording.texts import say
 from viz.specification import Specification
 
@@ -101,17 +101,12 @@ def rank(lens: Lens, order: str) -> Ranking:
         positions = row_positions(lens.trace, lens.kind, lens.all_changes)
         values = heads.distance(weights, positions[lens.read_rows])
     elif order == "edit":
-        values = attention_to_edit(lens.trace, lens.kind, change_of(lens), lens.all_changes).beyond_usual
+        values = attention_to_edit(lens.trace, lens.kind, lens.changes[0], lens.all_changes).beyond_usual
     else:
         values = heads.entropy(weights)
     ranked = np.argsort(values if order in ("place", "entropy") else -values, axis=None, kind="stable")
     places = zip(*np.unravel_index(ranked, values.shape), strict=True)
     return Ranking(order, values, tuple((int(layer), int(head)) for layer, head in places))
-
-
-def change_of(lens: Lens) -> Change:
-    """The chosen change, or the first."""
-    return lens.changes[0]
 
 
 def figure(
@@ -153,7 +148,7 @@ def describe(lens: Lens, ranking: Ranking) -> str:
     if ranking.name == "distance":
         return say("overview_reading_distance", **places, high=f"{high:.1f}", low=f"{low:.1f}")
     if ranking.name == "edit":
-        change = change_of(lens)
+        change = lens.changes[0]
         attention = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes)
         return say(
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
@@ -172,7 +167,7 @@ def describe(lens: Lens, ranking: Ranking) -> str:
 
 def notes(lens: Lens, ranking: Ranking) -> list[str]:
     """Which tile is open, what the numbers are, and how a long sentence was made to fit."""
-    found = [say("overview_open", place=_capital(lens.place))]
+    found = [say("overview_open", place=capital(lens.place))]
     if ranking.name != "place":
         found.append(say(f"overview_note_{ranking.name}"))
     if (joined := viz.cells_joined(len(lens.queries), len(lens.keys))) > 1:
@@ -182,7 +177,3 @@ def notes(lens: Lens, ranking: Ranking) -> list[str]:
 
 def _place(lens: Lens, head: LayerHead) -> str:
     return Selection(lens.kind, *head).label(say, lens.trace)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

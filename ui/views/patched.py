@@ -140,9 +140,7 @@ def describe(lens: Lens, values: Values) -> str:
         twin=twin,
         place=rows_of(lens, values, len(returned))[int(place)],
         token=visible_token(tokens[int(position)]),
-        share=percent(say, float(returned[place, position]))
-        if returned[place, position] <= 1
-        else "100\N{NO-BREAK SPACE}%",
+        share=percent(say, float(returned[place, position])) if returned[place, position] <= 1 else "100%",
     )
 
 

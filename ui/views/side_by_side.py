@@ -64,9 +64,11 @@ def other_pass(lens: Lens, values: Values) -> OtherPass | str:
 
 def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
     found = questions.correct(text, corrector)
-    if not found.sentences or found.sentences[0].too_long:
+    if not found.sentences:
         return "beside_empty"
     sentence = found.sentences[0]
+    if sentence.too_long:
+        return "beside_too_long"
     return OtherPass(sentence.source, sentence.text, sentence.trace)
 
 

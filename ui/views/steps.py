@@ -97,7 +97,7 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     """Which step was the least sure, of the whole sentence or of one change, and what else it considered."""
     rows = reading.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
-        "``needs`` says so"
+        "``needs.probabilities`` keeps other traces away"
     )
     logs = trace.log_probabilities
     row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
@@ -125,7 +125,7 @@ def _certain(values: dict[str, object]) -> str:
 def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
     """The numbers of one step, for the sentences about it."""
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
-        "``needs`` says so"
+        "``needs.probabilities`` keeps other traces away"
     )
     other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
     chance = float(np.exp(np.float64(trace.log_probabilities[row])))
@@ -151,7 +151,7 @@ def explain(lens: Lens) -> None:
         r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
         r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
     )
-    assert lens.trace.log_probabilities is not None, "``needs`` says so"
+    assert lens.trace.log_probabilities is not None, "``needs.probabilities`` keeps other traces away"
     probability = share(float(np.exp(lens.trace.log_probabilities.sum(dtype=np.float64))))
     markup.paragraph(say("steps_formula", probability=probability), "lead")
     markup.paragraph(say("steps_shown"), "lead")

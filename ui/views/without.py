@@ -99,7 +99,7 @@ class Verdict:
 def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
     """With all heads, and without those that are ``off``."""
     change, means = change_of(lens), means_of(lens, values)
-    assert change is not None, "the view says so"
+    assert change is not None, "without a change this is not called"
     sets = ((), tuple(off))
     texts = questions.written_without(lens.sentence, sets, lens.corrector, means)
     shares = questions.fix_without(lens.sentence, change, sets, lens.corrector, means)
@@ -183,7 +183,7 @@ def describe(lens: Lens, values: Values) -> str:
 def observed(lens: Lens, values: Values) -> str:
     """Whether the head that looked most is the one that mattered most."""
     change = change_of(lens)
-    assert change is not None, "the view says so"
+    assert change is not None, "without a change this is not called"
     found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(

@@ -37,7 +37,7 @@ def probability(value: float, minimum: float | None = None, digits: int = 2) -> 
 def percent(say: Say, share: float, digits: int = 0) -> str:
     """A share from 0 to 1 in per cent. What would be rounded to 0 is "less than", what would be rounded to 100 "more than";
     exactly 0 and 1 are said as they are."""
-    least = 10.0**-digits / 100  # the smallest share that is written, 1 % or 0.1 %
+    least = 10.0**-digits / 100  # the smallest share that is written, 1% or 0.1%
     if 0 < share <= least / 2:
         return say("percent_below", share=_plain_percent(least, digits))
     if 1 - least / 2 <= share < 1:
@@ -66,20 +66,18 @@ def nats(value: float) -> str:
 
 def share_kept(say: Say, value: float) -> str:
     """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than the whole score."""
-    return (
-        percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
-    )
+    return percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}%".replace("-", "−")
 
 
 def at_most(say: Say, share: float) -> str:
-    """An upper bound of a share: "at most 2.4 %", or "less than 0.1 %"."""
+    """An upper bound of a share: "at most 2.4%", or "less than 0.1%"."""
     if share < 0.001:
         return say("percent_below", share=_plain_percent(0.001, 1))
     return say("percent_at_most", share=percent(say, share, 1))
 
 
 def _plain_percent(share: float, digits: int) -> str:
-    return f"{share * 100:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{share * 100:.{digits}f}%"
 
 
 def about(language: str, number: float) -> str:

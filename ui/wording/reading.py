@@ -47,7 +47,16 @@ def describe(
         key=_token(say, keys[key]),
         weight=f"{weights[row, key]:.2f}",
     ).strip()
-    return sentence[0].upper() + sentence[1:]
+    return capital(sentence)
+
+
+def capital(text: str) -> str:
+    """``text`` with a capital letter at its beginning, as a sentence has it.
+
+    >>> capital("layer 1"), capital("")
+    ('Layer 1', '')
+    """
+    return text[:1].upper() + text[1:]
 
 
 def _side(change: Change, kind: str) -> tuple[int, int]:

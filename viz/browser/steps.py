@@ -117,7 +117,7 @@ def steps_data(
     Raises ValueError for a step outside 1..T.
     """
     logs, shares = trace.log_probabilities, trace.alternative_probabilities
-    assert logs is not None and shares is not None, "the view says so"
+    assert logs is not None and shares is not None, "a trace without probabilities has no steps"
     length = len(trace.target_tokens)
     if not 1 <= step <= length:
         raise ValueError(f"step should lie in 1..{length}, received {step}")
@@ -152,7 +152,7 @@ def produced_place(trace: Trace, row: int) -> int:
     A character outside the vocabulary is written as ``<outside>``, so there its probability tells.
     """
     logs, shares = trace.log_probabilities, trace.alternative_probabilities
-    assert logs is not None and shares is not None, "the view says so"
+    assert logs is not None and shares is not None, "a trace without probabilities has no steps"
     alternatives, token = trace.alternatives[row], trace.target_tokens[row]
     if token in alternatives:
         return alternatives.index(token)

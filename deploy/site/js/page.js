@@ -58,7 +58,7 @@ export class Site {
     this.places = Object.fromEntries(["live", "correction", "explorer", "status"].map((id) => [id, place(id)]));
     this.controls();
     window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
-    window.addEventListener("hashchange", () => this.change(this.addressed(), true));
+    window.addEventListener("hashchange", () => this.change({ ...this.fresh(), ...this.addressed() }, true));
     this.dress();
     this.show();
     this.open();

@@ -19,7 +19,7 @@ function oddsText(probability) {
 }
 
 export function percent(say, share) {
-  const plain = (value) => `${(value * 100).toFixed(0)}\u00a0%`;
+  const plain = (value) => `${(value * 100).toFixed(0)}%`;
   if (share > 0 && share <= 0.005) return say("percent_below", { share: plain(0.01) });
   if (share >= 0.995 && share < 1) return say("percent_above", { share: plain(0.99) });
   return plain(share);

@@ -231,3 +231,9 @@ def test_a_network_that_takes_no_interventions_says_so(open_app):
 
 def test_where_nothing_was_corrected_it_says_so(open_laboratory):
     assert KO["without_none"] in told(open_laboratory("without", sentence=RIGHT, edit=""))
+
+
+def test_a_second_sentence_that_is_too_long_is_told_so(open_laboratory):
+    app = open_laboratory("twins", twin="pair", twin_sentence="가" * 200)
+    assert KO["beside_too_long"] in told(app)
+    assert KO["beside_empty"] in told(open_laboratory("twins", twin="pair", twin_sentence=" "))

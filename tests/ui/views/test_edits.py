@@ -45,8 +45,8 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
         assert (
             EN["edits_head"].format(
                 place=place,
-                share=f"{found.share:.0%}".replace("%", " %"),
-                usual=f"{found.usual:.0%}".replace("%", " %"),
+                share=f"{found.share:.0%}",
+                usual=f"{found.usual:.0%}",
             )
             in titles
         )

@@ -83,7 +83,7 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
     np.testing.assert_allclose(bars(app), [attention.mean(axis=(0, 1)), attention[head]], rtol=1e-6)
     for found, place in ((mean, ()), (heads, head)):
         shares = (found.share, found.random, found.best)
-        cells = [f"{share[place]:.0%}".replace("%", "\N{NO-BREAK SPACE}%") for share in shares]
+        cells = [f"{share[place]:.0%}" for share in shares]
         assert "".join(f"<td>{cell}</td>" for cell in [*cells, f"{found.hits[place]} / 2"]) in html(app)
     assert EN["place_head"].format(layer=head[0] + 1, head=head[1] + 1) in html(app)
     assert EN["predict_not_an_explanation"] in html(app)

@@ -58,7 +58,9 @@ def logs(lab, intervention: Intervention) -> np.ndarray:
 
 def test_without_a_change_it_is_the_pass_that_trace_keras_shows(lab):
     found = lab.trace(SOURCE, TARGET)
-    plain = trace_keras(lab.laboratory.model, LETTERS.encode_source(SOURCE), [1, *LETTERS.encode_target(TARGET)])
+    plain = trace_keras(
+        lab.laboratory.model, LETTERS.encode_source(SOURCE), [1, *LETTERS.encode_target(TARGET)]
+    )
     for kind in plain.kinds:
         np.testing.assert_allclose(found.attention(kind), plain.attention(kind), atol=1e-6)
     np.testing.assert_allclose(found.log_probabilities, plain.log_probabilities, atol=1e-4)

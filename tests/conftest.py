@@ -25,7 +25,8 @@ SEED, END_BIAS = 2, 4.0
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so do all that need
-    the browser, since they share one server. These take longest, so they begin first: the order is that of the folders."""
+    the built site. Those that need a browser take longest, so they begin first, in each process with a server of its own: all in
+    one, they would go on alone for minutes after the others have ended. The order is that of the folders."""
     # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does not read.
     from xdist.scheduler import LoadFileScheduling
 
@@ -33,7 +34,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+            return "site" if nodeid.startswith("tests/browser/test_site_") else super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

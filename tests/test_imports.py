@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -106,8 +107,9 @@ def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield from ((node, arg.value) for arg in node.args if isinstance(arg, ast.Constant))
 
 
-def imported(path: Path) -> set[str]:
-    return {name for _, name in imports(ast.parse(path.read_text(encoding="utf-8")))}
+@cache  # most files are read by several tests, and reading one takes a hundredth of a second
+def imported(path: Path) -> frozenset[str]:
+    return frozenset(name for _, name in imports(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def roots(path: Path) -> set[str]:

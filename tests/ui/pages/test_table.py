@@ -91,16 +91,21 @@ def test_what_is_no_table_and_what_is_too_much_is_named():
     assert job.counts.problems == [(2, "too_long")]
 
 
+def wait_for(app, is_there) -> None:
+    """The job goes on in a thread of its own; whoever looks at the page looks again."""
+    deadline = time.monotonic() + 30
+    while not is_there():
+        assert time.monotonic() < deadline, html(app)
+        app.run()
+
+
 @pytest.fixture
 def open_file(open_app, correctors):
     def open_at(content: bytes, name: str = "class.csv", **settings):
         correctors["transformer"] = Network()
         app = open_app("table", **settings)
         app.file_uploader[0].set_value((name, content, "text/csv")).run()
-        for _ in range(100):  # the job goes on in a thread of its own
-            if app.get("arrow_data_frame") or app.error:
-                break
-            app.run()
+        wait_for(app, lambda: app.dataframe or app.error or any(each.value is None for each in app.selectbox))
         assert not app.exception
         return app
 
@@ -128,10 +133,7 @@ def test_nothing_is_corrected_before_a_column_is_chosen_and_the_others_are_kept(
         for number, name in enumerate(["번호", "이름", "소감"], start=1)
     ]
     choice.set_value(2).run()
-    for _ in range(100):
-        if app.dataframe:
-            break
-        app.run()
+    wait_for(app, lambda: app.dataframe)
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "다음에 또 오고 싶다"]
     made = makers[KO["table_download_csv"]]()
     head, first, _ = csv.reader(io.StringIO(made.decode("utf-8-sig")))
@@ -143,11 +145,7 @@ def test_a_column_that_is_called_text_is_chosen_and_can_be_changed(open_file):
     app = open_file("이름,text\n고갱,비가 온다\n".encode())
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["비가 온다"]
     app.selectbox[0].set_value(0).run()
-    for _ in range(100):
-        if list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"]:
-            break
-        app.run()
-    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"]
+    wait_for(app, lambda: list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"])
 
 
 def test_a_file_is_still_there_after_another_page_and_can_be_taken_away(open_file):

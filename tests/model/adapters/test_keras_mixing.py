@@ -17,13 +17,13 @@ from tests.model.adapters.whole_transformers import Block, Causal, Gated, WholeD
 BUILDS = {
     "norms behind": {},
     "norms before": {"norm_first": True},
-    "shared keys, a gate": {"norm_first": True, "attention": grouped, "feed_forward": Gated},
+    "gated, with shared keys": {"norm_first": True, "attention": grouped, "feed_forward": Gated},
 }
 READ = [*IDS[0], *IDS[1][:-1]]
 PLACE = 1
 
 
-@pytest.fixture(params=BUILDS)
+@pytest.fixture(params=BUILDS, scope="module")
 def lab(request):
     keras.utils.set_random_seed(3)
     model = WholeDecoder(**BUILDS[request.param])
@@ -72,8 +72,8 @@ def test_a_zeroed_value_changes_what_its_layer_puts_out(lab):
     with replaced(values, "call", lambda *args, **kwargs: project(*args, **kwargs) * kept):
         zeroed = outputs(model, block)
     norms = np.linalg.norm(plain, axis=-1) * np.linalg.norm(zeroed, axis=-1)
-    found = lab.laboratory.zeroed(*IDS).decoder[1, :, PLACE]
-    np.testing.assert_allclose(found, 1 - (plain * zeroed).sum(-1) / norms, atol=1e-5)
+    found = lab.laboratory.zeroed(*IDS).decoder
+    np.testing.assert_allclose(found[1, :, PLACE], 1 - (plain * zeroed).sum(-1) / norms, atol=1e-5)
     assert found.max() > 1e-3
 
 

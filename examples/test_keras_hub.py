@@ -10,6 +10,8 @@ import keras
 
 from examples.test_notebook import ends_with_the_lens
 from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
+from model.analysis import contrast_of_row, contribution
+from model.analysis.contributions import METHODS, methods_of
 from viz import explore
 
 PAD, START = 1, 0
@@ -114,6 +116,10 @@ def test_a_decoder_alone_in_the_laboratory(make):
     np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
     off = lab.trace_under("cab", "d", Intervention(off={("decoder_attention", 1, 2)}))
     assert np.abs(off.log_probabilities - found.log_probabilities).max() > 1e-6
+    assert methods_of(lab) == tuple(METHODS)
+    contrast = contrast_of_row(lab, "cab", "d", row=0)
+    for method in ("norms", "alti", "value_zeroing"):
+        assert contribution(lab, "cab", "d", contrast, method).source.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_an_encoder():

@@ -7,19 +7,23 @@ L layers, H heads, S tokens of the prompt, T written ones, N = S + T - 1 tokens 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.keras import Inputs
-from model.adapters.keras_pass import KerasPass, array_of, run, with_slopes
+from model.adapters.keras_finding import Recorded
+from model.adapters.keras_mixing import DecoderMixing
+from model.adapters.keras_parts import recorded
+from model.adapters.keras_pass import LOCK, KerasPass, array_of, run, with_slopes
 from model.adapters.outputs import probabilities
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import without_memory
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced
-from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
@@ -38,9 +42,11 @@ def laboratory_of_keras_decoder(
 ) -> OwnNetwork:
     """The laboratory of a decoder alone. Raises ValueError for a network that is none."""
     passes = KerasDecoderPasses(model, vocabulary, inputs, longest)
-    return OwnNetwork(
-        model.name, _PromptTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=without_memory()
-    )
+    abilities = [INTERVENTIONS, GRADIENTS]
+    with suppress(Exception):  # it is built otherwise, for which each library has its own kind of error
+        passes.mixing = DecoderMixing(passes, vocabulary.end)
+        abilities.append(MIXING)
+    return OwnNetwork(model.name, _PromptTexts(vocabulary), passes, abilities, why=without_memory())
 
 
 class _PromptTexts:
@@ -62,6 +68,7 @@ class KerasDecoderPasses(WithoutTaps):
     def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None, longest: int | None = None):
         self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
         self._longest, self.end = longest or _LONGEST, vocabulary.end
+        self.mixing: DecoderMixing | None = None  # where its layers are known
         # The first pass may make weights, for which some backends call layers more than once.
         for _ in range(2):
             pass_ = KerasPass(None, {}, ([vocabulary.end] * _PROBE,), None)
@@ -119,12 +126,25 @@ class KerasDecoderPasses(WithoutTaps):
         return Slopes(*(without_nan(np.stack(part).astype(np.float32)) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        """Raises ValueError."""
-        raise without_memory()
+        """What one plain pass holds. Raises ValueError for a network whose layers are not known."""
+        return self._known_mixing().insides([*source, *target[:-1]])
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """Raises ValueError."""
-        raise without_memory()
+        """As ``Laboratory.zeroed`` says. Raises ValueError for a network whose layers are not known."""
+        return self._known_mixing().zeroed([*source, *target[:-1]])
+
+    def _known_mixing(self) -> DecoderMixing:
+        if self.mixing is None:
+            raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self.mixing
+
+    def recorded(self, read: Sequence[int]) -> Recorded:
+        """One pass with the calls of its layers. ``DecoderMixing`` calls its attention an encoder's."""
+        pass_ = KerasPass(self._order, {}, (read,), None)
+        with LOCK, recorded(lambda: len(pass_.heard)) as calls:
+            logits = run(self.model, self._inputs, pass_)
+        order = [at and ("encoder_attention", at[1]) for at in self._order]
+        return Recorded([], list(read), calls, [each[0] for each in pass_.heard], order, array_of(logits)[0])
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         """The pass over both texts; ``prompt`` says how many tokens the first one has."""

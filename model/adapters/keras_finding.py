@@ -6,7 +6,7 @@ that these weights make into what the output projection reads. A feed-forward ne
 S source tokens, T tokens that the decoder reads, N of either; H heads, d their width, Q query and K key positions, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -52,7 +52,8 @@ class Attention(NamedTuple):
 class Finding:
     """What is found in one pass. ``arrays`` fills up, in the paths that ``PatchedTransformer`` reads."""
 
-    def __init__(self, pass_: Recorded):
+    def __init__(self, pass_: Recorded, sides: Mapping[str, Sequence[str]] = ATTENTIONS):
+        """``sides``: which sides it has, and which kinds of attention each of them."""
         self.pass_ = pass_
         calls = list(enumerate(pass_.calls))
         self.linears = [each for place, call in calls if (each := linear(place, call)) is not None]
@@ -60,11 +61,15 @@ class Finding:
         self.softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
         self.layers = {
             side: 1 + max(layer for kind, layer in self.softmaxes if kind == ATTENTIONS[side][0])
-            for side in ATTENTIONS
+            for side in sides
         }
-        if self.layers["decoder"] != sum(kind == "cross_attention" for kind, _ in self.softmaxes):
+        if "decoder" in sides and self.layers["decoder"] != sum(
+            kind == "cross_attention" for kind, _ in self.softmaxes
+        ):
             raise ValueError("the layers of its decoder do not all look at the source once")
-        self.heads = {kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for kind in ATTENTION_PATHS}
+        self.heads = {
+            kind: len(self.pass_.weights[self.softmaxes[kind, 0]]) for some in sides.values() for kind in some
+        }
         self.arrays: dict[str, np.ndarray] = {}
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: which call is given the beginning of the stream
@@ -126,12 +131,20 @@ class Finding:
         return before.given if before is not None and self.norm_first else first.given
 
     def _attention(self, kind: str, layer: int) -> Attention:
+        number, near_by, what = self._near(kind, layer)
+        query, key = _query_and_key(self.pass_.weights[number], near_by, what)
+        return Attention(query, key, *self._mixing(number, near_by, what))
+
+    def _near(self, kind: str, layer: int) -> tuple[int, list[Linear], str]:
+        """The number of a softmax, the linear layers before it, and what a message calls it."""
         number = self.softmaxes[kind, layer]
-        weights = self.pass_.weights[number]
         near_by = [each for each in self.linears if each.softmaxes <= number][-_NEAREST:]
+        return number, near_by, f"attention {layer + 1} ({kind.removesuffix('_attention')})"
+
+    def _mixing(self, number: int, near_by: Sequence[Linear], what: str) -> tuple[Linear, Linear]:
+        """Which of the linear layers ``near_by`` makes the values of a softmax, and which one behind it reads what the heads found."""
+        weights = self.pass_.weights[number]
         after = [each for each in self.linears if each.softmaxes > number]
-        what = f"attention {layer + 1} ({kind.removesuffix('_attention')})"
-        query, key = _query_and_key(weights, near_by, what)
         output = next((each for each in after if len(each.given) == weights.shape[1]), None)
         values = [each for each in near_by if len(each.given) == weights.shape[2]]
         mixed = [(_mixed(weights, each.returned), each) for each in values]
@@ -143,7 +156,7 @@ class Finding:
         best = min(fitting, key=lambda each: each[0], default=None)
         if output is None or best is None or best[0] > _MISFIT:
             raise ValueError(f"no Dense layers make the values and the output of {what}")
-        return Attention(query, key, best[1], output)
+        return best[1], output
 
     def _feed_forward(self, path: str, entered: np.ndarray, behind: Linear, where: str) -> Linear:
         """The linear layer that ends the feed-forward network that reads ``entered``."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.adapters.own_stream import OwnStream
+from model.plain.parts import kind_side
 from model.trace.laboratory_data import Insides, Zeroed
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
 from model.trace.taps import tap
@@ -16,12 +17,15 @@ from model.trace.trace import ATTENTION_KINDS
 
 def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Insides:
     """``Insides`` of one plain pass over S ids and T written ids."""
-    values = {kind: tap(kind, "value") for kind in ATTENTION_KINDS}
-    found = stream.taps(
-        source, target, [*ATTENTION_KINDS, *values.values(), "encoder_residual", "decoder_residual"]
-    )
+    values = [tap(kind, "value") for kind in ATTENTION_KINDS]
+    found = stream.taps(source, target, [*ATTENTION_KINDS, *values, "encoder_residual", "decoder_residual"])
+    return insides_of_taps(stream, found, ATTENTION_KINDS)
+
+
+def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequence[str]) -> Insides:
+    """``Insides`` of the ``kinds`` of attention whose weights, values and residual stream were found in a pass."""
     entering, kernels, biases, scales = {}, {}, {}, {}
-    for kind in ATTENTION_KINDS:
+    for kind in kinds:
         nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
         both = [stream.output_projection(kind, node.layer) for node in nodes]
         entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
@@ -31,8 +35,8 @@ def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence
         biases[kind] = np.stack([bias for _, bias in both])
         scales[kind] = np.stack([stream.norm_weights(kind, node.layer)[0] for node in nodes])
     return Insides(
-        {kind: found[kind] for kind in ATTENTION_KINDS},
-        {kind: found[name] for kind, name in values.items()},
+        {kind: found[kind] for kind in kinds},
+        {kind: found[tap(kind, "value")] for kind in kinds},
         entering,
         kernels,
         biases,
@@ -47,19 +51,20 @@ def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[
         source, target, ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]
     )
     layers = range(stream.layers("decoder"))
-    return Zeroed(*(np.stack([_turned(stream, found, kind, layer) for layer in layers]) for kind in kinds))
+    return Zeroed(*(np.stack([turned(stream, found, kind, layer) for layer in layers]) for kind in kinds))
 
 
-def _turned(stream: OwnStream, found: dict[str, np.ndarray], zeroed: str, layer: int) -> np.ndarray:
+def turned(stream: OwnStream, found: dict[str, np.ndarray], zeroed: str, layer: int) -> np.ndarray:
     """(T, K) cosine distances: one layer without the value at each of K positions in the attention ``zeroed``."""
-    stacks = SUBLAYERS["decoder"]
-    plain = found["decoder_residual"][(layer + 1) * len(stacks)]  # (T, D)
+    side = kind_side(zeroed)
+    stacks, residual = SUBLAYERS[side], found[tap(side, "residual")]
+    plain = residual[(layer + 1) * len(stacks)]  # (T, D)
     count = found[zeroed].shape[-1]
-    x = np.repeat(found["decoder_residual"][layer * len(stacks)][None], count, axis=0)  # (K, T, D)
+    x = np.repeat(residual[layer * len(stacks)][None], count, axis=0)  # (K, T, D)
     for kind in stacks:
         entered = stream.enter(kind, layer, x)
-        if kind not in ATTENTIONS["decoder"]:
-            output = stream.feed_forward("decoder", layer, entered)
+        if kind not in ATTENTIONS[side]:
+            output = stream.feed_forward(side, layer, entered)
         elif kind == zeroed:
             weights, values = found[kind][layer], found[tap(kind, "value")][layer]  # (H, T, K), (H, K, D/H)
             kept = 1 - np.eye(count, dtype=np.float32)

@@ -157,14 +157,18 @@ class OwnStream(PatchedTransformer):
 def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
     """``stream`` itself, if its walk gives ``logits`` (T, V), those of the network's own pass, or their logarithms of probabilities. Raises
     ValueError if it does not, because the network is then built in another way than was assumed."""
-    walked = stream.taps(source, target, ["logits"])["logits"]
+    check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
+    return stream
+
+
+def check_logits(walked: np.ndarray, logits: np.ndarray) -> None:
+    """Raises ValueError where what a walk gives, (T, V), is not the network's own ``logits``."""
     off = np.inf
     if walked.shape == logits.shape:  # what is added to all logits of a row says nothing
         off = np.abs(_centred(walked) - _centred(logits)).max() / max(np.abs(_centred(logits)).max(), 1e-12)
     if not off < CLOSE:
         message = f"a walk through its layers does not give its own logits, and is off by {off:.2g}"
         raise NoStreamError(message, OTHER_LOGITS)
-    return stream
 
 
 def _centred(logits: np.ndarray) -> np.ndarray:

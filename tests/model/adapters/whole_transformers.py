@@ -106,3 +106,38 @@ class WholeTransformer(keras.Model):
         for block in self.decoder:
             state = block(state, memory)
         return self.out(self.closing[1](state) if self.closing else state)
+
+
+class Causal(layers.Layer):
+    """``attention`` that sees no later token, whatever it is asked for."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.inner = attention()
+
+    def call(self, query, memory, use_causal_mask=False):
+        return self.inner(query, memory, use_causal_mask=True)
+
+
+def grouped():
+    """Both heads share their keys and values (Shazeer 2019)."""
+    return layers.GroupQueryAttention(3, HEADS, 1)
+
+
+class WholeDecoder(keras.Model):
+    """Two layers of a decoder alone."""
+
+    def __init__(
+        self, norm_first=False, attention=of_keras, feed_forward=forward, norm=layers.LayerNormalization
+    ):
+        super().__init__()
+        parts = norm_first, lambda: Causal(attention), feed_forward, norm
+        self.read, self.out = Positions(), layers.Dense(VOCABULARY)
+        self.blocks = [Block(*parts, False) for _ in range(2)]
+        self.closing = norm() if norm_first else None
+
+    def call(self, ids):
+        state = self.read(ids)
+        for block in self.blocks:
+            state = block(state)
+        return self.out(self.closing(state) if self.closing else state)

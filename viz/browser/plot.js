@@ -93,6 +93,8 @@ class Plot {
     this.at = at;
     this.root.classList.toggle("answering", Boolean(this.data.answers && this.trigger));
     this.forgetAnotherForm(Plotly, at.figure);
+    // Else Plotly draws what stands beside the cells twice: for the margins before, and for these.
+    if (at.figure.layout.margin?.autoexpand === false) delete this.canvas._fullLayout?._size;
     this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.newConfig());
     await this.busy;
     if (!this.listens) {

@@ -9,7 +9,7 @@ from playwright.sync_api import FrameLocator, expect
 
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
-from tests.browser.visit import PATIENCE, serious_violations
+from tests.browser.visit import CELLS, PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large
 from viz import explore
@@ -53,9 +53,9 @@ def elsewhere(url: str) -> list[str]:
 
 
 def drawn(frame: FrameLocator, place: str) -> np.ndarray:
-    """The numbers of the heatmap that Plotly draws."""
+    """The numbers of the heatmap that is drawn."""
     plot = frame.locator(f"{place} .js-plotly-plot").first
-    return np.array(plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])"), np.float32)
+    return np.array(plot.evaluate(CELLS), np.float32)
 
 
 @pytest.mark.parametrize("kind", TRACE.kinds)
@@ -85,6 +85,30 @@ def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
         plot.press(key)
     expect(frame.get_by_label("Layer", exact=True)).to_have_value("1")
     expect(frame.get_by_label("Head", exact=True)).to_have_value("1")
+
+
+# The pixels of the mosaic that is painted, and of the one that Plotly makes of the same figure.
+BOTH_MOSAICS = """async plot => {
+  const { figure } = plot.parentElement.plot.at;
+  const place = document.body.appendChild(document.createElement("div"));
+  await Plotly.newPlot(place, figure.data, figure.layout);
+  const image = new Image();
+  image.src = place.querySelector(".hm image").href.baseVal;
+  await image.decode();
+  const own = plot.parentElement.querySelector(".cells");
+  const other = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+  other.getContext("2d").drawImage(image, 0, 0);
+  return [own, other].map(each => Array.from(each.getContext("2d").getImageData(0, 0, each.width, each.height).data));
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_mosaic_has_the_colours_that_plotly_would_give_it(show, theme):
+    frame = show(explore(TRACE, theme=theme))
+    frame.locator(".overview .plot[data-drawn]").wait_for()
+    painted, plotly = np.array(frame.locator(".overview .js-plotly-plot").evaluate(BOTH_MOSAICS))
+    assert len(set(map(tuple, painted.reshape(-1, 4)))) > 50
+    np.testing.assert_allclose(painted, plotly, atol=1)
 
 
 def test_padding_is_dotted_blank_in_the_overview_and_draws_no_line(show):
@@ -203,9 +227,7 @@ def test_two_traces_show_the_same_head_and_their_difference(show):
     frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
     found = plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])")
     np.testing.assert_allclose(found, expected, atol=2e-4)
-    tiles = difference.locator(".overview .js-plotly-plot").evaluate(
-        "plot => plot._fullData[0].z.map(row => [...row])"
-    )
+    tiles = difference.locator(".overview .js-plotly-plot").evaluate(CELLS)
     tile = np.array(tiles)[: expected.shape[0], : expected.shape[1]]
     whole = OTHER.cross_attention - TRACE.cross_attention
     np.testing.assert_allclose((tile - 128) / 127, whole[0, 0] / np.abs(whole).max(), atol=0.01)

@@ -243,16 +243,25 @@ def click(page: Page, place: tuple[float, float]) -> None:
     page.mouse.click(*place)
 
 
+# figure -> the values of its first trace, row by row. A mosaic's are painted beneath the figure (viz/browser/plot_cells.js), which holds none.
+CELLS = """figure => {
+  const { z } = figure.parentElement.plot.at.figure.data[0];
+  if (z.dtype !== "u1") return Array.from(figure._fullData[0].z, row => Array.from(row));
+  const [rows, columns] = z.shape.split(",").map(Number);
+  const bytes = Array.from(atob(z.bdata), each => each.charCodeAt(0));
+  return Array.from({ length: rows }, (_, row) => bytes.slice(row * columns, (row + 1) * columns));
+}"""
+
+
 def heatmap(page: Page, place: int | str = 0) -> np.ndarray:
     """The values (Q, K) that a figure holds in the browser: the page's n-th, or one at a selector."""
     # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
     rows = page.wait_for_function(
-        """place => {
+        f"""place => {{
           const figure = typeof place === "string"
             ? document.querySelector(place) : document.querySelectorAll(".js-plotly-plot")[place];
-          const data = figure?._fullData;
-          return data?.length && Array.from(data[0].z, row => Array.from(row));
-        }""",
+          return figure?._fullData?.length && ({CELLS})(figure);
+        }}""",
         arg=place,
     )
     return np.array(rows.json_value(), dtype=np.float32)

@@ -113,12 +113,16 @@ class Explorer {
   drawControls() {
     const { data, kind, words } = this;
     const [layers, heads] = kind.shape;
+    const rows = this.hasPatches() && kind.lines.queries.map(({ sign }) => sign);
+    const shown = JSON.stringify([...CHOSEN.map((name) => this[name]), data.kinds.indexOf(kind), layers, heads, together, rows]);
+    if (this.controlled?.shown === shown && this.controlled.words === words) return; // to lay them out takes as long as a small picture
+    this.controlled = { shown, words };
     const numbered = (count) => [[MEAN, words.mean], ...Array.from({ length: count }, (_, i) => [i, String(i + 1)])];
     const number = (value) => (value === MEAN ? MEAN : Number(value));
     const parts = [];
     if (data.kinds.length > 1) {
       const labels = data.kinds.map(({ label }, i) => [i, label]);
-      const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: data.kinds[value] }));
+      const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: this.data.kinds[value] }));
       kinds.querySelector("select").disabled = this.view === "steps"; // the steps show both kinds of the decoder anyway
       parts.push(kinds);
     }

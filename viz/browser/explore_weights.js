@@ -97,11 +97,12 @@ function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windo
   const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
   const bytes = new Uint8Array(height * width).fill(NO_CELL);
   const [byteOf, isStronger] = largest ? [signedByte(largest), furtherFromMiddle] : [weightByte, (byte, before) => byte > before];
-  const emptyIn = (layer) =>
-    Uint8Array.from({ length: rows * columns }, (_, i) => {
-      const place = [Math.floor(i / columns), i % columns];
-      return isPadded(...place) || isMasked(...place, layer);
-    });
+  const emptyIn = (layer) => {
+    const found = new Uint8Array(rows * columns);
+    for (let row = 0; row < rows; row += 1)
+      for (let column = 0; column < columns; column += 1) found[row * columns + column] = isPadded(row, column) || isMasked(row, column, layer);
+    return found;
+  };
   let empty = emptyIn();
   for (let tile = 0; tile < layers * heads; tile += 1) {
     if ((windows || sparse) && tile % heads === 0) empty = emptyIn(tile / heads);
@@ -175,6 +176,7 @@ function spread(dtype, values, rows, columns) {
 
 function base64(values) {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  if (bytes.toBase64) return bytes.toBase64(); // browsers from 2025 on
   let text = "";
   for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   return btoa(text);

@@ -29,6 +29,7 @@ library();
 class Plot {
   constructor(root) {
     this.root = root;
+    this.cells = root.appendChild(part("canvas", "cells"));
     this.canvas = root.appendChild(part("div", "canvas"));
     this.frame = part("div", "cursor");
     this.told = part("div", "told");
@@ -93,8 +94,13 @@ class Plot {
     this.at = at;
     this.root.classList.toggle("answering", Boolean(this.data.answers && this.trigger));
     this.forgetAnotherForm(Plotly, at.figure);
-    this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.newConfig());
+    // Else Plotly draws what stands beside the cells twice: for the margins before, and for these.
+    if (at.figure.layout.margin?.autoexpand === false) delete this.canvas._fullLayout?._size;
+    this.busy = Plotly.react(this.canvas, leftToPlotly(at.figure), at.figure.layout, this.newConfig());
     await this.busy;
+    const mosaic = paintedTrace(at.figure);
+    this.cells.hidden = !mosaic;
+    if (mosaic) paintCells(this.cells, mosaic, this.canvas._fullLayout);
     if (!this.listens) {
       this.listens = true;
       this.canvas.on("plotly_click", (event) => this.choose(event));
@@ -249,7 +255,7 @@ class Plot {
       layout.title = { text: this.data.title, font: { size: 15 }, x: 0.01, xanchor: "left", yref: "container", y: 1 - TITLE / 2 / layout.height, yanchor: "middle" };
     }
     return Plotly.downloadImage(
-      { data: this.canvas.data, layout, config: { staticPlot: true } },
+      { data: this.at.figure.data, layout, config: { staticPlot: true } },
       { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file }
     );
   }

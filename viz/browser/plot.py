@@ -18,6 +18,7 @@ PLOT = read_script(
     "type.js",
     "plot_fit.js",
     "plot_tiles.js",
+    "plot_cells.js",
     "plot.js",
     isolated=False,
     constants={**SAVING, **TYPE, "LIBRARY": served(PLOTLY)},

@@ -5,10 +5,9 @@ import { logSoftmax } from "./drafting.js";
 import { END_ID, OUTSIDE_ID, PAD_ID, START_ID } from "./tokenizer.js";
 
 export function findStretches(source, target, produced, tokenizer, accepts, { numbers }) {
-  const logs = logSoftmax(produced);
-  const log = (t, id) => logs[t * produced.size + id];
+  const log = logSoftmax(produced);
   const written = findChanges(source, target);
-  const others = othersOf(produced, logs, tokenizer, numbers);
+  const others = othersOf(produced, log, tokenizer, numbers);
   const edits = [...written.map(({ targetStart, targetEnd }) => [targetStart, targetEnd]), ...others.map(({ first, last }) => [first, last])];
   const original = tokenizer.encodeTarget(source);
   const stretches = [];
@@ -46,15 +45,15 @@ function commonStart(one, other) {
 }
 
 /** All that the network might have written in place of one token, the most probable first. */
-function othersOf({ ids, size }, logs, tokenizer, { LEAST_PROBABILITY, MOST }) {
+function othersOf({ ids, size }, log, tokenizer, { LEAST_PROBABILITY, MOST }) {
   const least = Math.log(LEAST_PROBABILITY);
   const never = [PAD_ID, START_ID, OUTSIDE_ID];
   const rated = [];
-  for (let i = 0; i < logs.length; i += 1) {
-    if (logs[i] <= least) continue;
-    const [t, token] = [Math.floor(i / size), i % size];
-    if (token !== ids[t] && !never.includes(token)) rated.push([logs[i] - logs[t * size + ids[t]], t, token]);
-  }
+  for (let t = 0; t < ids.length; t += 1)
+    for (let token = 0; token < size; token += 1) {
+      const own = log(t, token);
+      if (own > least && token !== ids[t] && !never.includes(token)) rated.push([own - log(t, ids[t]), t, token]);
+    }
   rated.sort((one, other) => other[0] - one[0] || other[1] - one[1] || other[2] - one[2]);
   return rated.slice(0, MOST).flatMap(([ratio, t, token]) =>
     instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio }))

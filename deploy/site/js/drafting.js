@@ -76,40 +76,53 @@ function cutOff({ logits, attention, size }, ids) {
   };
 }
 
-/** Float64Array (T * V) natural logarithms of the probabilities. */
-export function logSoftmax({ logits, size }) {
-  const logs = new Float64Array(logits.length);
-  for (let start = 0; start < logits.length; start += size) {
+/**
+ * (t, id) -> the natural logarithm of the probability of a token in a pass {logits, size}. The sum of each row is kept with the pass, which is
+ * asked several times; a logarithm for every token would take more memory than all else that a sentence needs.
+ */
+export function logSoftmax(pass) {
+  const { logits, size } = pass;
+  pass.sums ??= rowSums(logits, size);
+  return (t, id) => logits[t * size + id] - pass.sums[t];
+}
+
+/** Float64Array (T) of the logarithm of each row's sum of exponentials. */
+function rowSums(logits, size) {
+  const sums = new Float64Array(logits.length / size);
+  for (let t = 0; t < sums.length; t += 1) {
+    const start = t * size;
     let largest = -Infinity;
     for (let i = start; i < start + size; i += 1) if (logits[i] > largest) largest = logits[i];
     let sum = 0;
     for (let i = start; i < start + size; i += 1) sum += Math.exp(logits[i] - largest);
-    const all = largest + Math.log(sum);
-    for (let i = start; i < start + size; i += 1) logs[i] = logits[i] - all;
+    sums[t] = largest + Math.log(sum);
   }
-  return logs;
+  return sums;
 }
 
 /** What a trace needs of one pass: the probability of each written token, and the most probable ones of each row. */
 export function readOff(produced, tokenizer) {
-  const { ids, size, attention } = produced;
-  const logs = logSoftmax(produced);
-  const rows = ids.map((_, t) => strongest(logs.subarray(t * size, (t + 1) * size)));
+  const { ids, size, logits, attention } = produced;
+  const log = logSoftmax(produced);
+  const rows = ids.map((_, t) => strongest(logits.subarray(t * size, (t + 1) * size)));
   return {
     attention,
-    logProbabilities: ids.map((id, t) => logs[t * size + id]),
+    logProbabilities: ids.map((id, t) => log(t, id)),
     alternatives: rows.map((best) => tokenizer.labels(best)),
-    alternativeProbabilities: rows.map((best, t) => best.map((id) => Math.exp(logs[t * size + id]))),
+    alternativeProbabilities: rows.map((best, t) => best.map((id) => Math.exp(log(t, id)))),
   };
 }
 
-function strongest(logs) {
+/** The ids of the largest logits, the largest first. */
+function strongest(logits) {
   const best = [];
-  for (let id = 0; id < logs.length; id += 1) {
-    if (best.length === ALTERNATIVES && logs[id] <= logs[best.at(-1)]) continue;
-    const place = best.findIndex((other) => logs[id] > logs[other]);
+  let least = -Infinity; // of those found, once there are enough
+  for (let id = 0; id < logits.length; id += 1) {
+    if (logits[id] <= least) continue;
+    const place = best.findIndex((other) => logits[id] > logits[other]);
     best.splice(place < 0 ? best.length : place, 0, id);
     best.length = Math.min(best.length, ALTERNATIVES);
+    if (best.length === ALTERNATIVES) least = logits[best.at(-1)];
   }
   return best;
 }

@@ -28,8 +28,8 @@ function contrastOfChange({ tokenizer }, { source, text }, change) {
 async function oddsOf({ network, tokenizer }, { source, text }, { row, written, instead }, changed) {
   const target = tokenizer.encodeTarget(text).slice(0, row + 1);
   const { logits, size } = await network.read(tokenizer.encodeSource(source), target, { ...NOTHING, ...changed });
-  const logs = logSoftmax({ logits: logits.subarray(row * size), size });
-  return { written: logs[written], instead: logs[instead] };
+  const log = logSoftmax({ logits: logits.subarray(row * size), size });
+  return { written: log(0, written), instead: log(0, instead) };
 }
 
 const logOdds = ({ written, instead }) => written - instead;

@@ -11,15 +11,23 @@ export function figuresOf(template, trace, changes, sizes) {
     const rows = changedRows(changes, kind.kind, queries.length);
     const filled = { ...kind, values, weights, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / sizes.MOST_CELLS)) };
     const colour = kind.lines.colours.accent;
-    const map = (which) => withTokens(kind.maps[which], queries, keys, rows, colour, sizes);
-    return {
-      ...filled,
-      overview: withTiles(kind.overview, filled, sizes),
-      maps: { linear: map("linear"), logarithmic: map("logarithmic") },
-      lines: withEnds(kind.lines, queries, keys, rows, template.token_name, sizes),
-    };
+    const map = (which) => () => withTokens(kind.maps[which], queries, keys, rows, colour, sizes);
+    return withLater(filled, {
+      overview: () => withTiles(kind.overview, filled, sizes),
+      maps: () => withLater({}, { linear: map("linear"), logarithmic: map("logarithmic") }),
+      lines: () => withEnds(kind.lines, queries, keys, rows, template.token_name, sizes),
+    });
   });
-  return { ...template, kinds, steps: stepsOf(template, trace, changes, sizes) };
+  return withLater({ ...template, kinds }, { steps: () => stepsOf(template, trace, changes, sizes) });
+}
+
+/** `object` with parts that are made when they are first asked for: of all maps of a sentence mostly one is drawn. `makers`: name -> function. */
+function withLater(object, makers) {
+  for (const [name, make] of Object.entries(makers)) {
+    const get = () => Object.defineProperty(object, name, { value: make(), enumerable: true })[name];
+    Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
+  }
+  return object;
 }
 
 export function axesOf(kind, { sourceTokens, targetTokens, decoderInputTokens }) {

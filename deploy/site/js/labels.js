@@ -2,6 +2,7 @@
 
 const BLANKS = { " ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥" };
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
+const patterns = {}; // source -> expression; the one for wide characters is long
 const UNSEEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]$/u;
 
 /** The characters that are seen of a token. */
@@ -24,6 +25,6 @@ export function tokenLabel(token, sizes) {
 }
 
 export function widthInEm(label, { WIDE, NARROW_EM }) {
-  const wide = new RegExp(WIDE, "u");
+  const wide = (patterns[WIDE] ??= new RegExp(WIDE, "u"));
   return Array.from(label).reduce((sum, character) => sum + (wide.test(character) ? 1 : NARROW_EM), 0);
 }

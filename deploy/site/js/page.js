@@ -86,6 +86,7 @@ export class Site {
     languages.onchange = ({ target }) => this.change({ lang: target.value });
     document.getElementById("example").onchange = ({ target }) => {
       if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
+      target.value = ""; // shows its label again
     };
   }
 
@@ -101,9 +102,22 @@ export class Site {
     this.show();
   }
 
-  /** All words and colours of the page. */
+  /** The page's words and colours, where they are others than before, and its text. */
   dress() {
     const { lang, theme, lecture, text } = this.state;
+    const look = JSON.stringify([lang, theme, lecture]);
+    if (look !== this.look) this.dressAnew();
+    this.look = look;
+    const { say } = this;
+    window.components.live_text({
+      data: { text, revision: this.revision, label: say("input_label"), placeholder: say("input_placeholder"), longest: LONGEST, waiting: "" },
+      parentElement: this.places.live.shadowRoot,
+      setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
+    });
+  }
+
+  dressAnew() {
+    const { lang, theme, lecture } = this.state;
     const { say } = this;
     const root = document.documentElement;
     root.lang = lang;
@@ -125,11 +139,6 @@ export class Site {
     example.setAttribute("aria-label", say("example_label"));
     const options = this.examples.map(({ id }, i) => new Option(say(`example_${id}`), i));
     example.replaceChildren(new Option(say("example_label"), ""), ...options);
-    window.components.live_text({
-      data: { text, revision: this.revision, label: say("input_label"), placeholder: say("input_placeholder"), longest: LONGEST, waiting: "" },
-      parentElement: this.places.live.shadowRoot,
-      setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
-    });
   }
 
   keyOf = ({ text, opened = null, accepted = [], rejected = [], about = null }) => JSON.stringify([text, opened, accepted, rejected, about]);
@@ -235,7 +244,7 @@ export class Site {
     const focus = changes.filter(({ number }) => number === chosen);
     const data = figuresOf(this.figures[lang][theme], found.trace, focus.length ? focus : changes, this.sizes);
     const more = moreViews(this, found, data.more);
-    window.components.explore({ data: { ...data, more, first: "cross_attention" }, parentElement: this.places.explorer });
+    window.components.explore({ data: Object.assign(data, { more, first: "cross_attention" }), parentElement: this.places.explorer });
   }
 
   /** A change was pressed, or a sentence. */

@@ -55,8 +55,8 @@ function losesBeginning({ sourceStart, sourceEnd, wrong, right }, source) {
 
 /** A function that gives a change its probabilities in a pass over the text with all changes. */
 export function probable(produced, original) {
-  const logs = logSoftmax(produced);
-  const log = (t, id) => (id < produced.size ? logs[t * produced.size + id] : -Infinity);
+  const known = logSoftmax(produced);
+  const log = (t, id) => (id < produced.size ? known(t, id) : -Infinity);
   return (change) => {
     let written = 0;
     for (let t = change.targetStart; t < Math.max(change.targetEnd, change.targetStart + 1); t += 1) written += log(t, produced.ids[t]);

@@ -4,7 +4,7 @@
 
 Builds the site, serves it from this machine and visits it in headless Chromium. Hostile texts are asked of its worker and of Python without
 the analyser, and both have to write the same; the page must complain of nothing. Sentences are typed one after the other, with all
-pictures, while the private memory of the page's process is read. Ends with 1 where less than 99 % of the texts are the same.
+pictures, while the private memory of the page's process is read. Ends with 1 where less than 99% of the texts are the same.
 """
 
 import random

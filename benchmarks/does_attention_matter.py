@@ -5,7 +5,7 @@
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
 character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, in a file
-of its own for each weights, so a run that was stopped goes on; the lines hold numbers and no text. The tables have 95 % intervals that know which edits come
+of its own for each weights, so a run that was stopped goes on; the lines hold numbers and no text. The tables have 95% intervals that know which edits come
 from one sentence (``model.analysis.tally``).
 """
 
@@ -120,7 +120,7 @@ def ask(corrector: Corrector, number: int, text: str):
 
 
 def numbers_of(rows: list[dict], fingerprint: str) -> dict:
-    """All that was measured, as ``(mean, half the 95 % interval)``; what ``training.documents.attention`` writes tables of."""
+    """All that was measured, as ``(mean, half the 95% interval)``; what ``training.documents.attention`` writes tables of."""
     names = methods_of(rows)
     layers = range(len(rows[0]["layers"]))
     kinds = defaultdict(list)
@@ -165,7 +165,7 @@ def _of_kind(rows: list[dict], names: list[str], layers: range) -> dict:
 
 
 def mean_and_margin(rows: list[dict], value_of: Callable) -> tuple[float, float]:
-    """A mean with half its 95 % interval."""
+    """A mean with half its 95% interval."""
     found = measured(rows, value_of)
     return round(float(found.mean), 4), round(float(found.margin), 4)
 

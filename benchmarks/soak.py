@@ -4,7 +4,7 @@
 
 Needs psutil and Linux besides requirements.txt. Starts the app on a free port. Each session opens the page, types its
 share of the sentences, each a new one, waits for every answer, and closes. MB are 10^6 bytes, resident. Ends with 1 where
-a sentence got no answer, where memory is more than 15 % above that after the first 1,000 sentences, or where there are
+a sentence got no answer, where memory is more than 15% above that after the first 1,000 sentences, or where there are
 more threads, files or sockets at the end than after the first twentieth, but for SPARE. A run of fewer than 2,000 sentences
 says nothing about memory: graphs are still being compiled, and caches filled.
 """

@@ -1,4 +1,4 @@
-"""Means over many sentences with 95 % intervals, kept as sums so that two surveys can be added.
+"""Means over many sentences with 95% intervals, kept as sums so that two surveys can be added.
 
 Rows of one sentence resemble each other, so the interval counts sentences and not rows.
 """
@@ -14,7 +14,7 @@ _TWO_SIDED_95 = 1.96
 
 
 class Estimate(NamedTuple):
-    """A mean over rows and half the width of its 95 % interval; nan where there are no rows."""
+    """A mean over rows and half the width of its 95% interval; nan where there are no rows."""
 
     mean: np.ndarray
     margin: np.ndarray

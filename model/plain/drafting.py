@@ -24,7 +24,7 @@ import numpy as np
 from model.text.tokenizer import END_ID
 
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
-PASSES = 4  # 2.3 % of sentences take more; step-by-step decoding costs about as much as these (benchmarks/decoding.md)
+PASSES = 4  # 2.3% of sentences take more; step-by-step decoding costs about as much as these (benchmarks/decoding.md)
 
 
 class Produced(NamedTuple):

@@ -5,7 +5,7 @@ sure a change is (``model/correction/confidence.py``).
 
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
 with ``allow_pickle=False``, so a hostile file can at worst be refused. The float16 differs
-from the trained float32 by less than 0.1 %, which leaves the produced text as it is.
+from the trained float32 by less than 0.1%, which leaves the produced text as it is.
 
 A folder may also hold earlier weights of the network, in the same form: ``snapshots/<step>.npz``, those after that many optimiser
 steps.

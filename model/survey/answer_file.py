@@ -22,7 +22,7 @@ _DIGITS = 4
 
 
 class Mean(NamedTuple):
-    """A mean over ``rows`` edits, with half its 95 % interval; nan where one sentence alone gives none."""
+    """A mean over ``rows`` edits, with half its 95% interval; nan where one sentence alone gives none."""
 
     mean: np.ndarray
     margin: np.ndarray

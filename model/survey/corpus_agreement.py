@@ -14,7 +14,7 @@ AGREEMENT_FILE = "agreement.json"
 
 
 class Agreed(NamedTuple):
-    """How well one method agrees with leaving out: means, each with half the width of its 95 % interval."""
+    """How well one method agrees with leaving out: means, each with half the width of its 95% interval."""
 
     first: float  # in 0..1: how often it names the same source character first
     first_margin: float

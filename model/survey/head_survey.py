@@ -20,7 +20,7 @@ HEADS_FILE = "heads.json"
 
 
 class HeadMeans(NamedTuple):
-    """A mean of each head, half the width of its 95 % interval, and over how many rows; nan where nothing is known."""
+    """A mean of each head, half the width of its 95% interval, and over how many rows; nan where nothing is known."""
 
     mean: np.ndarray  # (L, H) float64
     margin: np.ndarray  # (L, H) float64

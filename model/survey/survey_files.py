@@ -48,7 +48,7 @@ def answers(survey: Survey) -> dict:
 
 
 def result(survey: Survey) -> dict:
-    """All that was found, as plain numbers. Grids are (L, H), layers and heads counted from 0; ``margin`` is half of the 95 % interval.
+    """All that was found, as plain numbers. Grids are (L, H), layers and heads counted from 0; ``margin`` is half of the 95% interval.
 
     * ``roles[kind][role][class]``, observed: ``mean``, ``margin``, ``rows``, and ``chance``, the mean of a head that spreads its
       attention evenly over all it may see.

@@ -1,7 +1,7 @@
 """The tables of *does attention matter?*: how well each method agrees with leaving characters out.
 
 ``attention.json`` in ``docs/numbers`` holds what ``benchmarks/does_attention_matter.py`` measured, as
-``(mean, half the 95 % interval)``.
+``(mean, half the 95% interval)``.
 """
 
 from training.documents.block import block

@@ -9,11 +9,11 @@ def percent(share: float | None, digits: int = 1) -> str:
     """A share in per cent; 0 and 1 without decimals.
 
     >>> percent(0.8347), percent(0.00392, 2), percent(1), percent(0), percent(None)
-    ('83.5 %', '0.39 %', '100 %', '0 %', '–')
+    ('83.5%', '0.39%', '100%', '0%', '–')
     """
     if share is None:
         return NOTHING
-    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.0f}%" if share in (0, 1) else f"{100 * share:.{digits}f}%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -26,7 +26,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def interval(mean_and_margin: Sequence[float] | None, digits: int = 2) -> str:
-    """A mean with half its 95 % interval.
+    """A mean with half its 95% interval.
 
     >>> interval((0.6864, 0.0305)), interval((1811.2, 95.0), 0)
     ('0.69 ± 0.03', '1811 ± 95')
@@ -49,10 +49,10 @@ def bold(cells: Iterable[str]) -> list[str]:
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of GitHub's Markdown.
 
-    >>> print(table(["set", "exact"], [["slips", "71.2 %"]]))
+    >>> print(table(["set", "exact"], [["slips", "71.2%"]]))
     | set | exact |
     |---|---|
-    | slips | 71.2 % |
+    | slips | 71.2% |
     """
     return "\n".join(
         [

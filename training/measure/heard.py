@@ -200,7 +200,7 @@ def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
 
 
 def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
-    """A mean and half its 95 % interval, in which what belongs to one sentence is not counted as independent."""
+    """A mean and half its 95% interval, in which what belongs to one sentence is not counted as independent."""
     tally = Tally.empty(())
     for number in np.unique(sentences):
         tally.add(values[sentences == number].astype(np.float64))

@@ -1,8 +1,8 @@
 """Chooses the pairs that are worth a training step: a small network, the judge, picks those that it finds hard.
 
 Most generated pairs are solved long before training ends. The fifth of the tokens that stands in the pairs with the highest loss per
-token holds 83 % of the shipped network's loss on its own training pairs. A network of a thirteenth of its size picks a fifth that
-holds 65 %, and it reads a batch for a twentieth of the price of a training step. So the small network reads many pairs, and the large one
+token holds 83% of the shipped network's loss on its own training pairs. A network of a thirteenth of its size picks a fifth that
+holds 65%, and it reads a batch for a twentieth of the price of a training step. So the small network reads many pairs, and the large one
 is trained on those that the small one found hard. That is online batch selection (Loshchilov and Hutter 2016) with a proxy for the judge
 (Coleman et al. 2020). A share of the other pairs, drawn by chance, is kept beside them. Without it a network would unlearn to leave alone
 what is right.

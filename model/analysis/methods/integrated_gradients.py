@@ -1,6 +1,6 @@
 """Integrated gradients: the mean gradient on the straight path from no token embeddings (positions only) to the embeddings.
 
-``gap`` says how far the sum misses the change of the score: within 1 %, unless the path is too rough for 160 points.
+``gap`` says how far the sum misses the change of the score: within 1%, unless the path is too rough for 160 points.
 
 Source: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICML 2017), section 3.
 """

@@ -60,7 +60,7 @@ def test_counts():
     results = [Result(ROW, ROW.right), Result(ROW, ROW.wrong), Result(RIGHT, "산책을 읽었다")]
     assert count(results) == SetCounts(wrong=2, exact=1, left=1, right=1, untouched=0, harmed=1)
     table = development_table(counts_as_json(by_set_and_kind(results))).splitlines()
-    assert table[2] == "| **slips** |  | 2 | 1 (50.0 %) | 1 | 1 | 0 (0 %) | 1 |"
+    assert table[2] == "| **slips** |  | 2 | 1 (50.0%) | 1 | 1 | 0 (0%) | 1 |"
     assert table[3].startswith("|  | doubled | 2 |")
 
 

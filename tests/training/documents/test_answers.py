@@ -86,7 +86,7 @@ def test_writers_are_named_for_what_has_enough_edits(sources):
 
 
 def test_circuits_are_told_where_they_were_looked_for(sources):
-    assert rows(answers.circuits(sources, "en"))[2:] == [["all", "12", "50 %", "16.0 ± 0.0", "–", "–"]]
+    assert rows(answers.circuits(sources, "en"))[2:] == [["all", "12", "50%", "16.0 ± 0.0", "–", "–"]]
 
 
 def test_what_is_heard_is_told_by_place_and_beside_random_directions():

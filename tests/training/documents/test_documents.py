@@ -83,15 +83,15 @@ def test_what_was_shipped_becomes_the_first_of_the_earlier_rows_once(tmp_path):
     told = Sources(tmp_path)
     (tmp_path / "docs/numbers").mkdir(parents=True)
     (tmp_path / "docs/numbers/weights.json").write_text('{"name": "run 9"}')
-    table = PastTable("past-days", ("weights", "rain"), lambda sources: ["1.5 %"])
+    table = PastTable("past-days", ("weights", "rain"), lambda sources: ["1.5%"])
     for _ in range(2):
         table.keep(told)
     least = told.evaluation()["minimum_confidence"]
     with (tmp_path / "docs/numbers/past/days.csv").open(encoding="utf-8", newline="") as file:
-        assert list(csv.reader(file)) == [["weights", "rain"], [f"run 9; {least:g}", "1.5 %"]]
+        assert list(csv.reader(file)) == [["weights", "rain"], [f"run 9; {least:g}", "1.5%"]]
     assert table.write(told, "en").splitlines()[2:] == [
-        f"| **run 9; {least:g} (as shipped)** | **1.5 %** |",
-        f"| run 9; {least:g} | 1.5 % |",
+        f"| **run 9; {least:g} (as shipped)** | **1.5%** |",
+        f"| run 9; {least:g} | 1.5% |",
     ]
 
 

@@ -98,5 +98,5 @@ def test_the_three_heads_are_those_that_the_survey_singles_out():
 
 
 def test_the_curve_of_removed_heads_is_beside_the_mean_of_the_random_orders():
-    assert pruning_table(SURVEY, "en").splitlines()[3] == "| without 2 | 50.0 % | 10.0 % | 50.0 % | 20.0 % |"
+    assert pruning_table(SURVEY, "en").splitlines()[3] == "| without 2 | 50.0% | 10.0% | 50.0% | 20.0% |"
     assert "| 2개를 뺌 |" in pruning_table(SURVEY, "ko")

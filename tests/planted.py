@@ -91,9 +91,27 @@ def planted_network(feed_forward: bool = False, circuit: bool = False):
 
 
 def planted_corrector(feed_forward: bool = False, circuit: bool = False):
+    """It answers as a shipped one does: from a graph, passes under interventions in NumPy, and gradients in Keras."""
     from model import Corrector
+    from model.export.export import graph_of
+    from model.graph.network import GraphNetwork
+    from model.graph.sessions import given_arrays, open_halves
+    from model.network.compiled import CompiledNetwork
+    from model.plain.patched import PatchedTransformer
 
-    return Corrector("planted", *planted_network(feed_forward, circuit), fingerprint="planted")
+    network, tokenizer = planted_network(feed_forward, circuit)
+    config, features, space = network.config, tokenizer.features(), tokenizer.encode_target(" ")[0]
+    arrays = given_arrays(config, features, {each.path: each.numpy() for each in network.weights})
+    answering = GraphNetwork(
+        config,
+        open_halves(graph_of(config), arrays, "planted"),
+        arrays,
+        {each.path: tuple(each.shape) for each in network.weights},
+        space,
+        whole=lambda: CompiledNetwork(network, space),
+        patched=lambda: PatchedTransformer(config, features, arrays),
+    )
+    return Corrector("planted", answering, tokenizer, fingerprint="planted")
 
 
 def _attention(network, kind: str, layer: int):

@@ -5,6 +5,7 @@ from model.survey.answer_sums import LOOKED, MATTERED, WROTE
 WORDS: dict[str, dict[str, str]] = {
     "ko": {
         "edits": "고친 곳",
+        "fingerprint": "가중치의 지문",
         "sentences": "문장",
         "found_in": "회로를 찾은 문장",
         "kind": "오류",
@@ -42,6 +43,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "en": {
         "edits": "edits",
+        "fingerprint": "fingerprint",
         "sentences": "sentences",
         "found_in": "sentences whose circuits were found",
         "kind": "mistake",

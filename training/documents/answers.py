@@ -73,7 +73,7 @@ def size(sources: Sources, language: str) -> str:
     survey, say = sources.answers, WORDS[language]
     numbers = f"{survey.edits(ALL):,}", f"{survey.sentences:,}", f"{survey.circuits:,}"
     return table(
-        [say["edits"], say["sentences"], say["found_in"], "fingerprint"],
+        [say["edits"], say["sentences"], say["found_in"], say["fingerprint"]],
         [[*numbers, f"`{survey.fingerprint}`"]],
     )
 

@@ -28,6 +28,7 @@ KINDS = {
 WORDS = {
     "ko": {
         "edits": "고친 곳",
+        "fingerprint": "가중치의 지문",
         "sentences": "문장",
         "layer": "{}층만",
         "blind": "아무 글자나",
@@ -44,6 +45,7 @@ WORDS = {
     },
     "en": {
         "edits": "edits",
+        "fingerprint": "fingerprint",
         "sentences": "sentences",
         "layer": "layer {} alone",
         "blind": "a character chosen blindly",
@@ -74,7 +76,7 @@ def size(sources: Sources, language: str) -> str:
     """How many edits were asked about, and of which weights."""
     found, say = sources.measured("attention"), WORDS[language]
     return table(
-        [say["edits"], say["sentences"], "fingerprint"],
+        [say["edits"], say["sentences"], say["fingerprint"]],
         [[f"{found['edits']:,}", f"{found['sentences']:,}", f"`{found['fingerprint']}`"]],
     )
 

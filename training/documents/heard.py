@@ -9,6 +9,7 @@ from training.measure.heard import EVERYWHERE, HEARD, RANDOM
 FEWEST = 5  # edits that a kind of mistake needs to get a row
 WORDS = {
     "ko": {
+        "fingerprint": "가중치의 지문",
         "fitted": "맞춘 문장 쌍",
         "asked": "물은 문장 쌍",
         "syllables": "물은 음절",
@@ -30,6 +31,7 @@ WORDS = {
         "after": "{}: {} 뒤",
     },
     "en": {
+        "fingerprint": "fingerprint",
         "fitted": "pairs that fit the probes",
         "asked": "pairs that were asked",
         "syllables": "syllables asked",
@@ -76,10 +78,8 @@ def size(sources: Sources, language: str) -> str:
     found, say = sources.measured("heard"), WORDS[language]
     sentences, syllables = found["sentences"], found["syllables"]
     numbers = sentences["fitted"], sentences["asked"], syllables["asked"], syllables["changed"]
-    header = [say[name] for name in ("fitted", "asked", "syllables", "changed")]
-    return table(
-        [*header, "fingerprint"], [[*(f"{each:,}" for each in numbers), f"`{found['fingerprint']}`"]]
-    )
+    header = [say[name] for name in ("fitted", "asked", "syllables", "changed", "fingerprint")]
+    return table(header, [[*(f"{each:,}" for each in numbers), f"`{found['fingerprint']}`"]])
 
 
 @block("heard-places")

@@ -23,7 +23,7 @@ _SIDE, _KIND = "encoder", "encoder_attention"  # by whose names the parts are ke
 _IDS, _FEWEST = 6, 4  # tokens of the texts that are tried
 
 
-class RecordedPasses(Protocol):
+class RecordedReading(Protocol):
     """Who runs the network."""
 
     def recorded(self, read: Sequence[int]) -> Recorded: ...
@@ -50,7 +50,7 @@ class DecoderFinding(Finding):
 class DecoderMixing:
     """``Insides`` and ``Zeroed`` of a decoder alone. Raises ValueError for a network that is built otherwise."""
 
-    def __init__(self, passes: RecordedPasses, start: int):
+    def __init__(self, passes: RecordedReading, start: int):
         """``start``: an id that the network may read."""
         self._passes = passes
         ids = _some_ids(passes, start)
@@ -121,7 +121,7 @@ class DecoderMixing:
         return self._stream.leave(kind, layer, x + output)
 
 
-def _some_ids(passes: RecordedPasses, start: int) -> list[int]:
+def _some_ids(passes: RecordedReading, start: int) -> list[int]:
     """Some ids that it knows. What nobody looks at is padding, and left out."""
     probe = passes.recorded([start] * 2)
     tables = [table(call, probe.read) for call in probe.calls]

@@ -115,6 +115,7 @@ export function filledTable({ spec, colours, textfont, ...rest }, table, sizes) 
         },
         height,
         margin: { ...layout.margin, t: head, b: foot },
+        meta: { ...layout.meta, lines: Math.max(Math.min(ticks.steps, ticks.positions.length), 1) },
       },
     },
   };

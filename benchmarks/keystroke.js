@@ -19,13 +19,18 @@ window.watch = (() => {
     type: "longtask",
   });
 
-  // The text that the columns of the heatmap spell, and what the overview looks like; null while one is not drawn.
-  function shown(name) {
-    const graph = plot(name);
-    if (!graph?.querySelector(".heatmaplayer image, .heatmaplayer rect")) return null;
-    return name === "overview"
-      ? Array.from(graph._fullData[0].z, (row) => Array.from(row).join()).join()
-      : graph._fullLayout.xaxis2.ticktext.slice(0, -1).join("");
+  // The cells of the overview are painted on a canvas beneath its figure (viz/browser/plot_cells.js).
+  let painted = 0;
+  const { putImageData } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+    if (this.canvas.className === "cells") painted += 1;
+    return putImageData.apply(this, given);
+  };
+
+  // The text that the columns of the heatmap spell; null while it is not drawn.
+  function spelled() {
+    const graph = plot("heatmap");
+    return graph?.querySelector(".heatmaplayer image, .heatmaplayer rect") ? graph._fullLayout.xaxis2.ticktext.slice(0, -1).join("") : null;
   }
 
   function look() {
@@ -33,8 +38,8 @@ window.watch = (() => {
       written = -1;
       paint(() => (written = performance.now()));
     }
-    if (!key || drawn || shown("heatmap") !== typed) return;
-    if (plot("overview") && [null, before.overview].includes(shown("overview"))) return;
+    if (!key || drawn || spelled() !== typed) return;
+    if (plot("overview") && painted === before.painted) return;
     drawn = -1;
     paint(() => (drawn = performance.now()));
   }
@@ -57,7 +62,7 @@ window.watch = (() => {
   return {
     start() {
       [key, sent, written, drawn, blocked] = [0, 0, 0, 0, 0];
-      before = { overview: shown("overview"), text: corrected() };
+      before = { painted, text: corrected() };
     },
     // Once all is there: when the text was sent, when its correction was painted, and when both pictures were.
     result: () => drawn > 0 && written > 0 && { sent: sent - key, written: written - key, drawn: drawn - key, blocked },

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
-from model.adapters.own_stream import NO_NORMALISATION, NoStreamError
+from model.adapters.own_stream import NO_NORMALISATION, Built, NoStreamError
 from model.plain.parts import kind_side
 from model.stored.paths import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
@@ -109,6 +109,23 @@ class Finding:
         assert stream is not None
         if self.norm_first:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
+
+    def built(self, start: int, embeddings: Mapping[str, np.ndarray]) -> Built:
+        """What was found by ``follow``, as an ``OwnStream`` asks for it. ``start``, ``embeddings``: see ``Built``."""
+        vectors, bias = self.output()
+        return Built(
+            layers=self.layers,
+            heads=self.heads,
+            norm_first=self.norm_first,
+            normalisation=self.normalisation,
+            start=start,
+            embeddings=embeddings,
+            positions={},
+            begins=self.begins,
+            output=vectors,
+            output_bias=bias,
+            activation=self.activation,
+        )
 
     def output(self) -> tuple[np.ndarray, np.ndarray]:
         """(V, D) and (V,): the layer that makes the logits is the last one that puts them out."""

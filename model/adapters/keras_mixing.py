@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from model.adapters.keras_finding import Attention, Finding, Recorded
-from model.adapters.keras_parts import Linear, table
+from model.adapters.keras_parts import Linear, ids_in_tables, table
 from model.adapters.own_mixing import insides_of_taps, turned
-from model.adapters.own_stream import Built, OwnStream, check_logits
+from model.adapters.own_stream import OwnStream, check_logits
 from model.trace.laboratory_data import Insides, Zeroed
 from model.trace.patches import FEED_FORWARDS
 
@@ -57,21 +57,7 @@ class DecoderMixing:
         pass_ = passes.recorded(ids)
         found = DecoderFinding(pass_)
         found.follow(_SIDE)
-        vectors, bias = found.output()
-        built = Built(
-            layers=found.layers,
-            heads=found.heads,
-            norm_first=found.norm_first,
-            normalisation=found.normalisation,
-            start=start,
-            embeddings={},
-            positions={},
-            begins=found.begins,
-            output=vectors,
-            output_bias=bias,
-            activation=found.activation,
-        )
-        self._stream = OwnStream(built, found.arrays)
+        self._stream = OwnStream(found.built(start, {}), found.arrays)
         self._place, self._calls = found.starts[_SIDE], len(pass_.calls)
         for other in (ids[::-1], ids[1:] + ids[:2]):
             self._taps(other)
@@ -124,9 +110,7 @@ class DecoderMixing:
 def _some_ids(passes: RecordedReading, start: int) -> list[int]:
     """Some ids that it knows. What nobody looks at is padding, and left out."""
     probe = passes.recorded([start] * 2)
-    tables = [table(call, probe.read) for call in probe.calls]
-    known = min((len(each) for each in tables if each is not None), default=0)
-    ids = np.unique(np.linspace(1, known - 1, _IDS).astype(int)).tolist() if known else []
+    ids = ids_in_tables((table(call, probe.read) for call in probe.calls), _IDS)
     if len(ids) >= _FEWEST:
         pass_ = passes.recorded(ids)
         looks = next(maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at is not None)

@@ -6,7 +6,7 @@ what it put out of what it was given.
 N rows of one sentence (S or T), V ids that an embedding knows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, NamedTuple
@@ -141,6 +141,12 @@ def table(call: Call, ids: list[int]) -> np.ndarray | None:
         return None
     matrix = as_array(found)
     return matrix if near(matrix[ids], call.returned) else None
+
+
+def ids_in_tables(tables: Iterable[np.ndarray | None], count: int) -> list[int]:
+    """At most ``count`` ids other than 0, far apart, that all of the ``tables`` (V, D) hold; none without a table."""
+    known = min((len(each) for each in tables if each is not None), default=0)
+    return np.unique(np.linspace(1, known - 1, count).astype(int)).tolist() if known else []
 
 
 def applied(activation: Callable) -> Callable[[np.ndarray], np.ndarray]:

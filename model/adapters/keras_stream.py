@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from model.adapters.keras_finding import Finding, Recorded
-from model.adapters.keras_parts import apart, table
+from model.adapters.keras_parts import apart, ids_in_tables, table
 from model.adapters.own_stream import Built, OwnStream, checked
 from model.trace.patches import ATTENTIONS
 
@@ -57,8 +57,7 @@ def _some_ids(passes: RecordedPasses, start: int) -> list[int]:
     """Some ids that both sides know. What nobody looks at is padding, and left out."""
     probe = passes.recorded([start] * 2, [start] * 3)
     tables = [table(call, ids) for call in probe.calls for ids in (probe.source, probe.read)]
-    known = min((len(each) for each in tables if each is not None), default=0)
-    ids = np.unique(np.linspace(1, known - 1, _IDS).astype(int)).tolist() if known else []
+    ids = ids_in_tables(tables, _IDS)
     if len(ids) > 1:
         pass_ = passes.recorded(ids, [start, *ids])
         looks = [
@@ -77,20 +76,7 @@ def _found_stream(passes: RecordedPasses, ids: Sequence[int], start: int) -> Ker
     for side in ATTENTIONS:
         found.follow(side)
     beginnings = {side: _Beginning(passes, found, side, ids) for side in ATTENTIONS}
-    vectors, bias = found.output()
-    built = Built(
-        layers=found.layers,
-        heads=found.heads,
-        norm_first=found.norm_first,
-        normalisation=found.normalisation,
-        start=start,
-        embeddings={side: each.vectors for side, each in beginnings.items()},
-        positions={},
-        begins=found.begins,
-        output=vectors,
-        output_bias=bias,
-        activation=found.activation,
-    )
+    built = found.built(start, {side: each.vectors for side, each in beginnings.items()})
     return KerasStream(built, found.arrays, lambda side, length: beginnings[side].added(length))
 
 

@@ -31,7 +31,7 @@ LAYERS, HEADS, WIDTH, VOCABULARY, POSITIONS = 12, 12, 768, 50257, 1024  # of GPT
 PART = 10 * 2**20  # bytes
 PAGE = "<!doctype html><meta charset=utf-8><script src=runtime.js></script>"
 # Seconds until all parts are there, until the network is open, and of two passes over some tokens.
-OPEN = """async ([parts, tokens, program]) => {
+OPEN = """async ([parts, tokens, program, vocabulary]) => {
   const start = performance.now(), seconds = () => (performance.now() - start) / 1000;
   const bytes = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
   const found = await Promise.all(Array.from({ length: parts }, (_, part) => bytes(`network.part${part}`)));

@@ -89,9 +89,12 @@ def read_mix(text: str) -> dict[str, float]:
         family, _, share = part.partition("=")
         if family not in MIX:
             raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
-        mix[family] = float(share)
+        try:
+            mix[family] = float(share)
+        except ValueError:
+            mix[family] = float("nan")
         if not 0 <= mix[family] < float("inf"):
-            raise ValueError(f"a share should be 0 or more, received {part!r}")
+            raise ValueError(f"a share should be a number of 0 or more, received {part!r}")
     if not any(mix.values()):
         raise ValueError(f"all shares are 0: {text!r}")
     return mix

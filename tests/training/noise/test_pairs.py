@@ -123,9 +123,10 @@ def test_pairs_follow_the_mix_they_are_asked_for():
     ("mix", "message"),
     [
         ("grammar=3", "received 'grammar'"),
-        ("typing", "could not convert"),
+        ("typing", "a number of 0 or more, received 'typing'"),
         ("typing=-1", "0 or more, received 'typing=-1'"),
         ("typing=nan", "0 or more, received 'typing=nan'"),
+        ("typing=x", "0 or more, received 'typing=x'"),
         (",".join(f"{family}=0" for family in MIX), "all shares are 0"),
     ],
 )

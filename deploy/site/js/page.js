@@ -8,7 +8,7 @@ const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
 const [SOON, LATER] = [50, 2000]; // milliseconds
 
-/** `content`: what page.py wrote: texts, figures, sizes, rules, known, examples, stored. */
+/** `content`: what page.py wrote: texts, figures, sizes, width, examples, stored. */
 export class Site {
   constructor(content) {
     Object.assign(this, content);
@@ -199,16 +199,17 @@ export class Site {
     this.tell();
   }
 
-  /** What the worker said before it had somebody who listens comes first. */
+  /** What the workers said before it had somebody who listens comes first. */
   async open() {
     try {
       this.tell();
-      const { worker, early } = await window.begunWorker;
-      this.worker = worker;
-      this.worker.onmessage = ({ data }) => this.heard(data);
-      this.worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
+      const { workers, early } = await window.begunWorkers;
+      [this.worker] = workers;
+      for (const worker of workers) {
+        worker.onmessage = ({ data }) => this.heard(data);
+        worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
+      }
       early.forEach((data) => this.heard(data));
-      this.worker.postMessage({ open: { known: this.known, rules: this.rules } });
     } catch (error) {
       this.heard({ error: String(error) });
     }

@@ -21,19 +21,26 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {worker, early}: the worker, and what it has said so far. While the page is still being made, it fetches and unpacks what it computes
- * with. It is made of a text of the page, so that it obeys the page's policy.
+ * {workers, early}: the worker that corrects and the one that prepares for it, and what they have said so far. While the page is still
+ * being made, they fetch and unpack. They are made of a text of the page, so that they obey the page's policy.
  */
-window.begunWorker = (async () => {
+window.begunWorkers = (async () => {
   const script = await window.part("worker");
-  const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const early = [];
-  worker.onmessage = ({ data }) => early.push(data);
-  worker.onerror = ({ message }) => early.push({ error: message || "the worker could not start" });
-  worker.postMessage({ parts: Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)])) });
-  return { worker, early };
+  const workers = [new Worker(address), new Worker(address)];
+  for (const worker of workers) {
+    worker.onmessage = ({ data }) => early.push(data);
+    worker.onerror = ({ message }) => early.push({ error: message || "the worker could not start" });
+  }
+  const { port1, port2 } = new MessageChannel();
+  const places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
+  const of = (names) => Object.fromEntries(names.map((name) => [name, places[name]]));
+  workers[0].postMessage({ parts: of(OPENED_WITH), from: port1 }, [port1]);
+  workers[1].postMessage({ prepare: of(PREPARED), to: port2 }, [port2]);
+  return { workers, early };
 })();
-window.begunWorker.catch(() => {}); // the page tells it
+window.begunWorkers.catch(() => {}); // the page tells it
 
 // plot.js waits for this instead of fetching a file.
 window.attentionPlotly = (async () => {

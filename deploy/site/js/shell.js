@@ -21,26 +21,33 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {workers, early}: the worker that corrects and the one that prepares for it, and what they have said so far. While the page is still
- * being made, they fetch and unpack. They are made of a text of the page, so that they obey the page's policy.
+ * {worker, prepare, listen}: the worker that corrects; a function that starts the one that prepares for it; and one that is given a listener
+ * to what they say and have said. The library comes before them, since the stored example is drawn with it. They are made of a text of the
+ * page, so that they obey the page's policy.
  */
-window.begunWorkers = (async () => {
-  const script = await window.part("worker");
+window.begunWorker = (async () => {
+  const [script] = await Promise.all(["worker", "library"].map(window.part));
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const early = [];
-  const workers = [new Worker(address), new Worker(address)];
-  for (const worker of workers) {
-    worker.onmessage = ({ data }) => early.push(data);
-    worker.onerror = ({ message }) => early.push({ error: message || "the worker could not start" });
-  }
+  let hear = (data) => early.push(data);
   const { port1, port2 } = new MessageChannel();
   const places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
-  const of = (names) => Object.fromEntries(names.map((name) => [name, places[name]]));
-  workers[0].postMessage({ parts: of(OPENED_WITH), from: port1 }, [port1]);
-  workers[1].postMessage({ prepare: of(PREPARED), to: port2 }, [port2]);
-  return { workers, early };
+  const begun = (task, names, port) => {
+    const worker = new Worker(address);
+    worker.onmessage = ({ data }) => hear(data);
+    worker.onerror = ({ message }) => hear({ error: message || "the worker could not start" });
+    worker.postMessage({ [task]: Object.fromEntries(names.map((name) => [name, places[name]])), port }, [port]);
+    return worker;
+  };
+  const worker = begun("open", OPENED_WITH, port1);
+  const prepare = () => begun("prepare", PREPARED, port2);
+  const listen = (listener) => {
+    hear = listener;
+    early.forEach((data) => hear(data));
+  };
+  return { worker, prepare, listen };
 })();
-window.begunWorkers.catch(() => {}); // the page tells it
+window.begunWorker.catch(() => {}); // the page tells it
 
 // plot.js waits for this instead of fetching a file.
 window.attentionPlotly = (async () => {

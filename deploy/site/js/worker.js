@@ -51,7 +51,7 @@ export async function answered(corrector, { text, opened = null, accepted = [], 
 class Outdated extends Error {}
 
 /**
- * What the two workers do: one is told to `prepare` and ends when that is done; the other opens the network with the `parts`, and then
+ * What the two workers do: one is told to `prepare` and ends when that is done; the other opens the network, and then
  * answers, in turn, what `answered` takes. An experiment is given up when something newer is asked.
  */
 export function listen(scope) {
@@ -71,8 +71,8 @@ export function listen(scope) {
     }
   };
   scope.onmessage = ({ data }) => {
-    if (data.prepare) return prepare(data.prepare, data.to, heard).then(() => scope.close(), failed);
-    if (data.parts) opening = openCorrector(unpackers(data.parts, heard), prepared(data.from));
+    if (data.prepare) return prepare(data.prepare, data.port, heard).then(() => scope.close(), failed);
+    if (data.open) opening = openCorrector(unpackers(data.open, heard), prepared(data.port));
     latest = data;
     const pause = async () => {
       await breath(); // lets messages in
@@ -80,7 +80,7 @@ export function listen(scope) {
     };
     const found = async () => {
       const corrector = await opening;
-      return data.parts ? { isOpen: true } : { found: await answered(corrector, data, pause) };
+      return data.open ? { isOpen: true } : { found: await answered(corrector, data, pause) };
     };
     turn = turn.then(() => tell(found));
   };

@@ -21,26 +21,31 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {worker, prepare, listen}: the worker that corrects; a function that starts the one that prepares for it; and one that is given a listener
- * to what they say and have said. The library comes before them, since the stored example is drawn with it. They are made of a text of the
- * page, so that they obey the page's policy.
+ * {worker, prepare, listen}: the worker that corrects; a function that has a second one prepare for it; and one that is given a listener
+ * to what they say and have said. They are made of a text of the page, so that they obey the page's policy.
+ *
+ * At a first visit the library comes before what they fetch, since the stored example is drawn with it. Where everything is on this device
+ * already, they start at once: a worker hears nothing while the page is drawing, even if that was sent before.
  */
 window.begunWorker = (async () => {
-  const [script] = await Promise.all(["worker", "library"].map(window.part));
+  const isHere = PARTS.library.size === 0 || navigator.serviceWorker?.controller;
+  const [script] = await Promise.all([window.part("worker"), isHere || window.part("library")]);
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const early = [];
   let hear = (data) => early.push(data);
-  const { port1, port2 } = new MessageChannel();
-  const places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
-  const begun = (task, names, port) => {
+  const begun = () => {
     const worker = new Worker(address);
     worker.onmessage = ({ data }) => hear(data);
     worker.onerror = ({ message }) => hear({ error: message || "the worker could not start" });
-    worker.postMessage({ [task]: Object.fromEntries(names.map((name) => [name, places[name]])), port }, [port]);
     return worker;
   };
-  const worker = begun("open", OPENED_WITH, port1);
-  const prepare = () => begun("prepare", PREPARED, port2);
+  const { port1, port2 } = new MessageChannel();
+  const places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
+  const of = (names) => Object.fromEntries(names.map((name) => [name, places[name]]));
+  const worker = begun();
+  worker.postMessage({ open: of(OPENED_WITH), port: port1 }, [port1]);
+  const second = begun();
+  const prepare = () => second.postMessage({ prepare: of(PREPARED), port: port2 }, [port2]);
   const listen = (listener) => {
     hear = listener;
     early.forEach((data) => hear(data));

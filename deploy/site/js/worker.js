@@ -1,4 +1,5 @@
 // Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
+import { spansOf } from "./characters.js";
 import { Confidence, Trees } from "./confidence.js";
 import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
@@ -8,9 +9,9 @@ import { parsed, prepare, prepared, unpackers } from "./preparing.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Words } from "./words.js";
 
-/** The runtime, whose program is compiled while the weights are on their way. */
+/** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {
-  Object.assign(ort.env.wasm, { wasmBinary: await program, numThreads: 1, proxy: false });
+  Object.assign(ort.env.wasm, { wasmBinary: program, numThreads: 1, proxy: false });
   ort.env.logLevel = "fatal"; // what goes wrong is thrown
   await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // one byte is no graph, but the program is compiled to find that out
   delete ort.env.wasm.wasmBinary; // else the runtime would keep its 14 MB
@@ -19,16 +20,22 @@ async function startedRuntime(program) {
 
 /** `unpacked`: name of a part -> promise of its bytes; `made`: promises of what the other worker prepares. */
 async function openCorrector(unpacked, made) {
-  const wanted = [startedRuntime(unpacked("runtime")), ...["known", "encode", "decode", "trees"].map(unpacked)];
-  const [runtime, known, encode, decode, trees] = await Promise.all(wanted);
+  const small = Promise.all(["known", "trees", "encode", "decode"].map(unpacked));
+  small.catch(() => {}); // it is awaited below
+  const runtime = startedRuntime(await unpacked("runtime"));
+  await new Promise((done) => setTimeout(done)); // while the program is being compiled, there is time for what this thread has to read
+  const [known, trees, encode, decode] = await small;
   const { config, characters, rules, weights_place: name } = parsed(known);
-  const network = await Network.open(runtime, { encode, decode }, { name, ...(await made.weights) }, config);
-  const confidence = new Confidence(new Words(await made.words), new NGrams(await made.ngrams), new Trees(parsed(trees)));
-  return new Corrector(network, new Tokenizer(characters), confidence, withPatterns(rules), config);
+  const [tokenizer, patterns, judge] = [new Tokenizer(characters), withPatterns(rules), new Trees(parsed(trees))];
+  const network = await Network.open(await runtime, { encode, decode }, { name, ...(await made.weights) }, config);
+  const confidence = new Confidence(new Words(await made.words), new NGrams(await made.ngrams), judge);
+  return new Corrector(network, tokenizer, confidence, patterns, config);
 }
 
+/** The rules with their patterns, each compiled: a browser does so at a pattern's first uses, which may take longer than to read a sentence. */
 export function withPatterns(rules) {
   const made = Object.entries(rules.patterns).map(([name, { source, flags }]) => [name, new RegExp(source, flags)]);
+  for (const [, pattern] of made) for (const text of ["가", "나"]) spansOf(pattern, text);
   return { ...rules, patterns: Object.fromEntries(made) };
 }
 

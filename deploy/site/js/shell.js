@@ -40,12 +40,15 @@ window.begunWorker = (async () => {
     return worker;
   };
   const { port1, port2 } = new MessageChannel();
-  const places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
+  let places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
   const of = (names) => Object.fromEntries(names.map((name) => [name, places[name]]));
   const worker = begun();
   worker.postMessage({ open: of(OPENED_WITH), port: port1 }, [port1]);
   const second = begun();
-  const prepare = () => second.postMessage({ prepare: of(PREPARED), port: port2 }, [port2]);
+  const prepare = () => {
+    second.postMessage({ prepare: of(PREPARED), port: port2 }, [port2]);
+    places = null; // those of the one file are long texts
+  };
   const listen = (listener) => {
     hear = listener;
     early.forEach((data) => hear(data));

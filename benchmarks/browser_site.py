@@ -4,7 +4,8 @@
 
 Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing cached, a second visit,
 typing with pauses; and typing again on a processor made slower. Memory is read on a host that isolates its pages, which browsers ask
-for; the visits are timed on a plain one, since an isolated page gets a process of its own anew. Prints a Markdown table.
+for; the visits are timed on a plain one, since an isolated page gets a process of its own anew, and without Playwright
+(``bare_chromium.py``). Prints a Markdown table.
 """
 
 import random
@@ -19,14 +20,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.bare_chromium import BarePage, bare_page
 from benchmarks.made_sentences import right_sentence
 from deploy.site import build
 from tests.browser.conftest import find_chromium
-from tests.browser.site_pages import is_open, shows, static_host
+from tests.browser.site_pages import is_open, static_host
 from training.noise.pairs import make_pair
 
 PAUSE = 200  # milliseconds without a key after which the page looks at the text (ui/components/live_text.js)
-AWAY = 5000  # milliseconds between two visits: a page that was left frees what it had, which is not the next visit's work
+AWAY = 5  # seconds between two visits: a page that was left frees what it had, which is not the next visit's work
 TOKENS = 40
 Row = tuple[str, str]  # what was measured, and the value
 # Types a text at once; the milliseconds until its correction stands there, and until all pictures do.
@@ -41,6 +43,17 @@ TYPE = """async (text) => {
   return [shown - start, (await until(drawn)) - start];
 }"""
 
+# Types a text, or nothing, and waits until it, or the stored example, stands there with its heatmap.
+SHOWS = """async (text) => {
+  const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 5)); };
+  await until(() => window.site?.places);
+  const area = document.getElementById("live").shadowRoot.querySelector("textarea");
+  if (text) Object.assign(area, { value: text }).dispatchEvent(new Event("input"));
+  const isDrawn = ({ plot, dataset }) => plot && dataset.drawn === String(plot.turn);
+  await until(() => document.documentElement.dataset.shown === (text ?? window.site.stored[0].typed));
+  await until(() => [...document.querySelectorAll(".heatmap .plot")].some(isDrawn));
+}"""
+
 
 def sentences(count: int, seed: int) -> list[str]:
     """Texts of about TOKENS characters with errors."""
@@ -53,15 +66,13 @@ def sentences(count: int, seed: int) -> list[str]:
     return found
 
 
-def first_answers(page: Page, address: str) -> tuple[float, float]:
+def first_answers(page: BarePage | Page, address: str) -> tuple[float, float]:
     """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own is."""
     start = time.perf_counter()
     page.goto(address)
-    page.wait_for_function("() => window.site")
-    shows(page, page.evaluate("() => window.site.stored[0].typed"))
+    page.evaluate(f"({SHOWS})()")
     stored = time.perf_counter() - start
-    page.locator("textarea").fill("내일 도서관에 가치 가자.")
-    shows(page, "내일 도서관에 가치 가자.")
+    page.evaluate(f'({SHOWS})("내일 도서관에 가치 가자.")')
     return stored, time.perf_counter() - start
 
 
@@ -109,13 +120,22 @@ def opened(browser: Browser) -> Page:
     return browser.new_context(viewport={"width": 1366, "height": 768}, locale="ko-KR").new_page()
 
 
-def seconds_and_milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list[Row]:
+def seconds(chromium: str, address: str) -> list[Row]:
+    with bare_page(chromium) as page:
+        first = first_answers(page, address)
+        page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        page.goto("about:blank")
+        time.sleep(AWAY)
+        second = first_answers(page, address)
+    return [
+        ("first visit: stored example, own sentence, s", "{:.2f}, {:.2f}".format(*first)),
+        ("second visit, the same", "{:.2f}, {:.2f}".format(*second)),
+    ]
+
+
+def milliseconds(browser: Browser, address: str, keys: int, slower: int) -> list[Row]:
     page = opened(browser)
-    first = first_answers(page, address)
-    page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
-    page.goto("about:blank")
-    page.wait_for_timeout(AWAY)
-    second = first_answers(page, address)
+    page.goto(address)
     is_open(page)
     typed(page, sentences(3, seed=1))
     usual = typed(page, sentences(keys, seed=2))
@@ -123,8 +143,6 @@ def seconds_and_milliseconds(browser: Browser, address: str, keys: int, slower: 
     slow = typed(page, sentences(keys, seed=3))
     page.context.close()
     return [
-        ("first visit: stored example, own sentence, s", "{:.2f}, {:.2f}".format(*first)),
-        ("second visit, the same", "{:.2f}, {:.2f}".format(*second)),
         ("text after the pause, ms", told(usual[0])),
         ("pictures after the pause, ms", told(usual[1])),
         (f"page {slower} times slower: text, ms", told(slow[0])),
@@ -157,9 +175,12 @@ def main(keys: int, slower: int) -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         build.write_folder(build.make(), Path(folder))
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        chromium = find_chromium(playwright)
         with static_host(Path(folder)) as address:
-            rows = seconds_and_milliseconds(browser, address, keys, slower)
+            rows = seconds(chromium, address)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        with static_host(Path(folder)) as address:
+            rows += milliseconds(browser, address, keys, slower)
         with static_host(Path(folder), isolated=True) as address:
             rows += megabytes(browser, address, keys)
         browser.close()

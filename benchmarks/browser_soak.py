@@ -4,7 +4,8 @@
 
 Builds the site, serves it from this machine and visits it in headless Chromium. Hostile texts are asked of its worker and of Python without
 the analyser, and both have to write the same; the page must complain of nothing. Sentences are typed one after the other, with all
-pictures, while the private memory of the page's process is read. Ends with 1 where less than 99% of the texts are the same.
+pictures, on a host that isolates its pages, while the browser tells what page and worker hold and the private memory of their process is
+read. Ends with 1 where less than 99% of the texts are the same.
 """
 
 import random
@@ -18,7 +19,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.browser_site import private_megabytes, tidied
+from benchmarks.browser_site import held_megabytes, private_megabytes, tidied
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import pair_of
 from deploy.site import build
@@ -59,17 +60,23 @@ def written(page: Page, texts: list[str]) -> list[str | None]:
     return [one for text in texts for one in written(page, [text])]
 
 
-def memory(page: Page, sentences: int) -> list[float]:
-    """Megabytes before the first sentence, and after each READ of them."""
-    rng, sizes = random.Random(0), [private_megabytes(page)]
+def megabytes(page: Page) -> tuple[float, float]:
+    """What page and worker hold, and the private memory of their process, without garbage and kept pictures."""
+    tidied(page)
+    return held_megabytes(page), private_megabytes(page)
+
+
+def memory(page: Page, sentences: int) -> list[tuple[float, float]]:
+    """Both before the first sentence, and after each READ of them."""
+    rng, sizes = random.Random(0), [megabytes(page)]
     for number in range(1, sentences + 1):
         text = pair_of(rng, 20 + number % 40).wrong
         page.evaluate("(text) => window.site.change({ ...window.site.fresh(), text }, true)", text)
         shows(page, text)
         if number % READ == 0:
-            tidied(page)
-            sizes.append(private_megabytes(page))
-            click.echo(f"  {number:,} sentences, {sizes[-1]:.0f} MB", err=True)
+            sizes.append(megabytes(page))
+            held, private = sizes[-1]
+            click.echo(f"  {number:,} sentences, {held:.0f} MB held, {private:.0f} MB private", err=True)
     return sizes
 
 
@@ -96,10 +103,10 @@ def main(hostile: int, characters: int, sentences: int) -> None:
             for text in wrong[:10]:
                 click.echo(f"  {text[:80]!r}")
         if sentences:
-            with static_host(Path(folder)) as address, visiting(browser, address) as page:
+            with static_host(Path(folder), isolated=True) as address, visiting(browser, address) as page:
                 is_open(page)
-                told = " ".join(f"{size:.0f}" for size in memory(page, sentences))
-                click.echo(f"MB of the page before, and after each {READ} sentences: {told}")
+                told = " ".join(f"{held:.0f}/{private:.0f}" for held, private in memory(page, sentences))
+                click.echo(f"MB held/private before, and after each {READ} sentences: {told}")
         browser.close()
     if texts and len(wrong) > (1 - LEAST) * len(texts):
         raise SystemExit(1)

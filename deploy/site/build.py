@@ -39,6 +39,7 @@ def make(model: str = DEFAULT_MODEL) -> Site:
         "font": FONT.read_bytes(),
         "runtime": program,
         "worker": (script + scripts.joined("worker.js")).encode(),
+        "known": json.dumps(known | {"rules": rules.rules()}).encode(),
     }
     return Site({name: _part(name, content) for name, content in found.items()}, _content(model, known))
 
@@ -91,8 +92,7 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
             for language in LANGUAGES
         },
         "sizes": sizes(),
-        "rules": rules.rules(),
-        "known": known,
+        "width": known["config"]["d_model"],
         "examples": examples,
         "stored": [stored.stored_answer(corrector, examples[0]["text"])],
     }

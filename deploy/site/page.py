@@ -21,8 +21,9 @@ from viz.browser.steps import STEPS
 HERE = Path(__file__).parent
 COMPONENTS = HERE.parents[1] / "ui" / "components"
 DRAWING = (PLOT, LINES, STEPS, EXPLORE)
-# The parts that the worker asks for, those first that take longest to open.
-COMPUTED_WITH = ("runtime", "weights", "encode", "decode", "ngrams", "words", "trees")
+# The parts that one worker opens the network with, and those that another one prepares for it, in this order.
+OPENED_WITH = ("runtime", "known", "encode", "decode", "trees")
+PREPARED = ("known", "weights", "ngrams", "words")
 # Requests to the page's own folder, and modules that the page makes itself.
 FOLDER_POLICY = {
     "connect-src": "'self'",
@@ -108,7 +109,13 @@ def _shell(parts: Mapping[str, PackedPart], alone: bool) -> str:
         part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
     }
     spelling = {"high": one_file.high(), "escape": one_file.ESCAPE, "shift": one_file.SHIFT}
-    known = {"PARTS": listed, "SPELLING": spelling, "COMPUTED_WITH": COMPUTED_WITH}
+    known = {
+        "PARTS": listed,
+        "SPELLING": spelling,
+        "OPENED_WITH": OPENED_WITH,
+        "PREPARED": PREPARED,
+        "COMPUTED_WITH": list(dict.fromkeys((*OPENED_WITH, *PREPARED))),
+    }
     return f"{declared(known)}\n{scripts.joined('shell.js')}"
 
 

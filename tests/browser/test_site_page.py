@@ -43,6 +43,13 @@ def test_a_stored_example_is_there_before_the_network(site_pages, site):
     assert corrected(page) == example["text"]
 
 
+def test_what_draws_is_asked_for_before_what_computes(site_pages):
+    page = site_pages()
+    is_open(page)
+    asked = [url.rpartition("/")[2].partition("-")[0] for url in page.requests if "/parts/" in url]
+    assert asked.index("library") < asked.index("runtime") < asked.index("weights")
+
+
 def test_typing_is_corrected_and_drawn(typed, light):
     assert corrected(typed) == RIGHT
     text = "내일 가치 가자"

@@ -27,6 +27,11 @@ def test_every_module_belongs_to_a_script():
     assert {path.name for path in scripts.FOLDER.glob("*.js")} == set(order)
 
 
+def test_no_pattern_of_the_rules_is_copied():
+    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf`` in characters.js)."""
+    assert not re.search(r"matchAll\((?:rules\.)?patterns?\b", scripts.joined("worker.js"))
+
+
 def test_a_module_of_another_form_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(scripts, "FOLDER", tmp_path)
     (tmp_path / "a.js").write_text('import * as all from "./b.js";\n')

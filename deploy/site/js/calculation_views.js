@@ -139,7 +139,7 @@ function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explore
 
 /** The positional encoding of the network, and how alike its rows are. */
 export function positions({ say, templates, site }) {
-  const width = site.known.config.d_model;
+  const { width } = site; // D of the network
   const { positions_matrix: matrix, positions_curves: curves, positions_similarity: pairs } = templates;
   const rows = matrix.spec.layout.yaxis.range[0] - 0.5;
   const values = sinusoids(rows, width);

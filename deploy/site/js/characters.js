@@ -17,6 +17,16 @@ export const strip = (text) => stripEnd(stripStart(text));
 export const isBlank = (text) => strip(text) === "";
 export const codePoints = (text) => [...text];
 
+/**
+ * [[start, end], ...] of what matches a pattern with the flag g and without named groups. `matchAll` would copy the pattern; a browser may
+ * compile a copy anew, and for the long ones of rules.py that takes longer than to correct a sentence.
+ */
+export function spansOf(pattern, text) {
+  const found = [];
+  text.replace(pattern, (match, ...groupsAndPlace) => found.push([groupsAndPlace.at(-2), groupsAndPlace.at(-2) + match.length]));
+  return found;
+}
+
 // Hanja with two Korean readings have a second code point, which NFC would exchange for the first.
 const COMPATIBILITY_IDEOGRAPHS = /([\uf900-\ufad9\u{2f800}-\u{2fa1d}]+)/u;
 

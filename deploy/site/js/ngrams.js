@@ -7,7 +7,7 @@ const LEVELS = 8; // of a count between a power of two and the next
 const APART = 32; // runs between two of which it is kept where they begin; to keep it of all would take half as much memory again
 
 export class NGrams {
-  /** `table`: the arrays of ngrams.npz by their names. */
+  /** `table`: of countedRuns. */
   constructor(table) {
     this.numbers = new Map(Array.from(table.characters, (code, number) => [String.fromCodePoint(code), number]));
     this.last = [];
@@ -16,7 +16,7 @@ export class NGrams {
     for (let length = 1; length <= ORDER; length += 1) {
       this.last.push(table[`last_${length}`]);
       this.levels.push(table[`levels_${length}`]);
-      if (length > 1) this.children.push(new Children(table[`following_${length}`]));
+      if (length > 1) this.children.push(new Children(table[`following_${length}`], table[`starts_${length}`]));
     }
     let all = 0.5 * (this.numbers.size + 1);
     for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
@@ -86,16 +86,27 @@ export class NGrams {
   }
 }
 
+/** The arrays of ngrams.npz by their names, and of every APART-th run where those begin that continue it. */
+export function countedRuns(table) {
+  const starts = {};
+  for (let length = 2; length <= ORDER; length += 1) starts[`starts_${length}`] = startsOf(table[`following_${length}`]);
+  return { ...table, ...starts };
+}
+
+function startsOf(counts) {
+  const starts = new Uint32Array(Math.ceil(counts.length / APART));
+  let sum = 0;
+  for (let i = 0; i < counts.length; i += 1) {
+    if (i % APART === 0) starts[i / APART] = sum;
+    sum += counts[i];
+  }
+  return starts;
+}
+
 /** Where the runs begin and end that continue each run; `counts`: how many these are. */
 class Children {
-  constructor(counts) {
-    this.counts = counts;
-    this.starts = new Uint32Array(Math.ceil(counts.length / APART));
-    let sum = 0;
-    for (let i = 0; i < counts.length; i += 1) {
-      if (i % APART === 0) this.starts[i / APART] = sum;
-      sum += counts[i];
-    }
+  constructor(counts, starts) {
+    Object.assign(this, { counts, starts });
   }
 
   of(run) {

@@ -1,7 +1,7 @@
 // Words that were typed in the English keyboard layout, as model/text/english_layout.py and model/correction/offers.py.
 // They are offered beside the corrections, never made.
 import { applyChanges, growth, inOrder, moved } from "./changes.js";
-import { isSyllable } from "./characters.js";
+import { isSyllable, spansOf } from "./characters.js";
 import { partOf } from "./anchors.js";
 
 const LEAST_SYLLABLES = 2;
@@ -9,8 +9,8 @@ const LEAST_SYLLABLES = 2;
 export function findOffers({ text, verbatim }, words, rules) {
   const { numbers, keys } = rules;
   const found = [];
-  for (const { index: start, 0: word } of text.matchAll(rules.patterns.latin_word)) {
-    const end = start + word.length;
+  for (const [start, end] of spansOf(rules.patterns.latin_word, text)) {
+    const word = text.slice(start, end);
     if (word === word.toUpperCase() || keys.latin_words.includes(word.toLowerCase())) continue;
     if (verbatim.some(([first, last]) => start < last && first < end)) continue;
     const right = hangulOf(word, keys);

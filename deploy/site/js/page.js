@@ -6,9 +6,9 @@ import { moreViews } from "./views.js";
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
-const [SOON, LATER] = [50, 2000]; // milliseconds
+const [SOON, LATER] = [20, 2000]; // milliseconds
 
-/** `content`: what page.py wrote: texts, figures, sizes, rules, known, examples, stored. */
+/** `content`: what page.py wrote: texts, figures, sizes, width, examples, stored. */
 export class Site {
   constructor(content) {
     Object.assign(this, content);
@@ -70,10 +70,16 @@ export class Site {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
+  /** Until the pictures of the stored example stand there, where that is what is shown. A page that nobody sees draws nothing. */
+  async firstPictures() {
+    const isStored = () => !document.hidden && this.answers.has(this.keyOf(this.wanted()));
+    const isDrawn = () => document.querySelector(".heatmap .plot")?.dataset.drawn;
+    while (isStored() && !isDrawn()) await new Promise((done) => setTimeout(done, SOON));
+  }
+
   /** The font waits for the first pictures, since to read it takes as long as to draw one. The browser then writes them anew. */
   async loadFont() {
-    const drawn = () => this.isOpen || document.querySelector(".heatmap .plot")?.dataset.drawn;
-    while (!drawn()) await new Promise((done) => setTimeout(done, SOON));
+    await this.firstPictures();
     document.fonts.add(await new FontFace("Noto Sans KR", await window.part("font")).load());
   }
 
@@ -199,16 +205,15 @@ export class Site {
     this.tell();
   }
 
-  /** What the worker said before it had somebody who listens comes first. */
+  /** The second worker waits for the first pictures, since a small device does two things at once, not three. */
   async open() {
     try {
       this.tell();
-      const { worker, early } = await window.begunWorker;
+      const { worker, prepare, listen } = await window.begunWorker;
       this.worker = worker;
-      this.worker.onmessage = ({ data }) => this.heard(data);
-      this.worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
-      early.forEach((data) => this.heard(data));
-      this.worker.postMessage({ open: { known: this.known, rules: this.rules } });
+      listen((data) => this.heard(data));
+      await this.firstPictures();
+      prepare();
     } catch (error) {
       this.heard({ error: String(error) });
     }

@@ -1,5 +1,5 @@
 // Which changes no correction may make, as model/text/protected.py, verbatim.py and whole_words.py.
-import { WORDS, isHangul, isLetterOrNumber, isSpace } from "./characters.js";
+import { WORDS, isHangul, isLetterOrNumber, isSpace, spansOf } from "./characters.js";
 import { applyChanges, movesSpaces } from "./changes.js";
 import { opcodes } from "./levenshtein.js";
 
@@ -10,9 +10,8 @@ export function isProtected(character, { marks }) {
   return !(isHangul(character) || isGap || marks.free.includes(character));
 }
 
-export const spans = (pattern, text) => [...text.matchAll(pattern)].map(({ index, 0: found }) => [index, index + found.length]);
-export const outcries = (text, rules) => spans(rules.patterns.outcry, text);
-export const verbatimSpans = (text, rules) => spans(rules.patterns.verbatim, text);
+export const outcries = (text, rules) => spansOf(rules.patterns.outcry, text);
+export const verbatimSpans = (text, rules) => spansOf(rules.patterns.verbatim, text);
 
 /** Whether the change loses, alters or invents no protected character. */
 export function sparesProtected({ wrong, right }, rules) {

@@ -1,5 +1,5 @@
 // Cuts a text into sentences, as model/text/sentences.py. A span is [start, end].
-import { GAPS, isLetterOrNumber, stripEnd, stripStart } from "./characters.js";
+import { GAPS, isLetterOrNumber, spansOf, stripEnd, stripStart } from "./characters.js";
 
 /** What of some spans lies between `start` and `end`, counted from `start`. */
 export function clipped(spans, start, end) {
@@ -17,10 +17,10 @@ export function splitSentences(text, longest, rules) {
 function sentencesOf(text, [first, end], rules) {
   const spans = [];
   let start = first;
-  for (const { index, 0: gap } of text.slice(0, end).matchAll(rules.patterns.boundary)) {
-    if (index < start) continue;
-    if (index > start) spans.push([start, index]);
-    start = index + gap.length;
+  for (const [gap, stop] of spansOf(rules.patterns.boundary, text.slice(0, end))) {
+    if (gap < start) continue;
+    if (gap > start) spans.push([start, gap]);
+    start = stop;
   }
   return start < end ? [...spans, [start, end]] : spans;
 }

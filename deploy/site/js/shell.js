@@ -21,17 +21,39 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {worker, early}: the worker, and what it has said so far. While the page is still being made, it fetches and unpacks what it computes
- * with. It is made of a text of the page, so that it obeys the page's policy.
+ * {worker, prepare, listen}: the worker that corrects; a function that has a second one prepare for it; and one that is given a listener
+ * to what they say and have said. They are made of a text of the page, so that they obey the page's policy.
+ *
+ * At a first visit the library comes before what they fetch, since the stored example is drawn with it. Where everything is on this device
+ * already, they start at once: a worker hears nothing while the page is drawing, even if that was sent before.
  */
 window.begunWorker = (async () => {
-  const script = await window.part("worker");
-  const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const isHere = PARTS.library.size === 0 || navigator.serviceWorker?.controller;
+  const [script] = await Promise.all([window.part("worker"), isHere || window.part("library")]);
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const early = [];
-  worker.onmessage = ({ data }) => early.push(data);
-  worker.onerror = ({ message }) => early.push({ error: message || "the worker could not start" });
-  worker.postMessage({ parts: Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)])) });
-  return { worker, early };
+  let hear = (data) => early.push(data);
+  const begun = () => {
+    const worker = new Worker(address);
+    worker.onmessage = ({ data }) => hear(data);
+    worker.onerror = ({ message }) => hear({ error: message || "the worker could not start" });
+    return worker;
+  };
+  const { port1, port2 } = new MessageChannel();
+  let places = Object.fromEntries(COMPUTED_WITH.map((name) => [name, placeOf(name)]));
+  const of = (names) => Object.fromEntries(names.map((name) => [name, places[name]]));
+  const worker = begun();
+  worker.postMessage({ open: of(OPENED_WITH), port: port1 }, [port1]);
+  const second = begun();
+  const prepare = () => {
+    second.postMessage({ prepare: of(PREPARED), port: port2 }, [port2]);
+    places = null; // those of the one file are long texts
+  };
+  const listen = (listener) => {
+    hear = listener;
+    early.forEach((data) => hear(data));
+  };
+  return { worker, prepare, listen };
 })();
 window.begunWorker.catch(() => {}); // the page tells it
 

@@ -3,77 +3,78 @@ import { FIRST_SYLLABLE, OUTSIDE_ID, SPECIAL } from "./tokenizer.js";
 import { isSyllable } from "./characters.js";
 import { sinusoids } from "./counting.js";
 
-const SYLLABLES = 11172;
-const HALVES = halves();
+const [MEDIALS, FINALS, SYLLABLES] = [21, 28, 11172];
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
 
-/** {name: typed array} of a file; 16-bit floats become 32-bit ones. */
+/** {name: the whole numbers of an array} of a file. */
 export function readArrays(bytes) {
-  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
-  const found = {};
-  for (const { name, type, shape, start } of head) {
-    const count = shape.reduce((all, one) => all * one, 1);
-    const from = 4 + size + start;
-    if (type === "f2") found[name] = floats(bytes.subarray(from, from + 2 * count));
-    else found[name] = new TYPES[type](bytes.slice(from, from + count * TYPES[type].BYTES_PER_ELEMENT).buffer);
-  }
-  return found;
+  const arrays = arraysIn(bytes).map(({ name, type, from, count }) => [name, new TYPES[type](bytes.slice(from, from + count * TYPES[type].BYTES_PER_ELEMENT).buffer)]);
+  return Object.fromEntries(arrays);
 }
 
-/** 16-bit floats, all low bytes first, as 32-bit ones. */
-function floats(bytes) {
-  const values = new Float32Array(bytes.length / 2);
-  for (let i = 0; i < values.length; i += 1) values[i] = HALVES[bytes[i] | (bytes[values.length + i] << 8)];
+/** [{name, type, from, count}]: where the arrays of a file begin, and how many numbers they have. */
+function arraysIn(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
+  return head.map(({ name, type, shape, start }) => ({ name, type, from: 4 + size + start, count: shape.reduce((all, one) => all * one, 1) }));
+}
+
+/** Puts `count` 16-bit floats, which stand in `bytes` as all low bytes, then all high ones, into `values`. */
+function putFloats(bytes, { from, count }, values, halves) {
+  const [low, high] = [bytes.subarray(from, from + count), bytes.subarray(from + count, from + 2 * count)];
+  for (let i = 0; i < count; i += 1) values[i] = halves[low[i] | (high[i] << 8)];
   return values;
 }
 
 /** All 16-bit floats by their bits. */
-function halves() {
+function everyHalf() {
   const bits = Uint32Array.from({ length: 65536 }, (_, half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13)); // sign, exponent and fraction in their places
   return new Float32Array(bits.buffer).map((value) => value * 2 ** 112); // the exponents count from 127, not from 15
 }
 
-/** The one file in which both graphs find their weights, as packed.graph_parts lays it out. */
-export function weightsFile(stored, { layout, characters, config, positions }) {
+/** The one file in which both graphs find their weights, as packed.graph_parts lays it out, made of the stored ones. */
+export function weightsFile(bytes, { layout, characters, config, positions }) {
   const width = config.d_model;
-  const vectors = vectorsOf(stored, characters, width);
-  const derived = {
-    "embedding/vectors": () => vectors,
-    "embedding/vocabulary": () => transposed(vectors, config.vocab_size, width),
-    positions: () => sinusoids(positions, width),
-  };
-  const { start, bytes } = layout.at(-1);
-  const file = new Float32Array((start + bytes) / 4);
-  for (const { name, start } of layout) file.set(derived[name]?.() ?? stored[name], start / 4);
+  const { start, bytes: size } = layout.at(-1);
+  const file = new Float32Array((start + size) / 4);
+  const places = Object.fromEntries(layout.map(({ name, start, bytes: size }) => [name, file.subarray(start / 4, (start + size) / 4)]));
+  const halves = everyHalf();
+  const stored = {};
+  for (const array of arraysIn(bytes)) stored[array.name] = putFloats(bytes, array, places[array.name] ?? new Float32Array(array.count), halves);
+  putVectors(places["embedding/vectors"], stored, characters, width);
+  putTransposed(places["embedding/vocabulary"], places["embedding/vectors"], config.vocab_size, width);
+  places.positions.set(sinusoids(positions, width));
   return new Uint8Array(file.buffer);
 }
 
 /** (ids, D): a syllable's own vector and those of its jamo; any other token's own. As model/plain/output_weights.py. */
-function vectorsOf(stored, characters, width) {
-  const part = (name) => stored[`embedding/${name}_embedding`];
-  const [token, ...jamo] = ["token", "initial", "medial", "final"].map(part);
+function putVectors(vectors, stored, characters, width) {
+  const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map((part) => stored[`embedding/${part}_embedding`]);
   const known = SPECIAL.length + characters.length;
-  const vectors = new Float32Array((known + SYLLABLES) * width);
-  const add = (id, own, syllable) => {
-    const offset = syllable - FIRST_SYLLABLE;
-    const places = [Math.floor(offset / 588), Math.floor((offset % 588) / 28), offset % 28];
-    for (let i = 0; i < width; i += 1) {
-      let sum = token[own * width + i];
-      if (syllable) for (let k = 0; k < 3; k += 1) sum += jamo[k][(places[k] + 1) * width + i];
-      vectors[id * width + i] = sum;
-    }
+  const row = (table, place) => table.subarray(place * width, (place + 1) * width);
+  const beginning = new Float64Array(width); // of all syllables with this initial and medial; sums of 16-bit floats are exact here
+  const begin = (own, syllable) => {
+    const place = Math.floor(syllable / FINALS);
+    const [initial, medial] = [row(initials, Math.floor(place / MEDIALS) + 1), row(medials, (place % MEDIALS) + 1)];
+    for (let i = 0; i < width; i += 1) beginning[i] = own[i] + initial[i] + medial[i];
+  };
+  const end = (id, syllable) => {
+    const [vector, final] = [row(vectors, id), row(finals, (syllable % FINALS) + 1)];
+    for (let i = 0; i < width; i += 1) vector[i] = beginning[i] + final[i];
   };
   for (let id = 0; id < known; id += 1) {
     const character = characters[id - SPECIAL.length] ?? "";
-    add(id, id, isSyllable(character) ? character.charCodeAt(0) : 0);
+    const syllable = character.charCodeAt(0) - FIRST_SYLLABLE;
+    if (isSyllable(character)) end(id, syllable, begin(row(tokens, id), syllable));
+    else row(vectors, id).set(row(tokens, id));
   }
-  for (let i = 0; i < SYLLABLES; i += 1) add(known + i, OUTSIDE_ID, FIRST_SYLLABLE + i);
-  return vectors;
+  const outside = row(tokens, OUTSIDE_ID);
+  for (let syllable = 0; syllable < SYLLABLES; syllable += 1) {
+    if (syllable % FINALS === 0) begin(outside, syllable);
+    end(known + syllable, syllable);
+  }
 }
 
-function transposed(vectors, rows, width) {
-  const found = new Float32Array(rows * width);
-  for (let row = 0; row < rows; row += 1) for (let i = 0; i < width; i += 1) found[i * rows + row] = vectors[row * width + i];
-  return found;
+function putTransposed(found, vectors, rows, width) {
+  for (let i = 0; i < width; i += 1) for (let row = 0; row < rows; row += 1) found[i * rows + row] = vectors[row * width + i];
 }

@@ -8,13 +8,17 @@ export function touching(text, start, end) {
   return found.map(([word]) => word);
 }
 
+/** {text, starts}: `text` has a word and its count a line, sorted; `starts` says where each line begins. */
+export function sortedWords(text) {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return { text, starts: Uint32Array.from(starts.slice(0, -1)) };
+}
+
 export class Words {
-  /** `text`: a word and its count a line, sorted. It is searched as it is: a Map of so many words takes ten times the memory. */
-  constructor(text) {
-    this.text = text;
-    const starts = [0];
-    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-    this.starts = Uint32Array.from(starts.slice(0, -1));
+  /** Of sortedWords. They are searched as they are: a Map of so many words takes ten times the memory. */
+  constructor({ text, starts }) {
+    Object.assign(this, { text, starts });
   }
 
   /** How often a word stands there; 0 where it does not. */

@@ -1,54 +1,41 @@
 // Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
+import { spansOf } from "./characters.js";
 import { Confidence, Trees } from "./confidence.js";
 import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
 import { NGrams } from "./ngrams.js";
 import { Network } from "./network.js";
-import { readArrays, weightsFile } from "./store.js";
+import { parsed, prepare, prepared, unpackers } from "./preparing.js";
 import { Tokenizer } from "./tokenizer.js";
-import { unpackedPart } from "./unpacking.js";
 import { Words } from "./words.js";
 
-const SELDOM = 100; // milliseconds between two messages about how much has come
-
-/** A promise of the bytes of each part, as packed.py writes them. `heard` is told now and then how many have come of which. */
-function unpackedParts(places, heard) {
-  const received = {};
-  let told = 0;
-  const begin = ([name, place]) => {
-    const bytes = unpackedPart(place, (size) => {
-      received[name] = size;
-      if (performance.now() - told > SELDOM) heard({ ...received }, (told = performance.now()));
-    });
-    bytes.then(() => heard({ ...received })).catch(() => {}); // whoever awaits the part gets the error
-    return [name, bytes];
-  };
-  return Object.fromEntries(Object.entries(places).map(begin));
-}
-
-/** The runtime, whose program is compiled while the weights are on their way. */
+/** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {
-  Object.assign(ort.env.wasm, { wasmBinary: await program, numThreads: 1, proxy: false });
+  Object.assign(ort.env.wasm, { wasmBinary: program, numThreads: 1, proxy: false });
   ort.env.logLevel = "fatal"; // what goes wrong is thrown
   await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // one byte is no graph, but the program is compiled to find that out
   delete ort.env.wasm.wasmBinary; // else the runtime would keep its 14 MB
   return ort;
 }
 
-/** `parts`: promises of their bytes, and of the started runtime; `known`: of the network. */
-export async function openCorrector({ parts, known, rules }) {
-  const text = async (name) => new TextDecoder().decode(await parts[name]);
-  const judging = async () => new Confidence(new Words(await text("words")), new NGrams(readArrays(await parts.ngrams)), new Trees(JSON.parse(await text("trees"))));
-  const computing = async () => {
-    const weights = { name: known.weights_place, bytes: weightsFile(readArrays(await parts.weights), known) };
-    return Network.open(await parts.runtime, { encode: await parts.encode, decode: await parts.decode }, weights, known.config);
-  };
-  const [network, confidence] = await Promise.all([computing(), judging()]);
-  return new Corrector(network, new Tokenizer(known.characters), confidence, withPatterns(rules), known.config);
+/** `unpacked`: name of a part -> promise of its bytes; `made`: promises of what the other worker prepares. */
+async function openCorrector(unpacked, made) {
+  const small = Promise.all(["known", "trees", "encode", "decode"].map(unpacked));
+  small.catch(() => {}); // it is awaited below
+  const runtime = startedRuntime(await unpacked("runtime"));
+  await new Promise((done) => setTimeout(done)); // while the program is being compiled, there is time for what this thread has to read
+  const [known, trees, encode, decode] = await small;
+  const { config, characters, rules, weights_place: name } = parsed(known);
+  const [tokenizer, patterns, judge] = [new Tokenizer(characters), withPatterns(rules), new Trees(parsed(trees))];
+  const network = await Network.open(await runtime, { encode, decode }, { name, ...(await made.weights) }, config);
+  const confidence = new Confidence(new Words(await made.words), new NGrams(await made.ngrams), judge);
+  return new Corrector(network, tokenizer, confidence, patterns, config);
 }
 
+/** The rules with their patterns, each compiled: a browser does so at a pattern's first uses, which may take longer than to read a sentence. */
 export function withPatterns(rules) {
   const made = Object.entries(rules.patterns).map(([name, { source, flags }]) => [name, new RegExp(source, flags)]);
+  for (const [, pattern] of made) for (const text of ["가", "나"]) spansOf(pattern, text);
   return { ...rules, patterns: Object.fromEntries(made) };
 }
 
@@ -70,38 +57,39 @@ export async function answered(corrector, { text, opened = null, accepted = [], 
 
 class Outdated extends Error {}
 
-/** Answers messages in turn: {parts} and {open} once, then what `answered` takes. An experiment is given up when something newer is asked. */
+/**
+ * What the two workers do: one is told to `prepare` and ends when that is done; the other opens the network, and then
+ * answers, in turn, what `answered` takes. An experiment is given up when something newer is asked.
+ */
 export function listen(scope) {
-  let parts = null;
   let opening = null;
   let turn = Promise.resolve();
   let latest = null;
   const { port1, port2 } = new MessageChannel();
   const breath = () => new Promise((done) => ((port1.onmessage = done), port2.postMessage(null)));
-  const begin = (places) => {
-    parts = unpackedParts(places, (received) => scope.postMessage({ received }));
-    parts.runtime = startedRuntime(parts.runtime);
-    parts.runtime.catch(() => {});
+  const heard = (received) => scope.postMessage({ received });
+  const failed = (error) => scope.postMessage({ error: `${error}\n${error?.stack}` });
+  const tell = async (message) => {
+    try {
+      scope.postMessage(await message());
+    } catch (error) {
+      if (error instanceof Outdated) scope.postMessage({ isOutdated: true });
+      else failed(error);
+    }
   };
   scope.onmessage = ({ data }) => {
-    if (data.parts) return begin(data.parts);
+    if (data.prepare) return prepare(data.prepare, data.port, heard).then(() => scope.close(), failed);
+    if (data.open) opening = openCorrector(unpackers(data.open, heard), prepared(data.port));
     latest = data;
-    if (data.open) {
-      opening = openCorrector({ parts, ...data.open });
-      parts = null; // what was unpacked is not kept
-    }
     const pause = async () => {
       await breath(); // lets messages in
       if (latest !== data) throw new Outdated();
     };
-    turn = turn.then(async () => {
-      try {
-        const corrector = await opening;
-        scope.postMessage(data.open ? { isOpen: true } : { found: await answered(corrector, data, pause) });
-      } catch (error) {
-        scope.postMessage(error instanceof Outdated ? { isOutdated: true } : { error: `${error}\n${error?.stack}` });
-      }
-    });
+    const found = async () => {
+      const corrector = await opening;
+      return data.open ? { isOpen: true } : { found: await answered(corrector, data, pause) };
+    };
+    turn = turn.then(() => tell(found));
   };
 }
 

@@ -24,8 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from workers import Worker
 
+from model.graph.sessions import Arrays
+
 LENGTHS = (32, 48, 128)  # tokens, the end mark included
-Arrays = dict[str, np.ndarray]
 # What the halves made for LiteRT hand out, in the order of names.
 FOUND = {
     "encode": ["encoder_attention", "memory_mask", "memory_states"],
@@ -33,7 +34,7 @@ FOUND = {
 }
 
 
-class _Runtime:
+class _Compared:
     """A library that runs both halves. ``started``: seconds of its import and opening, beyond what all need."""
 
     def __init__(self, threads: int):
@@ -67,7 +68,7 @@ class _Runtime:
         raise NotImplementedError
 
 
-class OnnxRuntime(_Runtime):
+class OnnxRuntime(_Compared):
     def open(self) -> None:
         from model import Corrector
         from model.graph import sessions
@@ -84,7 +85,7 @@ class OnnxRuntime(_Runtime):
         return run_halves(self.encode, self.decode, ids)
 
 
-class OpenVino(_Runtime):
+class OpenVino(_Compared):
     def open(self) -> None:
         import openvino
 
@@ -102,7 +103,7 @@ class OpenVino(_Runtime):
         return run_halves(self.encode, self.decode, ids)
 
 
-class LiteRt(_Runtime):
+class LiteRt(_Compared):
     def open(self) -> None:
         self.halves = {
             length: [self.half(f"{name}{length}", found) for name, found in FOUND.items()]

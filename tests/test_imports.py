@@ -156,8 +156,8 @@ def test_only_the_networks_and_their_training_know_network_libraries():
     for room in set(ROOMS) - KNOW_NETWORKS:
         for path in (ROOT / "app.py", *files_of(room)):
             assert not roots(path) & NETWORK_LIBRARIES, path
-    for path in files("benchmarks"):  # torch only as what is compared with
-        assert not roots(path) & (NETWORK_LIBRARIES - {"torch"}), path
+    for path in files("benchmarks"):  # these two only as what is compared with, or makes what is
+        assert not roots(path) & (NETWORK_LIBRARIES - {"torch", "tensorflow"}), path
 
 
 def test_the_networks_are_imported_inside_the_functions_that_need_one():

@@ -50,6 +50,19 @@ def test_what_draws_is_asked_for_before_what_computes(site_pages):
     assert asked.index("library") < asked.index("runtime") < asked.index("weights")
 
 
+def test_where_nothing_can_be_drawn_the_network_still_answers(browser, site_host):
+    page = browser.new_page()
+    page.add_init_script(
+        "Object.defineProperty(window, 'attentionPlotly', { get: () => new Promise(() => {}), set() {} })"
+    )
+    page.goto(site_host)
+    is_open(page)
+    page.locator("textarea").fill(WRONG)
+    expect(page.locator(".corrected").first).to_contain_text("먹어요")
+    assert page.locator(".plot[data-drawn]").count() == 0
+    page.close()
+
+
 def test_typing_is_corrected_and_drawn(typed, light):
     assert corrected(typed) == RIGHT
     text = "내일 가치 가자"

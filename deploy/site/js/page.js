@@ -6,7 +6,7 @@ import { moreViews } from "./views.js";
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
-const [SOON, LATER] = [20, 2000]; // milliseconds
+const [SOON, LATER, PATIENCE] = [20, 2000, 5000]; // milliseconds
 
 /** `content`: what page.py wrote: texts, figures, sizes, width, examples, stored. */
 export class Site {
@@ -70,11 +70,13 @@ export class Site {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
-  /** Until the pictures of the stored example stand there, where that is what is shown. A page that nobody sees draws nothing. */
+  /** Until the pictures of the stored example stand there, where that is what is shown. A page that nobody sees draws nothing; one whose
+   * pictures cannot be drawn goes on, too. */
   async firstPictures() {
+    const end = performance.now() + PATIENCE;
     const isStored = () => !document.hidden && this.answers.has(this.keyOf(this.wanted()));
     const isDrawn = () => document.querySelector(".heatmap .plot")?.dataset.drawn;
-    while (isStored() && !isDrawn()) await new Promise((done) => setTimeout(done, SOON));
+    while (isStored() && !isDrawn() && performance.now() < end) await new Promise((done) => setTimeout(done, SOON));
   }
 
   /** The font waits for the first pictures, since to read it takes as long as to draw one. The browser then writes them anew. */

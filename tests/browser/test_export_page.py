@@ -39,37 +39,40 @@ def unchanged() -> dict[str, dict[str, object]]:
     }
 
 
+@pytest.fixture(scope="module")
+def visitor(browser):
+    """A page without a network. It remembers what it complained of and asked for since the last file."""
+    context = browser.new_context(accept_downloads=True)
+    context.set_offline(True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    yield page
+    context.close()
+
+
 @pytest.fixture
-def open_file(browser, tmp_path):
+def open_file(visitor, tmp_path):
     """Writes a lens's file and opens it where there is no network: ``open_file(lens, width=390)``."""
-    contexts = []
 
     def open_lens(lens: Lens, language: str = "ko", width: int = 1280, experiment=None) -> Page:
         choices = Choices(language, ADDRESS, unchanged(), experiment=experiment)
         path = tmp_path / "시선.html"
         path.write_bytes(export.to_html(lens, partial(say_in, language), choices))
-        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True)
-        contexts.append(context)
-        context.set_offline(True)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.complaints = []
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.requests = []
-        page.on("request", lambda request: page.requests.append(request.url))
-        page.goto(path.as_uri())
-        page.wait_for_function(
+        visitor.complaints, visitor.requests = [], []
+        visitor.set_viewport_size({"width": width, "height": 900})
+        visitor.goto(path.as_uri())
+        visitor.wait_for_function(
             """() => {
               const figures = [...document.querySelectorAll(".plot")];
               return figures.length && figures.every(figure => figure.dataset.drawn);
             }"""
         )
-        return page
+        return visitor
 
-    yield open_lens
-    for context in contexts:
-        context.close()
+    return open_lens
 
 
 def assert_quiet(page: Page) -> None:

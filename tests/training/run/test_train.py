@@ -38,7 +38,6 @@ OPTIONS = {
     "dff": 32,
     "dropout": 0.1,  # its random state must continue too
     "batch-tokens": 200,
-    "widths": "32,164",  # all batches have one width, so the graph of a step is made once and not three times
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,

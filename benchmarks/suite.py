@@ -72,9 +72,15 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item, nextitem):
         done = yield
-        if nextitem is None or nextitem.path != item.path:
+        if nextitem is not None and nextitem.path != item.path:
             self._write(item.path.relative_to(ROOT).as_posix())
         return done
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item, nextitem) -> None:
+        if nextitem is None:  # the browsers end with the last test, and what they took can no longer be read
+            self._tests += 1
+            self._write(item.path.relative_to(ROOT).as_posix())
 
     def _write(self, file: str) -> None:
         clock, times = time.monotonic(), processor_times()

@@ -25,7 +25,7 @@ SEED, END_BIAS = 2, 4.0
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so do all that need
-    the built site. Those that need a browser take longest, so they begin first, in each process with a server of its own: all in
+    the built site, and all that ask who wrote an answer. Those that need a browser take longest, so they begin first, in each process with a server of its own: all in
     one, they would go on alone for minutes after the others have ended. The order is that of the folders."""
     # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does not read.
     from xdist.scheduler import LoadFileScheduling
@@ -34,7 +34,8 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "site" if nodeid.startswith("tests/browser/test_site_") else super()._split_scope(nodeid)
+            shared = [name for name in ("site", "answer") if nodeid.startswith(f"tests/browser/test_{name}_")]
+            return shared[0] if shared else super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

@@ -1,7 +1,9 @@
 """The app as a visitor meets it: one server with the shipped model and one browser for all tests."""
 
 import os
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,7 @@ def browser():
         browser.close()
 
 
+FOLLOWED = "친구와 가치 밥을 머거요."  # the sentence of the lesson *looked, wrote, mattered*
 HALF_SURE = (
     "도서관에 가치 가고 시퍼요",
     "친구하고 가치 바다에 가고 시퍼요",
@@ -122,30 +125,19 @@ def pages(browser):
     return Pages(browser)
 
 
-@pytest.fixture
-def open_page(server, pages):
-    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
-
-    An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait where the test says so.
-    """
+@contextmanager
+def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
+    """Takes pages of one colour and listens to them. At the end, an error in one of their scripts that nothing caught is raised."""
     with ExitStack() as after:
         errors = []
 
-        def open_at(
-            path: str = "",
-            *,
-            width: int = 1280,
-            height: int = 900,
-            colour: str = "light",
-            late: LateAnswers | None = None,
-        ) -> Page:
+        def take(colour: str, late: LateAnswers | None = None) -> Page:
             if late:  # nothing takes a page's socket from it again
                 page = pages.new(colour)
                 page.route_web_socket("**/_stcore/stream", late.stand_between)
                 after.callback(page.close)
             else:
                 page = pages.take(colour)
-                page.bring_to_front()  # a browser gives little time to pages that nobody sees
                 after.callback(pages.give_back, page, colour)
             page.requested_elsewhere = []
             listeners = {
@@ -156,15 +148,70 @@ def open_page(server, pages):
             for event, listener in listeners.items():
                 page.on(event, listener)
                 after.callback(page.remove_listener, event, listener)
-            page.set_viewport_size({"width": width, "height": height})
             page.set_default_timeout(PATIENCE)
-            page.goto(f"{server}/{path}")
-            page.wait_for_selector("h1")
+            return page
+
+        yield take
+    assert errors == []
+
+
+def go(page: Page, address: str, width: int, height: int) -> Page:
+    page.bring_to_front()  # a browser gives little time to pages that nobody sees
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(address)
+    page.wait_for_selector("h1")
+    settle(page)
+    return page
+
+
+@pytest.fixture
+def open_page(server, pages):
+    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
+
+    An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait where the test says so.
+    """
+    with visitors(server, pages) as take:
+
+        def open_at(
+            path: str = "",
+            *,
+            width: int = 1280,
+            height: int = 900,
+            colour: str = "light",
+            late: LateAnswers | None = None,
+        ) -> Page:
+            return go(take(colour, late), f"{server}/{path}", width, height)
+
+        yield open_at
+
+
+LOOKED_AT = 4  # pages; each further one would compile the app's scripts again
+
+
+@pytest.fixture(scope="module")
+def look_at(server, pages):
+    """``open_page`` for tests that only look: ``look_at("?lang=en", width=390)``.
+
+    A page stays open for the file's next tests at its address. They give it their size, as a visitor does who turns a phone or
+    makes the window narrower.
+    """
+    with visitors(server, pages) as take:
+        open_at: dict[str, Page] = {}
+
+        def look(path: str = "", *, width: int = 1280, height: int = 900) -> Page:
+            if path not in open_at:
+                page = take("light") if len(open_at) < LOOKED_AT else open_at.pop(next(iter(open_at)))
+                open_at[path] = go(page, f"{server}/{path}", width, height)
+                return page
+            page = open_at[path]
+            page.bring_to_front()
+            page.mouse.move(0, 0)
+            page.set_viewport_size({"width": width, "height": height})
+            page.locator(".stMain").evaluate("main => main.scrollTo(0, 0)")
             settle(page)
             return page
 
-        yield open_at
-    assert errors == []
+        yield look
 
 
 @pytest.fixture(scope="session")
@@ -173,6 +220,16 @@ def site():
     from deploy.site import build
 
     return build.make()
+
+
+@pytest.fixture(scope="session")
+def answer(corrector):
+    """(a sentence with its correction, what the library says to a question about its first change), for the views that follow it."""
+    from benchmarks.following import questions
+
+    (sentence,) = corrector.correct(FOLLOWED).sentences
+    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])
+    return sentence, cache(lambda name: found[name]())
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.following import questions
+from tests.browser.conftest import FOLLOWED
 from tests.browser.visit import (
     changed_words,
     choose,
@@ -12,6 +12,7 @@ from tests.browser.visit import (
     expect_settings,
     figure,
     heatmap,
+    pick,
     place_of,
     settle,
     tile,
@@ -20,14 +21,15 @@ from tests.ui.pages.test_lesson_plan import SENTENCES, links
 from ui.wording.texts import table
 
 PLAN = "lesson-plan-answer"
+assert SENTENCES[PLAN] == FOLLOWED
 LINKS = links(PLAN, "ko")
 
 
 @pytest.fixture
 def open_step(open_page):
-    def open_link(number: int, language: str = "ko") -> Page:
+    def open_link(number: int) -> Page:
         path, settings = LINKS[number]
-        query = "&".join(f"{name}={value}" for name, value in (settings | {"lang": language}).items())
+        query = "&".join(f"{name}={value}" for name, value in (settings | {"lang": "ko"}).items())
         page = open_page(f"{path.strip('/')}?{query}", width=1366, height=768)
         settle(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -46,27 +48,25 @@ def step_of(**wanted: str) -> int:
     )
 
 
-@pytest.fixture(scope="module")
-def change(corrector):
-    (sentence,) = corrector.correct(SENTENCES[PLAN]).sentences
-    return sentence, sentence.changes[0]
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("number", range(len(LINKS)))
-def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number, language):
-    page = open_step(number, language)
-    words = table(language)
-    expect(page.get_by_text(words["explanation"], exact=True).first).to_be_visible()
-    expect(page.locator("p.told").first).not_to_be_empty()
-    expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
+def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number):
+    page = open_step(number)
     intervened = "laboratory" in LINKS[number][0]  # what was observed and what was changed are told apart
-    assert (page.locator("p.told.intervened").count() > 0) == intervened
+    for language in ("ko", "en"):
+        words = table(language)
+        if language != "ko":
+            pick(page, "language", words["language_name"])
+            expect_settings(page, lang=language)
+        expect(page.get_by_text(words["explanation"], exact=True).first).to_be_visible()
+        expect(page.locator("p.told").first).not_to_be_empty()
+        expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
+        assert (page.locator("p.told.intervened").count() > 0) == intervened
 
 
-def test_the_change_is_pressed_and_other_heads_are_opened(open_step, corrector, change):
+def test_the_change_is_pressed_and_other_heads_are_opened(open_step, answer):
     """*Looked*: the plan asks to press the change, to find the dark cell of its row, and to press other heads."""
-    sentence, first = change
+    sentence, _ = answer
+    first = sentence.changes[0]
     page = open_step(step_of())
     word = changed_words(page).first
     expect(word).to_have_attribute("aria-pressed", "true")  # as the link has it
@@ -83,10 +83,10 @@ def test_the_change_is_pressed_and_other_heads_are_opened(open_step, corrector, 
     assert heatmap(page, figure("heatmap"))[first.target_start].argmax() == row.argmax()
 
 
-def test_a_column_is_followed_from_what_would_be_written_at_first_to_the_answer(open_step, corrector, change):
+def test_a_column_is_followed_from_what_would_be_written_at_first_to_the_answer(open_step, answer):
     """*When*: the plan asks what would be written at first, and when it changes."""
-    sentence, first = change
-    decided = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["when decided"]()
+    sentence, ask = answer
+    decided, first = ask("when decided"), sentence.changes[0]
     page = open_step(step_of(view="decided"))
     shown = page.locator(figure("decided_grid")).evaluate(
         "figure => figure._fullData.find(trace => trace.text).text.map(row => Array.from(row))"
@@ -96,10 +96,10 @@ def test_a_column_is_followed_from_what_would_be_written_at_first_to_the_answer(
     assert column[0] != column[-1]
 
 
-def test_every_claim_stands_with_its_mark_and_its_receipt(open_step, corrector, change):
+def test_every_claim_stands_with_its_mark_and_its_receipt(open_step, answer):
     """*Mattered*: the plan asks to read the mark of each sentence, and its receipt."""
-    sentence, _ = change
-    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["claims"]().receipts
+    _, ask = answer
+    found = ask("claims").receipts
     page = open_step(step_of(experiment="receipts"))
     expect(page.locator(".receipts li")).to_have_count(len(found))
     assert page.locator(".receipts li.holds").count() == sum(each.holds for each in found)
@@ -116,10 +116,10 @@ def test_the_graph_gets_its_edges_and_can_be_taken_along(open_step):
     assert edges > 10
 
 
-def test_the_longest_bar_leads_to_where_its_head_looked_while_it_wrote(open_step, corrector, change):
+def test_the_longest_bar_leads_to_where_its_head_looked_while_it_wrote(open_step, answer):
     """*Wrote*: the plan asks to press the longest bar."""
-    sentence, _ = change
-    written = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["who wrote it"]()
+    _, ask = answer
+    written = ask("who wrote it")
     parts = [part for part in written.parts(written.changes[0]) if part.head is not None]
     longest = max(parts, key=lambda part: abs(part.nats))
     page = open_step(step_of(view="wrote"))

@@ -7,32 +7,27 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.following import questions
+from tests.browser.conftest import FOLLOWED
 from tests.browser.visit import choose, expect_settings, figure, pick, settings, settle, wait_until
 from ui.wording.texts import table
 
-SENTENCE = "친구와 가치 밥을 머거요."
-SIZES = pytest.mark.parametrize(("width", "height", "colour"), [(1366, 768, "light"), (390, 844, "dark")])
-
-
-@pytest.fixture(scope="module")
-def asked(corrector):
-    """What the library says to the questions of the views, by name."""
-    (sentence,) = corrector.correct(SENTENCE).sentences
-    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])
-    return lambda name: found[name]()
+SIZES = ((1366, 768), (390, 844))
 
 
 @pytest.fixture
 def open_at(open_page):
-    def open_view(
-        page: str, name: str, colour: str = "light", width: int = 1366, height: int = 768, **chosen: str
-    ) -> Page:
+    def open_view(page: str, name: str, **chosen: str) -> Page:
         setting = "experiment" if page else "view"
-        query = urlencode({"sentence": SENTENCE, "edit": "1", setting: name} | chosen)
-        return open_page(f"{page}?{query}", colour=colour, width=width, height=height)
+        query = urlencode({"sentence": FOLLOWED, "edit": "1", setting: name} | chosen)
+        return open_page(f"{page}?{query}", colour="dark", width=1366, height=768)
 
     return open_view
+
+
+@pytest.fixture
+def asked(answer):
+    """What the library says to the questions of the views, by name."""
+    return answer[1]
 
 
 def of_figure(page: Page, name: str, read: str):
@@ -44,42 +39,51 @@ def bars(page: Page, name: str) -> list[float]:
     return of_figure(page, name, "Array.from(d[0].x)")
 
 
-def inside(page: Page, *names: str) -> bool:
-    """Whether nothing of the figures is wider than the window."""
-    boxes = [page.locator(figure(name)).bounding_box() for name in names]
-    return all(box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"] + 1 for box in boxes)
+def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
+    """Nothing that is found is wider than the window, on a computer and on a phone; figures may end so many pixels ``beyond`` it."""
+    for width, height in SIZES[::-1]:
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        for selector in selectors:
+            for place in page.locator(selector).all():
+                box = place.bounding_box()
+                assert box["x"] >= 0 and box["x"] + box["width"] <= width + beyond, (selector, width)
 
 
-@SIZES
-def test_who_wrote_it(open_at, asked, width, height, colour):
+def test_who_wrote_it(open_at, asked):
     written = asked("who wrote it")
-    page = open_at("", "wrote", colour, width, height)
+    page = open_at("", "wrote")
     shown = bars(page, "wrote")
     assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
     assert shown[-1] == pytest.approx(written.score[written.changes[0]], abs=1e-2)
-    assert inside(page, "wrote")
-    top = page.locator(figure("wrote")).bounding_box()["y"]
+    expect_inside(page, figure("wrote"))
+    tops = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        tops.append(page.locator(figure("wrote")).bounding_box()["y"])
     choose(page, "wrote_as", table("ko")["wrote_as_map"])
     expect_settings(page, wrote_as="map")
-    assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+    for (width, height), top in zip(SIZES[::-1], tops[::-1], strict=True):
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
-@SIZES
-def test_when_it_was_decided(open_at, asked, width, height, colour):
+def test_when_it_was_decided(open_at, asked):
     decided = asked("when decided")
-    page = open_at("", "decided", colour, width, height)
+    page = open_at("", "decided")
     shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
     for how in ("curve", "jamo"):
         choose(page, "decided_as", table("ko")[f"decided_as_{how}"])
         expect_settings(page, decided_as=how)
-        assert inside(page, f"decided_{how}")
+        expect_inside(page, figure(f"decided_{how}"))
 
 
-@SIZES
-def test_a_transplant_returns_what_the_library_says(open_at, asked, width, height, colour):
+def test_a_transplant_returns_what_the_library_says(open_at, asked):
     found = asked("transplant, encoder's stream")
-    page = open_at("laboratory", "patched", colour, width, height)
+    page = open_at("laboratory", "patched")
     shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, found.returned, atol=1e-3)
     for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
@@ -88,12 +92,11 @@ def test_a_transplant_returns_what_the_library_says(open_at, asked, width, heigh
     expect(page.locator("p.told.intervened")).to_be_visible()
 
 
-@SIZES
-def test_the_circuit_comes_with_its_edges_and_opens_its_heads(open_at, asked, width, height, colour):
+def test_the_circuit_comes_with_its_edges_and_opens_its_heads(open_at, asked):
     circuit, edges = asked("circuit, twin"), asked("edges, twin").largest(40)
-    page = open_at("laboratory", "circuit", colour, width, height)
+    page = open_at("laboratory", "circuit")
     wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
-    assert inside(page, "circuit_graph")
+    expect_inside(page, figure("circuit_graph"))
     expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
     with page.expect_download() as download:
         page.locator(".st-key-circuit_json button").click()
@@ -102,36 +105,30 @@ def test_the_circuit_comes_with_its_edges_and_opens_its_heads(open_at, asked, wi
     for how in ("growth", "checks"):
         choose(page, "circuit_as", table("ko")[f"circuit_as_{how}"])
         expect_settings(page, circuit_as=how)
-        assert inside(page, f"circuit_{how}")
+        expect_inside(page, figure(f"circuit_{how}"))
 
 
-@SIZES
-def test_it_says_why_a_head_looked_there(open_at, asked, width, height, colour):
-    page = open_at(
-        "laboratory", "why", colour, width, height, layer="4", head="1", cell="4,5", kind="cross_attention"
-    )
+def test_it_says_why_a_head_looked_there(open_at, asked):
+    page = open_at("laboratory", "why", layer="4", head="1", cell="4,5", kind="cross_attention")
     look = asked("why it looked")  # where the change begins, at the last syllable that was typed there
     for name in ("why_query", "why_key"):
         assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
-        assert inside(page, name)
+    expect_inside(page, figure("why_query"), figure("why_key"))
     choose(page, "why_as", table("ko")["why_as_without"])
     expect_settings(page, why_as="without")
     shown = of_figure(page, "why_without", "Array.from(d[2].x)")
     np.testing.assert_allclose(shown, [each.weight for each in look.taken], atol=1e-3)
 
 
-@SIZES
-def test_every_claim_has_its_receipt(open_at, asked, width, height, colour):
+def test_every_claim_has_its_receipt(open_at, asked):
     found = asked("claims").receipts
-    page = open_at("laboratory", "receipts", colour, width, height)
+    page = open_at("laboratory", "receipts")
     expect(page.locator(".receipts li")).to_have_count(len(found))
     expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))
-    for item in page.locator(".receipts li").all():
-        box = item.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    expect_inside(page, ".receipts li", beyond=0)
     choose(page, "receipts_as", table("ko")["receipts_as_picture"])
     expect_settings(page, receipts_as="picture")
-    assert inside(page, "receipts")
+    expect_inside(page, figure("receipts"))
 
 
 def test_from_a_cell_of_the_map_it_takes_two_steps_to_the_reasons(open_at):

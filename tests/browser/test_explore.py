@@ -20,22 +20,31 @@ TRACE = random_trace("고갱님이 왓다", "고객님이 왔다", seed=4)
 NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cell}</div>"
 
 
+@pytest.fixture(scope="module")
+def visitor(browser):
+    """(a page without a network, what it has complained of and asked for outside)."""
+    complaints = []
+    context = browser.new_context(accept_downloads=True)
+    context.set_offline(True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE / 4)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.extend(elsewhere(request.url)))
+    yield page, complaints
+    context.close()
+
+
 @pytest.fixture
-def show(browser, tmp_path):
+def show(visitor, tmp_path):
     """Opens what ``explore`` made as a cell of a page; errors and requests fail the test."""
-    contexts, complaints = [], []
+    page, complaints = visitor
+    complaints.clear()
 
     def open_cell(exploration, width: int = 1200) -> FrameLocator:
         path = tmp_path / "cell.html"
         path.write_text(NOTEBOOK.format(width=width, cell=exploration._repr_html_()), "utf-8")
-        context = browser.new_context(viewport={"width": width + 40, "height": 900}, accept_downloads=True)
-        contexts.append(context)
-        context.set_offline(True)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE / 4)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.extend(elsewhere(request.url)))
+        page.set_viewport_size({"width": width + 40, "height": 900})
         page.goto(path.as_uri())
         frame = page.frame_locator("iframe")
         frame.locator(".explore[data-ready]").first.wait_for()
@@ -43,8 +52,6 @@ def show(browser, tmp_path):
         return frame
 
     yield open_cell
-    for context in contexts:
-        context.close()
     assert complaints == []
 
 
@@ -58,19 +65,27 @@ def drawn(frame: FrameLocator, place: str) -> np.ndarray:
     return np.array(plot.evaluate(CELLS), np.float32)
 
 
-@pytest.mark.parametrize("kind", TRACE.kinds)
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 2), (None, 1), (1, None), (None, None)])
-def test_every_map_that_is_chosen_is_that_of_the_trace(show, kind, layer, head):
-    frame = show(explore(TRACE))
-    frame.get_by_label("Kind of attention").select_option(index=TRACE.kinds.index(kind))
-    for label, chosen in (("Layer", layer), ("Head", head)):
-        place = 0 if chosen is None else chosen + 1
-        frame.get_by_label(label, exact=True).select_option(index=place)
+def redrawn(frame: FrameLocator) -> None:
+    """Return once each figure has drawn what it was asked for last."""
     frame.locator("body").evaluate(
-        "() => new Promise(done => setTimeout(done, 500))"
-    )  # Plotly draws in pieces
-    expected = Selection(kind, layer, head).weights(TRACE)
-    np.testing.assert_allclose(drawn(frame, ".heatmap"), expected, atol=0.6 / 10_000)
+        """async () => {
+          const behind = (root) => root.plot && root.dataset.drawn !== String(root.plot.turn);
+          while ([...document.querySelectorAll(".plot")].some(behind)) await new Promise((done) => setTimeout(done, 20));
+        }"""
+    )
+
+
+def test_every_map_that_is_chosen_is_that_of_the_trace(show):
+    frame = show(explore(TRACE))
+    for kind in TRACE.kinds:
+        frame.get_by_label("Kind of attention").select_option(index=TRACE.kinds.index(kind))
+        for layer, head in ((0, 0), (1, 2), (None, 1), (1, None), (None, None)):
+            for label, chosen in (("Layer", layer), ("Head", head)):
+                place = 0 if chosen is None else chosen + 1
+                frame.get_by_label(label, exact=True).select_option(index=place)
+            redrawn(frame)
+            expected = Selection(kind, layer, head).weights(TRACE)
+            np.testing.assert_allclose(drawn(frame, ".heatmap"), expected, atol=0.6 / 10_000)
 
 
 def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
@@ -148,7 +163,7 @@ def test_each_layer_is_hatched_where_it_may_not_look(show, told):
         (hidden[0], hidden[1], hidden.all(0))
     ):  # the last choice is the mean of both
         frame.get_by_label("Layer", exact=True).select_option(index=(layer + 1) % 3)
-        frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+        redrawn(frame)
         text = plot.evaluate("plot => plot._fullData[0].text?.map(row => [...row]) ?? []")
         np.testing.assert_array_equal(np.array(text) == " (masked)", cells)
         hatched = plot.evaluate(
@@ -224,7 +239,7 @@ def test_two_traces_show_the_same_head_and_their_difference(show):
     expected = OTHER.cross_attention[0, 2] - TRACE.cross_attention[0, 2]
     plot = difference.locator(".heatmap .js-plotly-plot")
     expect(plot).to_have_attribute("aria-label", re.compile("Cross-attention · layer 1, head 3"))
-    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    redrawn(frame)
     found = plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])")
     np.testing.assert_allclose(found, expected, atol=2e-4)
     tiles = difference.locator(".overview .js-plotly-plot").evaluate(CELLS)
@@ -241,7 +256,7 @@ def test_colours_reach_up_to_the_largest_weight_of_both(show):
     one = frame.locator(".explore").first
     one.get_by_label("Colours up to the largest value").check()
     largest = max(trace.encoder_attention[0, 0].max() for trace in (TRACE, OTHER))
-    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    redrawn(frame)
     for place in range(2):
         plot = frame.locator(".explore").nth(place).locator(".heatmap .js-plotly-plot")
         assert plot.evaluate("plot => plot._fullData[0].zmax") == pytest.approx(largest, abs=1e-3)
@@ -254,7 +269,7 @@ def test_a_sink_stands_before_the_tokens_and_draws_no_line(show):
     trace = replace(TRACE, decoder_attention=own, sinks=("decoder_attention",))
     frame = show(explore(trace))
     frame.get_by_label("Kind of attention").select_option(index=1)
-    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    redrawn(frame)
     found = drawn(frame, ".heatmap")
     np.testing.assert_allclose(found[:, 0], 0.5, atol=1e-3)
     np.testing.assert_allclose(found[:, 1:], own[0, 0], atol=1e-3)
@@ -275,7 +290,7 @@ def test_a_row_of_patches_is_shown_as_the_image_is_cut(show):
     frame.get_by_role("combobox", name="Patches that this row looks at").select_option(index=4)
     plot = frame.locator(".patches .js-plotly-plot")
     expect(plot).to_have_attribute("aria-label", re.compile("2,1"))
-    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    redrawn(frame)
     np.testing.assert_allclose(drawn(frame, ".patches"), weights[0, 0, 4, 1:].reshape(2, 3), atol=1e-4)
     assert plot.evaluate("plot => plot._fullLayout.images.length") == 1
 
@@ -300,12 +315,12 @@ def test_six_layers_of_eight_heads_and_128_tokens_are_drawn(show):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["Heatmap", "Lines", "Step by step"])
-def test_everybody_can_use_it(browser, tmp_path, theme, view):
+def test_everybody_can_use_it(visitor, tmp_path, theme):
     explore(TRACE, theme=theme).save(tmp_path / "lens.html")
-    page = browser.new_context(viewport={"width": 1200, "height": 640}).new_page()
+    page, _ = visitor
+    page.set_viewport_size({"width": 1200, "height": 640})
     page.goto((tmp_path / "lens.html").as_uri())
-    page.get_by_role("button", name=view).click()
-    page.locator(".overview .plot[data-drawn]").wait_for()
-    assert serious_violations(page) == []
-    page.context.close()
+    for view in ("Heatmap", "Lines", "Step by step"):
+        page.get_by_role("button", name=view).click()
+        page.locator(".overview .plot[data-drawn]").wait_for()
+        assert serious_violations(page) == []

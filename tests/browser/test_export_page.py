@@ -39,37 +39,40 @@ def unchanged() -> dict[str, dict[str, object]]:
     }
 
 
+@pytest.fixture(scope="module")
+def visitor(browser):
+    """A page without a network. It remembers what it complained of and asked for since the last file."""
+    context = browser.new_context(accept_downloads=True)
+    context.set_offline(True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.requests.append(request.url))
+    yield page
+    context.close()
+
+
 @pytest.fixture
-def open_file(browser, tmp_path):
+def open_file(visitor, tmp_path):
     """Writes a lens's file and opens it where there is no network: ``open_file(lens, width=390)``."""
-    contexts = []
 
     def open_lens(lens: Lens, language: str = "ko", width: int = 1280, experiment=None) -> Page:
         choices = Choices(language, ADDRESS, unchanged(), experiment=experiment)
         path = tmp_path / "시선.html"
         path.write_bytes(export.to_html(lens, partial(say_in, language), choices))
-        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True)
-        contexts.append(context)
-        context.set_offline(True)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.complaints = []
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.requests = []
-        page.on("request", lambda request: page.requests.append(request.url))
-        page.goto(path.as_uri())
-        page.wait_for_function(
+        visitor.complaints, visitor.requests = [], []
+        visitor.set_viewport_size({"width": width, "height": 900})
+        visitor.goto(path.as_uri())
+        visitor.wait_for_function(
             """() => {
               const figures = [...document.querySelectorAll(".plot")];
               return figures.length && figures.every(figure => figure.dataset.drawn);
             }"""
         )
-        return page
+        return visitor
 
-    yield open_lens
-    for context in contexts:
-        context.close()
+    return open_lens
 
 
 def assert_quiet(page: Page) -> None:
@@ -127,10 +130,10 @@ def test_any_head_can_be_opened_in_the_file(open_file):
     lens = make_lens("고갱님이 왔어요")
     page = open_file(lens)
     explorer = page.locator("#explorer")
-    for label, place in (("층", 2), ("헤드", 1)):  # the first option is the mean
+    for label, place in (("층", 2), ("헤드", 2)):  # the first option is the mean
         explorer.get_by_label(label, exact=True).select_option(index=place)
     kind = explorer.get_by_label("어텐션 종류").evaluate("menu => menu.selectedIndex")
-    expected = lens.trace.attention(lens.trace.kinds[kind])[1, 0]
+    expected = lens.trace.attention(lens.trace.kinds[kind])[1, 1]
     page.wait_for_timeout(500)  # Plotly draws in pieces
     np.testing.assert_allclose(heatmap(page, "#explorer .heatmap .js-plotly-plot"), expected, atol=1e-4)
     assert_quiet(page)

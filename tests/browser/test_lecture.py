@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import expect_settings, figure, settle
+from tests.browser.visit import choose, expect_settings, figure, settle
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 
@@ -67,9 +67,9 @@ def tile_width(page: Page) -> float:
 
 @pytest.mark.parametrize("order", ["place", "entropy"])
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(open_page, width, height, order):
-    plain = tile_width(open_page(f"?order={order}", width=width, height=height))
-    page = open_page(f"?lecture=1&order={order}", width=width, height=height)
+def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(look_at, width, height, order):
+    plain = tile_width(look_at(f"?order={order}", width=width, height=height))
+    page = look_at(f"?lecture=1&order={order}", width=width, height=height)
     assert tile_width(page) >= plain
     places = [drawn(page, key) for key in ("overview", "heatmap")]
     assert sum(place["width"] for place in places) > 0.6 * width
@@ -78,16 +78,16 @@ def test_all_heads_are_as_large_as_without_a_lecture_and_no_third_is_blank(open_
         assert place["x"] + place["width"] <= width and place["y"] + place["height"] <= height
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page, width, height):
-    page = open_page("?lecture=1", width=width, height=height)
-    assert too_small(page, width) == []
-    for view in VIEWS[1:]:
-        page.locator(".st-key-control_view").get_by_role(
-            "radio", name=table("ko")[f"view_{view.name}"], exact=True
-        ).click()
-        expect_settings(page, view=view.name)
-        assert (view.name, too_small(page, width)) == (view.name, [])
+def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page):
+    page = open_page("?lecture=1")
+    for view in VIEWS:
+        if view != VIEWS[0]:
+            choose(page, "view", table("ko")[f"view_{view.name}"])
+            expect_settings(page, view=view.name)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            settle(page)
+            assert (view.name, width, too_small(page, width)) == (view.name, width, [])
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,25 @@ def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page, width
             for page in ("network", "heads", "growing")
             for asked in ("", "&lang=en")
         ),
-        *(f"laboratory?lecture=1&edit=1&experiment={experiment.name}" for experiment in EXPERIMENTS),
     ],
 )
-def test_a_long_sentence_and_the_other_pages_can_be_read_from_the_last_row(open_page, path):
-    assert too_small(open_page(path, width=1920, height=1080), 1920) == []
+def test_a_long_sentence_and_the_other_pages_can_be_read_from_the_last_row(look_at, path):
+    assert too_small(look_at(path, width=1920, height=1080), 1920) == []
+
+
+def test_every_experiment_can_be_read_from_the_last_row(open_page):
+    page = open_page("laboratory?lecture=1&edit=1", width=1920, height=1080)
+    for experiment in EXPERIMENTS:
+        choose(page, "experiment", table("ko")[f"view_{experiment.name}"])
+        expect_settings(page, experiment=None if experiment is EXPERIMENTS[0] else experiment.name)
+        assert (experiment.name, too_small(page, 1920)) == (experiment.name, [])
 
 
 @pytest.mark.parametrize("sentence", ["같이 가요.", LONG], ids=["short", "long"])
 @pytest.mark.parametrize(("width", "height"), [*SIZES, (1920, 1200)])
-def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page, width, height, sentence):
+def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(look_at, width, height, sentence):
     asked = {"lecture": "1", "lang": "en", "sentence": sentence}  # English words are longer
-    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
+    page = look_at(f"?{urlencode(asked)}", width=width, height=height)
     right = page.locator(".st-key-heatmap .plot").evaluate("plot => plot.getBoundingClientRect().right")
     explained = (
         page.locator(".st-key-heatmap")
@@ -125,8 +132,8 @@ def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page
     ("width", "height", "asked"),
     [(1280, 800, ""), (1280, 800, "&lecture=1"), *((*size, "&lecture=1") for size in SIZES)],
 )
-def test_the_names_of_ordered_heads_lie_over_no_frame(open_page, width, height, asked):
-    page = open_page(f"?order=entropy&edit=1&view=edits{asked}", width=width, height=height)
+def test_the_names_of_ordered_heads_lie_over_no_frame(look_at, width, height, asked):
+    page = look_at(f"?order=entropy&edit=1&view=edits{asked}", width=width, height=height)
     boxes = "all => all.map(each => each.getBoundingClientRect()).map(({left, right, top, bottom}) => [left, right, top, bottom])"
     names = page.locator(f"{figure('overview')} .annotation-text").evaluate_all(boxes)
     frames = page.locator(f"{figure('overview')} .shapelayer path").evaluate_all(boxes)
@@ -168,8 +175,8 @@ COLUMN_LABELS = """plot => {
         ("laboratory?lecture=1&edit=1&experiment=sources", "sources"),
     ],
 )
-def test_no_mark_above_columns_meets_the_character_beside_it(open_page, path, key):
-    page = open_page(path, width=1024, height=768)
+def test_no_mark_above_columns_meets_the_character_beside_it(look_at, path, key):
+    page = look_at(path, width=1024, height=768)
     labels, (begin, end, *_) = page.locator(figure(key)).evaluate(COLUMN_LABELS)
     assert len(labels) > 8
     assert all(begin <= left and right <= end for left, right, *_ in labels)
@@ -179,8 +186,8 @@ def test_no_mark_above_columns_meets_the_character_beside_it(open_page, path, ke
 
 
 @pytest.mark.parametrize("order", ["entropy", "edit"])
-def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order):
-    page = open_page(f"?lecture=1&order={order}&edit=1", width=1366, height=768)
+def test_the_names_of_ordered_heads_do_not_run_into_one_another(look_at, order):
+    page = look_at(f"?lecture=1&order={order}&edit=1", width=1366, height=768)
     boxes = page.locator(
         ".st-key-overview .annotation-text-g text, .st-key-overview .annotation text"
     ).evaluate_all(
@@ -203,8 +210,8 @@ def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order
     ids=["short", "long", "a change"],
 )
 @pytest.mark.parametrize("width", [1366, 1024])
-def test_a_step_shows_probabilities_and_both_rows_on_one_screen(open_page, width, asked):
-    page = open_page(f"?{urlencode({'lecture': '1', 'view': 'steps'} | asked)}", width=width, height=768)
+def test_a_step_shows_probabilities_and_both_rows_on_one_screen(look_at, width, asked):
+    page = look_at(f"?{urlencode({'lecture': '1', 'view': 'steps'} | asked)}", width=width, height=768)
     for part in ("of-candidates", "of-decision", "of-source", "of-self"):
         box = page.locator(f".steps .{part}").bounding_box()
         assert box["y"] + box["height"] <= 768, part
@@ -224,19 +231,18 @@ def test_the_steps_take_their_form_when_the_style_of_a_lecture_arrives_after_the
         ("heads", ("heads_map", "heads_pruning")),
     ],
 )
-def test_one_look_takes_in_every_picture(open_page, path, figures):
-    page = open_page(path, width=1366, height=768)
-    settle(page)
+def test_one_look_takes_in_every_picture(look_at, path, figures):
+    page = look_at(path, width=1366, height=768)
     for key in figures:
         box = page.locator(f".st-key-{key} .plot").bounding_box()
         assert box["y"] + box["height"] <= 768, key
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_the_kinds_over_heads_are_named_wholly_in_a_narrow_picture(open_page, language):
-    page = open_page(f"laboratory?lecture=1&edit=1&lang={language}", width=1366, height=768)
-    page.set_viewport_size({"width": 1024, "height": 768})
-    settle(page)
+def test_the_kinds_over_heads_are_named_wholly_in_a_narrow_picture(look_at, language):
+    asked = f"laboratory?lecture=1&edit=1&lang={language}"
+    look_at(asked, width=1366, height=768)
+    page = look_at(asked, width=1024, height=768)
     ends = "all => all.map(each => each.getBoundingClientRect().right)"
     (right,) = page.locator(figure("without_mosaic")).evaluate_all(ends)
     names = page.locator(f"{figure('without_mosaic')} .annotation-text")
@@ -251,8 +257,8 @@ def places(page: Page, selector: str) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, width, height, language):
-    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+def test_the_names_of_the_curves_without_heads_lie_over_no_curve(look_at, width, height, language):
+    page = look_at(f"heads?lecture=1&lang={language}", width=width, height=height)
     names = places(page, f"{figure('heads_pruning')} .annotation-text")
     panels = places(page, f"{figure('heads_pruning')} .nsewdrag")
     assert len(names) == len(panels) == 2
@@ -265,8 +271,8 @@ def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, widt
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, height, language):
-    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+def test_all_roles_are_named_wholly_above_the_map_of_roles(look_at, width, height, language):
+    page = look_at(f"heads?lecture=1&lang={language}", width=width, height=height)
     map_ = figure("heads_map")
     (top, _), *_ = places(page, map_)
     (begin, end), *_ = places(page, f"{map_} .legend")
@@ -281,8 +287,8 @@ def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, hei
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_the_kinds_over_roles_do_not_run_into_one_another(open_page, language):
-    page = open_page(f"heads?lecture=1&lang={language}", width=1024, height=768)
+def test_the_kinds_over_roles_do_not_run_into_one_another(look_at, language):
+    page = look_at(f"heads?lecture=1&lang={language}", width=1024, height=768)
     ends = page.locator(f"{figure('heads_map')} .annotation-text").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect()).map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
     )
@@ -291,15 +297,15 @@ def test_the_kinds_over_roles_do_not_run_into_one_another(open_page, language):
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_the_network_at_a_glance_is_whole(open_page, width, height):
-    box = open_page("network?lecture=1", width=width, height=height).locator("svg.lecture").bounding_box()
+def test_the_network_at_a_glance_is_whole(look_at, width, height):
+    box = look_at("network?lecture=1", width=width, height=height).locator("svg.lecture").bounding_box()
     assert box["y"] + box["height"] <= height
     # It fills the window as far as its shape allows.
     assert box["height"] > 0.7 * height or box["width"] > 0.95 * width
 
 
-def test_what_a_lesson_does_not_use_is_out_of_the_way(open_page):
-    page = open_page("?lecture=1", width=1366, height=768)
+def test_what_a_lesson_does_not_use_is_out_of_the_way(look_at):
+    page = look_at("?lecture=1", width=1366, height=768)
     for name in ("examples", "settings", "language", "theme_change", "view_options", "taking"):
         assert not page.locator(f".st-key-{name}").first.is_visible(), name
     assert page.locator(".st-key-lecture_switch").is_visible()

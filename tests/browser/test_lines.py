@@ -44,10 +44,23 @@ def data_of(kind="cross_attention", heads=3, mass=0.6, theme="light", isolated=(
     )
 
 
+@pytest.fixture(scope="module")
+def visitors(browser):
+    """(errors, a visitor's page with a mouse or with a finger)."""
+    errors, contexts = [], [browser.new_context(has_touch=touch) for touch in (False, True)]
+    pages = [context.new_page() for context in contexts]
+    for page in pages:
+        page.on("pageerror", lambda error: errors.append(str(error)))
+    yield errors, pages
+    for context in contexts:
+        context.close()
+
+
 @pytest.fixture
-def show(browser, tmp_path):
+def show(visitors, tmp_path):
     """Opens a self-contained page with these data; errors of its script fail the test."""
-    pages, errors = [], []
+    errors, pages = visitors
+    errors.clear()
 
     def open_file(data: dict, width: int = 1280, theme: str = "light", touch: bool = False) -> Page:
         script = base64.b64encode(LINES.js.encode()).decode()
@@ -55,16 +68,15 @@ def show(browser, tmp_path):
         look = {"ground": GROUND[theme], "ink": palette(theme).text, "style": LINES.css}
         file = tmp_path / "lines.html"
         file.write_text(PAGE.format(data=words, script=script, **look), "utf-8")
-        page = browser.new_page(viewport={"width": width, "height": 900}, has_touch=touch)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        pages.append(page)
+        page = pages[touch]
+        page.bring_to_front()
+        page.mouse.move(0, 0)
+        page.set_viewport_size({"width": width, "height": 900})
         page.goto(file.as_uri())
         page.wait_for_selector("body[data-ready]")
         return page
 
     yield open_file
-    for page in pages:
-        page.close()
     assert errors == []
 
 

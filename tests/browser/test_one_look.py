@@ -190,8 +190,8 @@ def test_a_phone_begins_with_text_and_correction_and_the_picture_follows(open_ty
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-def test_text_and_correction_stay_in_view_above_a_long_sentence(open_page, width, height):
-    page = open_page(
+def test_text_and_correction_stay_in_view_above_a_long_sentence(look_at, width, height):
+    page = look_at(
         f"?{urlencode({'sentence': ('우리는 어제 학교에서 머글 것을 차잣고 ' * 4)})}",
         width=width,
         height=height,
@@ -284,8 +284,8 @@ def switch_on(page: Page, setting, say: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
-def test_two_maps_side_by_side_fill_their_columns(open_page, width, height):
-    page = open_page("laboratory?experiment=twins", width=width, height=height)
+def test_two_maps_side_by_side_fill_their_columns(look_at, width, height):
+    page = look_at("laboratory?experiment=twins", width=width, height=height)
     for name in ("beside_first_map", "beside_second_map"):
         drawn = page.locator(f".st-key-{name} .plot").evaluate(
             "root => root.plot.at.cell * root.plot.figure.layout.meta.columns / root.clientWidth"

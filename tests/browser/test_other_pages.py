@@ -26,10 +26,18 @@ def at_size(page: Page, width: int) -> Page:
     return page
 
 
+COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
+  const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
+  const place = heading.closest(".stElementContainer");
+  const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling; // some are put away in a lecture
+  return next && next.getBoundingClientRect().top < text.bottom;
+}).map(heading => heading.textContent)"""
+
+
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_picture_is_in_the_first_screen(open_page, name, language):
-    page = open_page(f"{name}?lang={language}", width=1366)
+def test_the_picture_is_in_the_first_screen_and_nothing_lies_over_a_heading(look_at, name, language):
+    page = look_at(f"{name}?lang={language}", width=1366)
     selector, wholly = PICTURES[name]
     for width, height in HEIGHTS.items():
         box = at_size(page, width).locator(selector).first.bounding_box()
@@ -39,11 +47,17 @@ def test_the_picture_is_in_the_first_screen(open_page, name, language):
             assert box["y"] + box["height"] <= height
         else:
             assert box["y"] < height / 2
+        assert page.evaluate(COVERED) == [], width
 
 
-@pytest.mark.parametrize(("path", "width"), [("masks", 1366), ("masks?lecture=1", 1920)])
-def test_the_rows_of_the_three_masks_stand_at_the_same_heights(open_page, path, width):
-    page = open_page(path, width=width)
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_lies_over_a_heading_in_a_lecture(look_at, name):
+    assert look_at(f"{name}?lecture=1", width=1366).evaluate(COVERED) == []
+
+
+@pytest.mark.parametrize(("path", "width"), [("masks?lang=en", 1366), ("masks?lecture=1", 1920)])
+def test_the_rows_of_the_three_masks_stand_at_the_same_heights(look_at, path, width):
+    page = look_at(path, width=width)
     tops = page.evaluate(
         """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
           [...figure.querySelectorAll(".ytick text")].map(label => Math.round(label.getBoundingClientRect().top)))"""
@@ -52,33 +66,18 @@ def test_the_rows_of_the_three_masks_stand_at_the_same_heights(open_page, path, 
     assert tops[0] == tops[1] == tops[2]
 
 
-@pytest.mark.parametrize("path", ["", "?lecture=1"])
-@pytest.mark.parametrize("name", ["calculation", "masks", "positions", "network", "model"])
-def test_nothing_lies_over_a_heading(open_page, name, path):
-    page = open_page(f"{name}{path}", width=1366)
-    covered = page.evaluate(
-        """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
-          const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
-          const place = heading.closest(".stElementContainer");
-          const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling; // some are put away in a lecture
-          return next && next.getBoundingClientRect().top < text.bottom;
-        }).map(heading => heading.textContent)"""
-    )
-    assert covered == []
-
-
 @pytest.mark.parametrize(
     ("path", "controls"),
     [("heads", ("heads_by", "heads_at")), ("laboratory?experiment=fork", ("fork_step", "fork_token"))],
 )
-def test_labels_in_one_line_stand_at_one_height(open_page, path, controls):
-    page = open_page(path, width=1366)
+def test_labels_in_one_line_stand_at_one_height(look_at, path, controls):
+    page = look_at(path, width=1366)
     tops = [page.locator(f".st-key-control_{name} label").first.bounding_box()["y"] for name in controls]
     assert abs(tops[0] - tops[1]) <= 1
 
 
-def test_the_pointer_on_a_hidden_cell_gets_a_reason(open_page):
-    page = open_page("masks?lang=en", width=1366)
+def test_the_pointer_on_a_hidden_cell_gets_a_reason(look_at):
+    page = look_at("masks?lang=en", width=1366)
     box = page.locator(f"{FIGURE} .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)  # the last column is padding
     hover = page.locator(f"{FIGURE} .hoverlayer text").first
@@ -86,9 +85,9 @@ def test_the_pointer_on_a_hidden_cell_gets_a_reason(open_page):
     assert "padding (nothing there)" in hover.text_content()
 
 
-@pytest.mark.parametrize("name", ["masks", "calculation"])
-def test_no_label_of_a_column_lies_under_the_toolbar(open_page, name):
-    page = open_page(name, width=390)
+@pytest.mark.parametrize("name", ["masks?lang=en", "calculation?lang=en"])
+def test_no_label_of_a_column_lies_under_the_toolbar(look_at, name):
+    page = look_at(name, width=390)
     gaps = page.evaluate(
         """() => [...document.querySelectorAll(".js-plotly-plot")]
           .filter(figure => figure.querySelector(".modebar") && figure.querySelector(".xtick text"))
@@ -99,8 +98,8 @@ def test_no_label_of_a_column_lies_under_the_toolbar(open_page, name):
     assert min(gaps) >= 0
 
 
-def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(open_page):
-    page = open_page("calculation")
+def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(look_at):
+    page = look_at("calculation?lang=en")
     wide, narrow = page.evaluate(
         """async () => {
           await document.fonts.load("100px 'Noto Sans KR'", "√가");

@@ -7,7 +7,15 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.visit import BROKEN_WORDS, changed_words, figure, settle, toggle, wait_until
+from tests.browser.visit import (
+    BROKEN_WORDS,
+    changed_words,
+    expect_settings,
+    figure,
+    settle,
+    toggle,
+    wait_until,
+)
 from ui.wording.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
@@ -47,38 +55,45 @@ def check_told(place: Locator) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("width", [1366, 1024])
 @pytest.mark.parametrize(
     "shown", [{"view": "predict"}, {"order": "entropy"}, {"order": "edit", "view": "steps"}]
 )
-def test_a_sentence_above_a_picture_is_whole_or_says_that_there_is_more(open_page, shown, width, language):
+def test_a_sentence_above_a_picture_is_whole_or_says_that_there_is_more(open_page, shown, language):
     asked = {"sentence": LONG, "edit": "1", "lang": language} | shown
-    page = open_page(f"?{urlencode(asked)}", width=width, height=768)
-    for place in page.locator(".told, .reading").all():
-        check_told(place)
-        place.evaluate(LENGTHEN)  # other networks and texts have longer ones
-        check_told(place)
+    page = open_page(f"?{urlencode(asked)}", width=1366, height=768)
+    told = page.locator(".told, .reading")
+    for lengthened in (False, True):  # other networks and texts have longer ones
+        if lengthened:
+            told.evaluate_all(f"all => all.forEach({LENGTHEN})")
+        for width in (1366, 1024):
+            page.set_viewport_size({"width": width, "height": 768})
+            settle(page)
+            for place in told.all():
+                check_told(place)
+                place.evaluate("told => told.scrollTo(0, 0)")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("width", "height"), [(360, 740), (390, 844), (844, 390)])
 @pytest.mark.parametrize("sentences", [1, 3])
-def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(
-    open_page, width, height, language, sentences
-):
+def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page, language, sentences):
     asked = {"sentence": " ".join([LONG] * sentences), "lang": language}
-    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
-    scroll_to_picture(page)
-    change = changed_words(page).last
-    expect(change).to_be_in_viewport(ratio=1)  # the text comes along, and of a long one its end
-    high = page.locator(".about").bounding_box()["height"]
-    change.click()
-    settle(page)
-    expect(page.locator(".about .what")).to_contain_text("→")
-    for part in (".corrected", ".about"):
-        assert page.locator(part).evaluate("part => getComputedStyle(part).wordBreak") == "keep-all", part
-    wait_until(page, lambda: page.locator(".about").evaluate(COVERED), [])
-    assert page.locator(".about").bounding_box()["height"] == high  # so the picture has not moved
+    page = open_page(f"?{urlencode(asked)}", width=360, height=740)
+    for width, height in ((360, 740), (390, 844), (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        scroll_to_picture(page)
+        change = changed_words(page).last
+        expect(change).to_be_in_viewport(ratio=1)  # the text comes along, and of a long one its end
+        high = page.locator(".about").bounding_box()["height"]
+        change.click()
+        settle(page)
+        expect(page.locator(".about .what")).to_contain_text("→")
+        for part in (".corrected", ".about"):
+            assert page.locator(part).evaluate("part => getComputedStyle(part).wordBreak") == "keep-all", part
+        wait_until(page, lambda: page.locator(".about").evaluate(COVERED), [])
+        assert page.locator(".about").bounding_box()["height"] == high  # so the picture has not moved
+        change.click()  # it is let go
+        expect_settings(page, edit=None)
 
 
 def scroll_to_picture(page: Page) -> None:
@@ -89,8 +104,8 @@ def scroll_to_picture(page: Page) -> None:
     )
 
 
-def test_a_long_text_leaves_a_phone_room_for_the_picture(open_page):
-    page = open_page(f"?{urlencode({'sentence': ' '.join([LONG] * 3)})}", width=390, height=844)
+def test_a_long_text_leaves_a_phone_room_for_the_picture(look_at):
+    page = look_at(f"?{urlencode({'sentence': ' '.join([LONG] * 3)})}", width=390, height=844)
     scroll_to_picture(page)
     writing = page.locator(".st-key-writing").bounding_box()
     assert writing["height"] > 700
@@ -99,14 +114,16 @@ def test_a_long_text_leaves_a_phone_room_for_the_picture(open_page):
     assert writing["y"] + writing["height"] < 0.62 * 844
 
 
-@pytest.mark.parametrize("opened", ["settings", "view_options", "taking"])
-def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page, opened):
+def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page):
     page = open_page("?lang=en", width=844, height=390)
-    toggle(page, opened)
-    body = page.get_by_test_id("stPopoverBody")
-    cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
-    expect(body).to_be_in_viewport(ratio=1)
-    assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390
+    for opened in ("settings", "view_options", "taking"):
+        toggle(page, opened)
+        body = page.get_by_test_id("stPopoverBody")
+        cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
+        expect(body).to_be_in_viewport(ratio=1)
+        assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390, opened
+        page.keyboard.press("Escape")
+        expect(body).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +137,8 @@ def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page, op
         "growing",
     ],
 )
-def test_no_korean_word_is_broken_on_a_phone(open_page, path):
-    page = open_page(path, width=390, height=844)
+def test_no_korean_word_is_broken_on_a_phone(look_at, path):
+    page = look_at(path, width=390, height=844)
     for fold in page.get_by_test_id("stExpander").locator("summary").all():
         fold.click()
         settle(page)
@@ -152,11 +169,9 @@ PARTS = (
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (844, 390), (1024, 768), (1180, 820)])
-def test_nothing_lies_over_anything_and_all_controls_are_within_the_window(
-    open_page, width, height, language
-):
+def test_nothing_lies_over_anything_and_all_controls_are_within_the_window(look_at, width, height, language):
     asked = {"sentence": LONG, "lang": language, "edit": "1"}
-    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
+    page = look_at(f"?{urlencode(asked)}", width=width, height=height)
     boxes = {place: page.locator(place).first.bounding_box() for place in PARTS}
     boxes[".product"] = page.locator(".product").evaluate(OF_LETTERS)
     for place, box in boxes.items():

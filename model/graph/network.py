@@ -18,7 +18,7 @@ from model.graph.files import read_files
 from model.graph.reading import GraphReading
 from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
-from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.drafting import Produced, longest_target, read_off, settle_ahead
 from model.plain.in_ids import AnswersInIds, Found, Item
 from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
@@ -141,12 +141,7 @@ class GraphNetwork:
         return self.laboratory.taps(source, target, names, intervention, padding)
 
     def _settle(self, source: Sequence[int]) -> Produced | None:
-        reading = self._reading(source)
-
-        def finish(_sources: object, beginnings: list[list[int]]) -> list[list[int] | None]:
-            return [reading.write_on(beginnings[0], longest_target(len(source)))]
-
-        return settle(reading, [source], self.space_id, finish)[0]
+        return settle_ahead(self._reading(source), source, self.space_id)
 
     def _pass(self, source: Sequence[int], target: list[int]) -> Produced:
         return self._reading(source).pass_over([target]).row(0, source, target)

@@ -19,7 +19,7 @@ from model.graph.reading import GraphReading
 from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle_ahead
-from model.plain.in_ids import AnswersInIds, Found, Item
+from model.plain.in_ids import AnswersInIds, Handed, Returned
 from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
@@ -63,7 +63,7 @@ class GraphNetwork:
         """One pass: the first takes longer than those after it."""
         self._pass([END_ID], [END_ID])
 
-    def spread(self, answer: Callable[[list[Item]], list[Found]], items: list[Item]) -> list[Found]:
+    def spread(self, answer: Callable[[list[Handed]], list[Returned]], items: list[Handed]) -> list[Returned]:
         """``answer([item])`` of each item, several at once. A pass keeps one core busy, and while one sentence is weighed in Python,
         another is read."""
         if len(items) < 2:

@@ -17,8 +17,8 @@ from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 
-Item = TypeVar("Item")
-Found = TypeVar("Found")
+Handed = TypeVar("Handed")
+Returned = TypeVar("Returned")
 
 
 class OpenedNetwork(Protocol):
@@ -34,7 +34,7 @@ class AnswersInIds(Protocol):
 
     def warm_up(self) -> None: ...
 
-    def spread(self, answer: Callable[[list[Item]], list[Found]], items: list[Item]) -> list[Found]:
+    def spread(self, answer: Callable[[list[Handed]], list[Returned]], items: list[Handed]) -> list[Returned]:
         """``answer(items)``, whatever it asks of this network, in the way that is fastest: all items at once, or each by itself on all cores."""
         ...
 

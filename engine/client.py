@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from classroom import AnyClassrooms, Classrooms
 from engine import classrooms
@@ -27,13 +27,15 @@ from engine.link import LOOKING, LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
-from engine.remote import SCHEMES, RemoteLink
 from engine.routing import needs_keras
 from engine.shared import find_worker
 from engine.traced import VARIABLE
 from engine.versions import ModelKey, Question, version_on_disk
 from model.graph.files import only_keras
 from model.stored.folder import ModelFolderError
+
+if TYPE_CHECKING:
+    from engine.remote import RemoteLink
 
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
@@ -56,7 +58,7 @@ class Engine:
 
     def __init__(
         self,
-        links: Sequence[Link | RemoteLink],
+        links: "Sequence[Link | RemoteLink]",
         patience: float = PATIENCE,
         laboratory: LaboratoryLink | None = None,
         shared_classrooms: AnyClassrooms | None = None,
@@ -111,7 +113,9 @@ class Engine:
         ``workers`` says how many workers the folder has; an address decides that itself. Raises ValueError for an address
         without a host.
         """
-        if str(place).startswith(SCHEMES):
+        if "://" in str(place):
+            from engine.remote import RemoteLink  # imports HTTP and TLS, which few engines need
+
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]
         else:
             links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
@@ -241,7 +245,7 @@ class Engine:
     @contextmanager
     def _who_answers(
         self, key: ModelKey, kind: str, arguments: tuple = ()
-    ) -> Iterator[Sequence[Link | RemoteLink]]:
+    ) -> "Iterator[Sequence[Link | RemoteLink]]":
         """The workers that are asked this question about this model."""
         if self._laboratory is None or not needs_keras(key, kind, arguments):
             yield self._links

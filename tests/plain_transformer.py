@@ -168,6 +168,9 @@ class PlainNetwork:
     def count_params(self) -> int:
         return self.network.count_params()
 
+    def spread(self, answer: Callable[[list], list], items: list) -> list:
+        return answer(items)
+
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         return [settle(_Reading(self.network, each), [each], self.space_id)[0] for each in sources]
 

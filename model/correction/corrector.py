@@ -135,11 +135,7 @@ class Corrector(Mending, Intervening):
         Raises TypeError for a single text.
         """
         _, spans, sentences = self._cut(texts)
-        found: list[list[Answer]] = [[]] * len(sentences)
-        for batch in self._answers(sentences):
-            for i, answers in batch.items():
-                found[i] = answers
-        each = iter(found)
+        each = iter(self._network.spread(self._all_answers, sentences))
         return [
             [
                 (start + answer.part.start, answer.source, self._stretches(answer))
@@ -148,6 +144,13 @@ class Corrector(Mending, Intervening):
             ]
             for cuts in spans
         ]
+
+    def _all_answers(self, sentences: list[Passage]) -> list[list[Answer]]:
+        found: list[list[Answer]] = [[]] * len(sentences)
+        for batch in self._answers(sentences):
+            for i, answers in batch.items():
+                found[i] = answers
+        return found
 
     def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Passage]]:
         """The texts in NFC, the spans of the sentences of each, and all sentences in one list."""

@@ -41,6 +41,13 @@ class Mending:
 
         The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """
+        different = list(dict.fromkeys(sentences))  # in a file the same sentence may stand many times
+        proposed = self._network.spread(partial(self._with_offers, keep_passes), different)
+        found = dict(zip(different, proposed, strict=True))
+        return [found[sentence] for sentence in sentences]
+
+    def _with_offers(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
+        """What the network would change in each sentence, and the words that may have been typed in the English layout."""
         offered = [self._offers(sentence) for sentence in sentences]
         to_read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
         proposed = self._mended(to_read, keep_passes)

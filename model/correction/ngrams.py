@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from model.stored.npz import read_npz
+
 ORDER = 5  # characters of the longest runs
 EDGE = "\n"  # stands before and behind every sentence
 LEAST = {4: 2, 5: 3}  # counts from which runs are kept; sentences could be rebuilt from rarer ones
@@ -171,8 +173,7 @@ class NGrams:
     def read(cls, path: Path) -> "NGrams":
         """Raises OSError or ValueError for what is no such table."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                found = {name: archive[name] for name in archive.files}
+            found = read_npz(path)
         except OSError:
             raise
         except Exception as error:  # zipfile and NumPy raise a dozen kinds, depending on which byte is wrong

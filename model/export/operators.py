@@ -71,6 +71,15 @@ class GraphWriter:
         kernel, bias = self.weight(f"{name}/kernel", size), self.weight(f"{name}/bias", size[1:])
         return self("Add", self("MatMul", x, kernel), bias)
 
+    def linear(self, x: str, names: Sequence[str], size: tuple[int, int]) -> str:
+        """(N, D) -> (N, names * width): the linear layers under some ``names``, as one product. The runtime joins their weights once,
+        when it opens the graph, and adds the bias inside the product."""
+        kernels = [self.weight(f"{name}/kernel", size) for name in names]
+        biases = [self.weight(f"{name}/bias", size[1:]) for name in names]
+        if len(names) == 1:
+            return self("Gemm", x, *kernels, *biases)
+        return self("Gemm", x, self("Concat", *kernels, axis=1), self("Concat", *biases, axis=0))
+
     def cast(self, x: str, type: str) -> str:
         return self("Cast", x, to=TYPES[type])
 

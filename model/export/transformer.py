@@ -5,7 +5,8 @@ An opened graph (``opened=True``) is for the site, whose laboratory runs in the 
 (P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. An opened graph also hands out the
 queries of all heads, and those keys and values that a plain graph does not hand out anyway.
 
-B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
+B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary. Between attentions the
+tokens of all sentences stand in N = B * Q rows, so that a linear layer is one product of two matrices.
 """
 
 import math
@@ -20,8 +21,9 @@ from model.stored.paths import ATTENTION_PATHS
 from model.text.hangul import SYLLABLE_COUNT
 
 EPSILON = 1e-6  # of layer normalisation
+LENGTHS = {"source": "source", "ids": "target"}  # what the tokens of an input are called among the sizes
 
-KeysValues = tuple[str, str]  # two of (B, H, K, D/H)
+Projected = tuple[str, str, str]  # (B, H, Q, D/H), two of (B, H, K, D/H)
 
 
 class _AttentionNames(NamedTuple):
@@ -30,38 +32,39 @@ class _AttentionNames(NamedTuple):
     kind: str
     path: str  # of its weights, in those of the block
     around: str  # the same for the residual connection around it
-    # (path of its weights, its input, number of the layer) -> …
-    keys_values: Callable[[str, str, int], KeysValues]
+    # (path of its weights, its input, number of the layer) -> query, keys, values
+    projected: Callable[[str, str, int], Projected]
     mask: str  # broadcastable to (B, H, Q, K), added to the logits
 
 
 class _HalfWriter:
     """What encoder and decoder have in common."""
 
-    def __init__(self, config: TransformerConfig, side: str, opened: bool):
+    def __init__(self, config: TransformerConfig, side: str, ids: str, opened: bool):
         self.config, self.side, self.opened, self.graph = config, side, opened, GraphWriter()
         self.insides: dict[str, list[str]] = {}  # (B, H, Q, D/H) of each layer by name, of an opened graph
         self._gates: dict[str, list[str]] = {}  # (1, H) of each layer by kind
         self.head = config.d_model // config.num_heads
+        self.ids = self.graph.input(ids, ("batch", LENGTHS[ids]), "int")
 
-    def embed(self, ids: str, first: str, end: str, left_out: str = "") -> str:
-        """(B, Q) ids at the positions first..end-1 -> the residual stream (B, Q, D).
+    def embed(self, first: str, end: str, left_out: str = "") -> str:
+        """(B, Q) ids at the positions first..end-1 -> the residual stream (N, D).
 
         ``left_out`` (end,): 1 for a token of which only its position remains.
         """
         graph, config = self.graph, self.config
         vectors = graph.weight("embedding/vectors", (config.vocab_size + SYLLABLE_COUNT, config.d_model))
-        tokens = graph("Gather", vectors, ids)
+        tokens = graph("Gather", vectors, self.ids)
         tokens = graph("Mul", tokens, graph.constant(math.sqrt(config.d_model)))
         table = graph.weight("positions", (POSITIONS, config.d_model))
         places = graph("Range", first, end, graph.constant(1))
         if left_out:
             kept = graph("Sub", graph.constant(1.0), graph("Gather", left_out, places))
             tokens = graph("Mul", tokens, graph("Unsqueeze", kept, graph.constant([1])))
-        return graph("Add", tokens, graph("Gather", table, places))
+        return self.rows(graph("Add", tokens, graph("Gather", table, places)))
 
     def walk(self, x: str, looks: list[_AttentionNames]) -> tuple[str, list[list[str]]]:
-        """The residual stream (B, Q, D) through all blocks -> (B, Q, D), and of each of ``looks`` the weights of all layers."""
+        """The residual stream (N, D) through all blocks -> (N, D), and of each of ``looks`` the weights of all layers."""
         maps: list[list[str]] = [[] for _ in looks]
         for n in range(self.config.num_layers):
             block = f"{self.side}_{n + 1}"
@@ -86,10 +89,9 @@ class _HalfWriter:
         return self.graph("LayerNormalization", x, scale, shift, epsilon=EPSILON)
 
     def attend(self, look: _AttentionNames, name: str, layer: int, maps: list[str], x: str) -> str:
-        """(B, Q, D) -> (B, Q, D); ``maps`` gets the weights (B, H, Q, K)."""
+        """(N, D) -> (N, D); ``maps`` gets the weights (B, H, Q, K)."""
         graph = self.graph
-        query = self.heads(f"{name}/query", x)
-        keys, values = look.keys_values(name, x, layer)
+        query, keys, values = look.projected(name, x, layer)
         logits = graph("MatMul", query, graph("Transpose", keys, perm=[0, 1, 3, 2]))
         logits = graph("Mul", logits, graph.constant(1 / math.sqrt(self.head)))
         weights = graph("Softmax", graph("Add", logits, look.mask), axis=-1)
@@ -101,23 +103,31 @@ class _HalfWriter:
             found = graph("Mul", found, self.gates(look.kind, layer))
             self.note(look.kind, query, keys, values)
         found = graph("Transpose", found, perm=[0, 2, 1, 3])  # (B, H, Q, D/H) -> (B, Q, H, D/H)
-        return self.dense(f"{name}/output", graph.reshape(found, (0, 0, self.config.d_model)))
+        return self.dense([f"{name}/output"], self.rows(found))
 
-    def keys_values(self, name: str, x: str, _layer: int = 0) -> KeysValues:
-        return self.heads(f"{name}/key", x), self.heads(f"{name}/value", x)
+    def projected(self, name: str, x: str, _layer: int = 0) -> Projected:
+        """Query, keys and values of the tokens in ``x``, for attention of a sentence to itself."""
+        query, keys, values = self.heads([f"{name}/{part}" for part in ("query", "key", "value")], x, 3)
+        return query, keys, values
 
-    def heads(self, name: str, x: str) -> str:
-        """(B, K, D) -> (B, H, K, D/H)."""
-        split = self.graph.reshape(self.dense(name, x), (0, 0, self.config.num_heads, self.head))
-        return self.graph("Transpose", split, perm=[0, 2, 1, 3])
+    def heads(self, names: Sequence[str], x: str, arrays: int) -> list[str]:
+        """(N, D) -> what the linear layers under ``names`` find, heads after heads, in equal ``arrays`` of (B, heads, Q, D/H)."""
+        graph = self.graph
+        shape = graph("Concat", graph("Shape", self.ids), graph.constant([-1, self.head]), axis=0)
+        split = graph("Transpose", graph("Reshape", self.dense(names, x), shape), perm=[0, 2, 1, 3])
+        return graph.several("Split", arrays, split, axis=1) if arrays > 1 else [split]
 
     def feed_forward(self, name: str, x: str) -> str:
         width, inner = self.config.d_model, self.config.dff
-        hidden = self.graph("Relu", self.graph.dense(x, f"{name}/hidden", (width, inner)))
-        return self.graph.dense(hidden, f"{name}/output", (inner, width))
+        hidden = self.graph("Relu", self.graph.linear(x, [f"{name}/hidden"], (width, inner)))
+        return self.graph.linear(hidden, [f"{name}/output"], (inner, width))
 
-    def dense(self, name: str, x: str) -> str:
-        return self.graph.dense(x, name, (self.config.d_model, self.config.d_model))
+    def dense(self, names: Sequence[str], x: str) -> str:
+        return self.graph.linear(x, names, (self.config.d_model, self.config.d_model))
+
+    def rows(self, x: str) -> str:
+        """(B, Q, D), or its heads (B, Q, H, D/H) -> (N, D)."""
+        return self.graph.reshape(x, (-1, self.config.d_model))
 
     def layers(self, name: str, arrays: list[str], queries: str, keys: str) -> None:
         """Hand out (B, L, H, Q, K) of the (B, H, Q, K) of each layer."""
@@ -125,9 +135,11 @@ class _HalfWriter:
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
     def vectors(self, name: str, arrays: Sequence[str], length: str) -> None:
-        """Hand out (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer."""
-        shape = ("batch", self.config.num_layers, self.config.num_heads, length, self.head)
-        self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
+        """Hand out (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer, or of all layers' heads in one array."""
+        shape = (self.config.num_layers, self.config.num_heads, length, self.head)
+        joined = self.graph("Concat", *arrays, axis=1) if len(arrays) > 1 else arrays[0]
+        whole = self.graph.reshape(joined, (0, *shape[:2], -1, self.head))
+        self.graph.output(name, whole, ("batch", *shape))
 
     def gates(self, kind: str, layer: int) -> str:
         """(1, H, 1, 1): what the outputs of one layer's heads are multiplied by."""
@@ -150,18 +162,17 @@ class _HalfWriter:
 def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
     each of its layers (B, L, H, S, D/H) and the mask; and an empty cache to begin with."""
-    half = _HalfWriter(config, "encoder", opened)
-    graph, heads = half.graph, (config.num_heads, half.head)
-    source = graph.input("source", ("batch", "source"), "int")
+    half = _HalfWriter(config, "encoder", "source", opened)
+    graph, source, heads = half.graph, half.ids, (config.num_heads, half.head)
     mask = graph.padding(source)
     start = graph.constant(0)
-    own = _AttentionNames("encoder_attention", *ATTENTION_PATHS["encoder_attention"], half.keys_values, mask)
-    states, [maps] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
-    names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
-    keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
+    own = _AttentionNames("encoder_attention", *ATTENTION_PATHS["encoder_attention"], half.projected, mask)
+    states, [maps] = half.walk(half.embed(start, graph.length(source, 1)), [own])
     half.layers("encoder_attention", maps, "source", "source")
-    for part, arrays in (("keys", keys), ("values", values)):
-        half.vectors(f"memory_{part}", arrays, "source")
+    layers = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
+    names = [f"{layer}/{part}" for part in ("key", "value") for layer in layers]
+    for part, array in zip(("keys", "values"), half.heads(names, states, 2), strict=True):
+        half.vectors(f"memory_{part}", [array], "source")
     graph.output("memory_mask", mask, ("batch", 1, 1, "source"))
     none = graph(
         "Concat",
@@ -183,42 +194,44 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
 def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """ids (B, T) behind the P tokens of a cache -> logits (B, T, V), decoder_attention (B, L, H, T, P + T), cross_attention
     (B, L, H, T, S), and the cache with these tokens. A cache holds the keys and values (B, L, H, P, D/H) of all layers."""
-    half = _HalfWriter(config, "decoder", opened)
+    half = _HalfWriter(config, "decoder", "ids", opened)
     graph, layers = half.graph, config.num_layers
 
     def by_layer(name: str, length: str) -> list[str]:
         shape = ("batch", layers, config.num_heads, length, half.head)
-        parts = graph.several("Split", layers, graph.input(name, shape), axis=1)
-        return [graph("Squeeze", part, graph.constant([1])) for part in parts]
+        given = graph.input(name, shape)
+        parts = graph("Shape", given, start=0, end=1), graph("Shape", given, start=3)
+        heads = graph("Concat", parts[0], graph.constant([layers * config.num_heads]), parts[1], axis=0)
+        return graph.several("Split", layers, graph("Reshape", given, heads, allowzero=1), axis=1)
 
-    ids = graph.input("ids", ("batch", "target"), "int")
     memory = [by_layer(f"memory_{part}", "source") for part in ("keys", "values")]
     mask = graph.input("memory_mask", ("batch", 1, 1, "source"))
     cache = [by_layer(f"cache_{part}", "past") for part in ("keys", "values")]
     new: list[list[str]] = [[], []]
 
-    def with_cache(name: str, x: str, layer: int) -> KeysValues:
-        for old, arrays, own in zip(cache, new, half.keys_values(name, x), strict=True):
+    def with_cache(name: str, x: str, layer: int) -> Projected:
+        query, *found = half.projected(name, x)
+        for old, arrays, own in zip(cache, new, found, strict=True):
             arrays.append(graph("Concat", old[layer], own, axis=2))
-        return new[0][-1], new[1][-1]
+        return query, new[0][-1], new[1][-1]
+
+    def of_memory(name: str, x: str, layer: int) -> Projected:
+        [query] = half.heads([f"{name}/query"], x, 1)
+        return query, memory[0][layer], memory[1][layer]
 
     first = graph.length("cache_keys", 3)
-    end = graph("Add", first, graph.length(ids, 1))
+    end = graph("Add", first, graph.length(half.ids, 1))
     look_ahead, left_out = _look_ahead(graph, first, end), ""
     if opened:
         left_out = graph.input("left_out", ("keys",))
         look_ahead = graph("Add", look_ahead, graph("Mul", left_out, graph.constant(MASKED_LOGIT)))
     own = _AttentionNames("decoder_attention", *ATTENTION_PATHS["decoder_attention"], with_cache, look_ahead)
-    read = _AttentionNames(
-        "cross_attention",
-        *ATTENTION_PATHS["cross_attention"],
-        lambda _, __, n: (memory[0][n], memory[1][n]),
-        mask,
-    )
-    states, maps = half.walk(half.embed(ids, first, end, left_out), [own, read])
+    read = _AttentionNames("cross_attention", *ATTENTION_PATHS["cross_attention"], of_memory, mask)
+    states, maps = half.walk(half.embed(first, end, left_out), [own, read])
     size = (config.d_model, config.vocab_size)
-    logits = graph("MatMul", states, graph.weight("embedding/vocabulary", size))
-    logits = graph("Add", logits, graph.weight("embedding/output_bias", size[1:]))
+    vocabulary = graph.weight("embedding/vocabulary", size), graph.weight("embedding/output_bias", size[1:])
+    shape = graph("Concat", graph("Shape", half.ids), graph.constant([config.vocab_size]), axis=0)
+    logits = graph("Reshape", graph("Gemm", states, *vocabulary), shape)
     graph.output("logits", logits, ("batch", "target", config.vocab_size))
     half.layers("decoder_attention", maps[0], "target", "keys")
     half.layers("cross_attention", maps[1], "target", "source")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 
@@ -17,8 +18,8 @@ from model.graph.files import read_files
 from model.graph.reading import GraphReading
 from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
-from model.plain.drafting import Produced, longest_target, read_off, settle
-from model.plain.in_ids import AnswersInIds
+from model.plain.drafting import Produced, longest_target, read_off, settle_ahead
+from model.plain.in_ids import AnswersInIds, Handed, Returned
 from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
@@ -62,10 +63,17 @@ class GraphNetwork:
         """One pass: the first takes longer than those after it."""
         self._pass([END_ID], [END_ID])
 
+    def spread(self, answer: Callable[[list[Handed]], list[Returned]], items: list[Handed]) -> list[Returned]:
+        """``answer([item])`` of each item, several at once. A pass keeps one core busy, and while one sentence is weighed in Python,
+        another is read."""
+        if len(items) < 2:
+            return answer(items)
+        return list(chain.from_iterable(self._threads.map(lambda item: answer([item]), items)))
+
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last; None where no end mark came
         within ``longest_target``."""
-        return self._in_threads(self._settle, sources)
+        return list(map(self._settle, sources))
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
@@ -73,7 +81,7 @@ class GraphNetwork:
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
-        return self._in_threads(self._pass, sources, targets)
+        return list(map(self._pass, sources, targets))
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence; ``target`` are produced ids, the end mark last."""
@@ -133,24 +141,13 @@ class GraphNetwork:
         return self.laboratory.taps(source, target, names, intervention, padding)
 
     def _settle(self, source: Sequence[int]) -> Produced | None:
-        reading = self._reading(source)
-
-        def finish(_sources: object, beginnings: list[list[int]]) -> list[list[int] | None]:
-            return [reading.write_on(beginnings[0], longest_target(len(source)))]
-
-        return settle(reading, [source], self.space_id, finish)[0]
+        return settle_ahead(self._reading(source), source, self.space_id)
 
     def _pass(self, source: Sequence[int], target: list[int]) -> Produced:
         return self._reading(source).pass_over([target]).row(0, source, target)
 
     def _reading(self, source: Sequence[int]) -> GraphReading:
         return GraphReading(self._decode, self._encoded(tuple(source)))
-
-    def _in_threads(self, answer: Callable, *questions: Sequence) -> list:
-        """The answers for some sentences, in order, several at once. Each keeps one core busy."""
-        if len(questions[0]) == 1:
-            return list(map(answer, *questions))
-        return list(self._threads.map(answer, *questions))
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:

@@ -19,6 +19,7 @@ from model.network.passes import IDS, Halves, KerasReading, LateGraphs, compile_
 from model.plain.alterations import checked_taps
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.in_ids import Handed, Returned
 from model.plain.output_weights import output_weights
 from model.plain.patched import PatchedTransformer
 from model.text.tokenizer import END_ID, START_ID, pad
@@ -58,6 +59,10 @@ class CompiledNetwork:
     def warm_up(self) -> None:
         """Make the graph of a pass, so that no question waits for it."""
         self._pass([[END_ID]], [[END_ID]])
+
+    def spread(self, answer: Callable[[list[Handed]], list[Returned]], items: list[Handed]) -> list[Returned]:
+        """``answer(items)``: a compiled pass over many sentences keeps all cores busy."""
+        return answer(items)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last. With more than one beam, the most probable

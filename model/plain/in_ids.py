@@ -4,8 +4,8 @@ A graph (``model.graph.network.GraphNetwork``) and compiled Keras (``model.netwo
 ``tests/test_answers.py`` compares them with this type.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from model.stored.config import NetworkConfig
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
+
+Handed = TypeVar("Handed")
+Returned = TypeVar("Returned")
 
 
 class OpenedNetwork(Protocol):
@@ -30,6 +33,10 @@ class AnswersInIds(Protocol):
     """A loaded network. Sources and targets are ids; a target ends with the end mark."""
 
     def warm_up(self) -> None: ...
+
+    def spread(self, answer: Callable[[list[Handed]], list[Returned]], items: list[Handed]) -> list[Returned]:
+        """``answer(items)``, whatever it asks of this network, in the way that is fastest: all items at once, or each by itself on all cores."""
+        ...
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """What it writes for each source; None where no end mark came in time."""

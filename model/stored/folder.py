@@ -24,6 +24,7 @@ import numpy as np
 
 import assets
 from model.stored.config import CONFIGS, NetworkConfig
+from model.stored.npz import read_npz
 from model.text.tokenizer import Tokenizer
 
 ASSETS = assets.FOLDER
@@ -239,8 +240,7 @@ def _tokenizer(vocabulary: bytes) -> Tokenizer:
 def read_weights(path: Path) -> dict[str, np.ndarray]:
     """The float arrays of a file by the path of their variable. Raises ModelFolderError where it is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            stored = {name: np.asarray(archive[name]) for name in archive.files}
+        stored = read_npz(path)
     except Exception as error:  # zipfile and NumPy raise a dozen kinds, depending on which byte is wrong
         raise ModelFolderError(f"{path} is damaged or not a weights file: {error}") from error
     for name, array in stored.items():

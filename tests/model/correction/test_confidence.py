@@ -127,6 +127,9 @@ class Answering:
     def __init__(self, ids):
         self.ids = ids
 
+    def spread(self, answer, items):
+        return answer(items)
+
     def produce(self, sources):
         return [SimpleNamespace(ids=self.ids, log_probability=self.log_probability) for _ in sources]
 

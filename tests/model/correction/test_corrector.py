@@ -119,6 +119,16 @@ def test_one_at_a_time_equals_all_at_once(tiny_corrector, corrections):
     assert tiny_corrector.correct_batch([]) == []
 
 
+def test_a_sentence_that_stands_many_times_is_read_once(tiny_corrector, monkeypatch):
+    read = []
+    produce = tiny_corrector._network.produce
+    monkeypatch.setattr(tiny_corrector._network, "produce", lambda ids: read.extend(ids) or produce(ids))
+    alone = tiny_corrector.correct("\n".join(TEXTS))
+    once = len(read)
+    many = tiny_corrector.correct_batch(["\n".join(TEXTS)] * 3)
+    assert (many, len(read)) == ([alone] * 3, 2 * once)
+
+
 def test_the_shapes_and_labels_of_a_trace(tiny_corrector, corrections):
     for sentence in [s for c in corrections for s in c.sentences]:
         trace = sentence.trace

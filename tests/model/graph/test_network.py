@@ -87,7 +87,15 @@ def test_one_sentence_and_its_passes(name, in_keras):
     assert (type(graph), type(keras_network)) == (GraphNetwork, CompiledNetwork)
     sources = [
         tokenizer.encode_source(text)
-        for text in ("머거요", "할수 있어", "뷁" * 12, "갓다.", "가", "나도 그래")
+        for text in (
+            "머거요",
+            "할수 있어",
+            "뷁" * 12,
+            "갓다.",
+            "가",
+            "나도 그래",
+            "나는 어재 학교에 갓다 " * 5,
+        )
     ]
     for found, expected in zip(graph.produce(sources), keras_network.produce(sources), strict=True):
         assert (found is None) == (expected is None)

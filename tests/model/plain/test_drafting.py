@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model.plain.drafting import (
+    AHEAD,
     ALTERNATIVES,
     PASSES,
     Produced,
@@ -14,6 +15,7 @@ from model.plain.drafting import (
     read_off,
     redraft,
     settle,
+    settle_ahead,
 )
 from model.text.tokenizer import END_ID
 
@@ -91,6 +93,26 @@ def test_any_answer_is_found_by_the_network_that_knows_it():
             answer if len(answer) <= longest_target(len(source)) else None
         )
         assert reading.passes <= longest_target(len(source))  # each is sure of one token more
+
+
+def test_reading_a_draft_piece_by_piece_finds_the_same_answer():
+    rng = random.Random(0)
+    for _ in range(300):
+        source = [*rng.choices((SPACE, A, B, C), k=rng.randrange(3 * AHEAD)), END_ID]
+        answer = [token if rng.random() < 0.9 else rng.choice((SPACE, A, B)) for token in source[:-1]]
+        answer.insert(rng.randrange(len(answer) + 1), SPACE)
+        answer += [END_ID] if rng.random() < 0.9 else [D] * longest_target(len(source))
+        lost = rng.choice([lambda token: token, lambda token: rng.choice((SPACE, A, B, C, END_ID))])
+        (expected,) = settle(Speller([answer], lost), [source], SPACE)
+        found = settle_ahead(Speller([answer], lost), source, SPACE)
+        assert (found and found.ids) == (expected and expected.ids)
+
+
+def test_a_right_sentence_is_read_once_piece_by_piece():
+    source = [*[A, B] * AHEAD, END_ID]
+    reading = Speller([source])
+    assert settle_ahead(reading, source, SPACE).ids == source
+    assert reading.passes == 3
 
 
 def test_the_logits_are_those_of_the_answer():

@@ -157,8 +157,10 @@ class Engine:
         known = self.known(key, kind, *arguments)
         if known is not None:
             return known
-        with self.while_waiting():
-            return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
+        # Who answers is found out first: reading a folder, a thread that has given up its turn waits for the next one's 5 ms of Python.
+        question = (key, kind, arguments)
+        with self._who_answers(*question) as links, self.while_waiting():
+            return self._cache(kind).get((key, arguments), lambda: self._ask(question, links))
 
     def ask_ahead(self, key: ModelKey, kind: str, *arguments: Hashable) -> None:
         """Start to ask what somebody may ask soon, and return at once. Does nothing while another such question is being asked.
@@ -230,16 +232,15 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: Question) -> tuple[Any, int]:
+    def _ask(self, question: Question, links: Sequence[Link | RemoteLink]) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
-        with self._who_answers(*question) as links:
-            for _ in range(2):  # a question whose worker died is asked once more
-                link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
-                try:
-                    answer, size = link.ask(question, deadline)
-                    return freeze(answer), size
-                except LOST:
-                    link.wait_for_loss()
+        for _ in range(2):  # a question whose worker died is asked once more
+            link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
+            try:
+                answer, size = link.ask(question, deadline)
+                return freeze(answer), size
+            except LOST:
+                link.wait_for_loss()
         raise EngineDiedError("the worker ended twice while it was asked the same question")
 
     @contextmanager

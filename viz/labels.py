@@ -16,12 +16,12 @@ _BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
 _ZERO_WIDTH_JOINER = "\u200d"
 # The dollar sign is there because a page that has MathJax would typeset "$…$"; an entity is decoded after
 # that check.
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"})
 
 
 def escape(text: str) -> str:
     """``text`` so that Plotly draws it character by character: ``<b>`` is three characters and not a tag."""
-    return "".join(_ENTITIES.get(character, character) for character in text)
+    return text.translate(_ENTITIES)
 
 
 def token_label(token: str, limit: int = TICK_LENGTH) -> str:
@@ -66,9 +66,15 @@ def visible_token(token: str, limit: int = TICK_LENGTH) -> str:
 
 def _visible(text: str) -> str:
     inside_emoji = len(text) > 1
-    shown = "".join(
-        character if character == _ZERO_WIDTH_JOINER and inside_emoji else _visible_character(character)
-        for character in text
+    # Most tokens are a syllable that is seen as it is. Of what Python calls printable only the space is not.
+    is_seen = text.isprintable() and " " not in text
+    shown = (
+        text
+        if is_seen
+        else "".join(
+            character if character == _ZERO_WIDTH_JOINER and inside_emoji else _visible_character(character)
+            for character in text
+        )
     )
     # A combining mark with nothing to stand on would climb onto the neighbouring label.
     return "◌" + shown if shown and unicodedata.category(shown[0]) in ("Mn", "Me", "Mc") else shown

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
@@ -40,7 +41,12 @@ def graph_shape(config: NetworkConfig) -> dict[str, Any]:
 def can_answer(folder: Path) -> bool:
     """Whether a folder's network may answer from a graph: it has one, this machine the library for it, and Keras is not
     asked for."""
-    return not only_keras() and has_graph(folder) and find_spec("onnxruntime") is not None
+    return not only_keras() and has_graph(folder) and has_library()
+
+
+@cache  # each question asks, and looking for a library reads folders
+def has_library() -> bool:
+    return find_spec("onnxruntime") is not None
 
 
 def only_keras() -> bool:

@@ -20,6 +20,7 @@ _COMPONENT = component(
     html='<div class="correction"></div>',
     css=(_FOLDER / "correction.css").read_text("utf-8"),
     js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
+    sent_once=True,
 )
 
 

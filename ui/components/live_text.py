@@ -23,6 +23,7 @@ _COMPONENT = component(
     html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea><p role="status"></p>',
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),
+    sent_once=True,
 )
 
 

@@ -1,29 +1,59 @@
-"""``component``: declares a component of a page whose data travels as it is.
+"""``component``: declares a component of a page whose data travels as it is, and its script once.
 
 Streamlit asks of each value in a mapping whether it is a table, and imports pandas to find out: half a second before the first picture,
 and 70 MB. It does not look into a list. So the data travels as a list of one, which the script opens again.
+
+Streamlit sends a component's script and style with its data, each time. Of what a keystroke sends they would be two thirds. So the
+scripts of what is drawn at each keystroke are one component of their own (``send_scripts``): it is the same in every run, and Streamlit does
+not send again what a browser has.
 """
 
 import re
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from viz.browser.script import declared
+
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
-_OPEN = "\nexport default given => exportedByDefault({ ...given, data: given.data[0] });\n"
+_OPEN = "given => exportedByDefault({ ...given, data: given.data[0] })"
+_MEETING, _PLACE = (
+    Path(__file__).with_name(f"{name}.js").read_text("utf-8") for name in ("meeting", "place")
+)
+_sent_once: list[str] = []  # scripts, each of which hands its function over
 
 
-def component(name: str, js: str, **parts: Any) -> Callable[..., Any]:
+def component(name: str, js: str, *, sent_once: bool = False, **parts: Any) -> Callable[..., Any]:
     """A function that shows the component: ``key``, ``data`` and, for what the browser reports, ``on_…_change``.
 
-    ``js``: a module that exports one function by default, which takes ``data``. ``parts``: ``html``, ``css`` and what else
-    ``st.components.v2.component`` takes.
+    ``js``: a module that exports one function by default, which takes ``data``. ``sent_once``: whether it comes with ``send_scripts``.
+    ``parts``: ``html``, ``css`` and what else ``st.components.v2.component`` takes.
     """
     script = _EXPORT.sub("const exportedByDefault = ", js, count=1)
-    mount = st.components.v2.component(name, js=script + _OPEN, **parts)
+    if sent_once:
+        # A page that stays open while the server gets another version waits for the script of that version.
+        meeting = declared({"NAME": f"{name} {sha256(js.encode()).hexdigest()[:8]}"}) + "\n" + _MEETING
+        _sent_once.append(f"{{\n{meeting}{script}\nmeeting.resolve({_OPEN});\n}}\n")
+        script = meeting + _PLACE
+    else:
+        script += f"\nexport default {_OPEN};\n"
+    mount = st.components.v2.component(name, js=script, **parts)
 
     def show(key: str, data: dict, **handlers: Any) -> Any:
         return mount(key=key, data=[data], **handlers)
 
     return show
+
+
+def send_scripts() -> None:
+    """Send the scripts of the components that are ``sent_once``. It shows nothing."""
+    _declared("".join(_sent_once))(key="scripts")
+
+
+@cache  # a page may bring further components when it is opened first
+def _declared(scripts: str) -> Callable[..., Any]:
+    return st.components.v2.component("scripts", js=f"{scripts}export default function () {{}}\n")

@@ -3,35 +3,18 @@
 ``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks on the cells of a heatmap. This
 component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's only Plotly (``static/``), so
 ``st.plotly_chart``, which would load a second one, is used nowhere.
-
-The script that draws has 20 kB. Sent with each figure it would be half of all that a keystroke sends. So it is a component of its
-own: it is the same in every run, and Streamlit does not send again what a browser has.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-import streamlit as st
 
 from ui.components.heard import heard
 from ui.components.packed import component
 from viz.browser.plot import PLOT
 
-_MEETING, _PLACE = (
-    Path(__file__).with_name(f"plot_{name}.js").read_text("utf-8") for name in ("meeting", "place")
-)
 _COMPONENT = component(
-    "plot", html=PLOT.html, css=PLOT.css, js=_MEETING + _PLACE, isolate_styles=PLOT.isolated
+    "plot", PLOT.js, html=PLOT.html, css=PLOT.css, isolate_styles=PLOT.isolated, sent_once=True
 )
-_DRAWING = st.components.v2.component(
-    "plot_drawing", js=f"{_MEETING}{PLOT.handed_to('meeting.resolve')}export default function () {{}}\n"
-)
-
-
-def prepare() -> None:
-    """Load the script that draws the figures of this page, once. It shows nothing itself."""
-    _DRAWING(key="plot_drawing")
 
 
 def plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import local
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -31,7 +32,9 @@ _FOLLOWED = (
     "followed_back"  # how many times it followed Back or Forward, and the query to which they led last
 )
 
-_BAR = component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
+_DRAWN = local()  # the settings of the session that this thread draws, and its context
+
+_BAR = component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"), sent_once=True)
 
 
 def get(name: str) -> str:
@@ -117,7 +120,7 @@ def adopt(settings: Iterable[tuple[str, str]]) -> None:
     """Look at what somebody else ``shared`` from now on; what is the visitor's own stays. Unlike ``put`` it also works in a fragment,
     so call it only where the visitor pressed something."""
     before = get("sentence")
-    st.session_state["view"] = _with(settings)
+    _replace(_with(settings))
     if get("sentence") != before:
         live_text.replace()
 
@@ -126,11 +129,11 @@ def adopt(settings: Iterable[tuple[str, str]]) -> None:
 def looking_at(settings: Iterable[tuple[str, str]]) -> Iterator[None]:
     """Inside, the settings are those that somebody else ``shared``; afterwards they are this session's again."""
     own = _view()
-    st.session_state["view"] = _with(settings)
+    _replace(_with(settings))
     try:
         yield
     finally:
-        st.session_state["view"] = own
+        _replace(own)
 
 
 def publish(page: str) -> None:
@@ -188,10 +191,19 @@ def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _view() -> dict[str, str]:
-    try:  # called for every text of a page, so it does not first check whether the key is there
-        return st.session_state["view"]
-    except KeyError:
-        given = st.query_params.to_dict()
-        view = {name: given.get(name, default) for name, default in defaults().items()}
-        st.session_state["view"] = view
-        return view
+    """The session's settings, which every text of a page asks for. Streamlit takes a lock and looks in four places for each value of a
+    session, so the thread that draws a page keeps them for its run."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or getattr(_DRAWN, "context", None) is not context:
+        try:
+            view = st.session_state["view"]
+        except KeyError:
+            given = st.query_params.to_dict()
+            view = {name: given.get(name, default) for name, default in defaults().items()}
+        _replace(view)
+    return _DRAWN.view
+
+
+def _replace(view: dict[str, str]) -> None:
+    st.session_state["view"] = _DRAWN.view = view
+    _DRAWN.context = get_script_run_ctx(suppress_warning=True)

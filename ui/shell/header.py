@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.components import plot
+from ui.components import packed
 from ui.shell import address, controls, markup, theme_change
 from ui.wording.texts import LANGUAGES, language, say
 
@@ -36,7 +36,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     whether the run before this one showed the same page.
     """
     markup.style(controls.theme())
-    plot.prepare()
+    packed.send_scripts()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):

@@ -100,7 +100,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
     text = ["live_text", "correction", "address_bar"]
     assert components(app) == [
-        "plot_drawing",
+        "scripts",
         *text,
         "overview",
         "tab_in_sight",

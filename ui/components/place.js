@@ -1,12 +1,12 @@
-// The place of a figure on a page. The script that draws it comes separately (plot.py says why).
+// The place of a component on a page. The script that draws it comes separately (packed.py says why).
 export default function (given) {
   let isOver = false;
-  let stop = () => {};
+  let stop;
   meeting.drawing.then((draw) => {
     if (!isOver) stop = draw(given);
   });
   return () => {
     isOver = true;
-    stop();
+    stop?.();
   };
 }

@@ -232,7 +232,7 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: Question, links: Sequence[Link | RemoteLink]) -> tuple[Any, int]:
+    def _ask(self, question: Question, links: "Sequence[Link | RemoteLink]") -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
         for _ in range(2):  # a question whose worker died is asked once more
             link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))

@@ -25,7 +25,7 @@ def listen(corrector: loaders.EngineCorrector) -> None:
 
     def ask() -> None:
         text = heard(_KEY, "text")
-        if isinstance(text, str) and text.strip() and len(text) <= LONGEST and turns.nobody_waits():
+        if isinstance(text, str) and text.strip() and len(text) <= LONGEST and turns.TURNS.nobody_waits:
             corrector.correct_ahead(whole(text))
 
     _COMPONENT(key=_KEY, on_text_change=ask)

@@ -9,24 +9,25 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
-from ui.shell import address, header, later, notices, parts, turns
+from ui.shell import address, header, later, notices, turns
+from ui.shell.parts import TEXT, runs_alone
 
 _REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
 
 
-@st.fragment(key=parts.TEXT)
+@st.fragment(key=TEXT)
 def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
     """``write`` the text, and ``draw`` its pictures.
 
     ``write`` returns what the rest of the page depends on; None if there are no pictures.
     """
-    if not parts.runs_alone():
+    if not runs_alone():
         with notices.page():
             write()
             draw()
         address.publish("")
         return
-    with turns.text_taken():
+    with turns.taken():
         rest = st.session_state.get(_REST)
         if rest is None or rest[0] != _settings() or header.is_left():
             st.rerun()

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 TEXT = "text"  # the fragment with the text and its pictures, see ``ui/look/text_part.py``
 _TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
@@ -31,18 +29,6 @@ def taken_for_whole() -> Iterator[None]:
         yield
     finally:
         _TAKEN.reset(before)
-
-
-def start_over_if_outdated() -> None:
-    """End this run if the visitor did something since it began. Streamlit itself ends a run of the whole page, wherever the session is
-    looked into. It lets a fragment come to its end, so what is typed next would wait for a text and pictures that nobody wants any more.
-    """
-    _ = TEXT in st.session_state  # a look into the session
-    context = get_script_run_ctx(suppress_warning=True)
-    requests = context and context.fragment_ids_this_run and context.script_requests
-    # Streamlit has no public way to ask whether a request waits.
-    if requests and requests._state is ScriptRequestType.RERUN:
-        st.rerun(scope="fragment")
 
 
 def _running() -> list[str]:

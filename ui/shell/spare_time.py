@@ -27,7 +27,7 @@ def import_libraries() -> None:
 
 
 def _import() -> None:
-    while not turns.nobody_waits():
+    while not turns.TURNS.nobody_waits:
         time.sleep(_BETWEEN_LOOKS)
     # In a turn of its own, because a page that is drawn meanwhile would fail: Plotly looks into pandas before pandas is imported whole.
     with turns.TURNS.taken(inf):

@@ -6,9 +6,6 @@ and few see an answer: with 60 visitors 5 sentences a second were answered. In t
 The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
 (``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
 though every twenty-fifth turn is one of pictures. If its visitor types on, that waiting ends.
-
-Only so many pages at a time may have their typed text read. If more is typed than the network can answer, texts wait here and not in the
-worker, since here a text is replaced by what its visitor typed later (``text_taken``).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,18 +19,12 @@ from time import monotonic
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.shell import parts
-
 # When this session began to wait for its text, and for its pictures.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
-_DRAWN = "has_drawn_a_page"
 _PAUSE = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
 # A fragment lets pages go first that begin to wait up to this many seconds later; else a class of phones would hold them all up.
 _GIVES_WAY = 1.0
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
-
-# Pages whose typed text may be read at a time. A worker of two threads is busy with four, several workers or slow ones with more.
-_READERS = 16
 
 # Waiting since when, a unique number to break ties, and what ends the waiting.
 _InTurn = tuple[float, int, Event]
@@ -73,10 +64,6 @@ class Turns:
             yield
         finally:
             self._take(self._texts, -inf)
-
-    def leave(self) -> None:
-        """Give this thread's place, if it has one, to the next before its block ends."""
-        self._give()
 
     def behind_texts(self, since: float, meanwhile: Callable[[], object]) -> None:
         """Wait until no text waits. After _AHEAD texts the one that has waited here longest goes on, so that nobody waits for ever.
@@ -138,7 +125,6 @@ class Turns:
 
 
 TURNS = Turns()
-_READING = Turns(_READERS)
 
 
 @contextmanager
@@ -149,17 +135,6 @@ def taken() -> Iterator[None]:
         yield
     for name in (_TEXT, _PICTURES):
         st.session_state.pop(name, None)
-    st.session_state[_DRAWN] = True
-
-
-@contextmanager
-def text_taken() -> Iterator[None]:
-    """One run of the fragment with the text and its pictures. What is typed while it waits is read instead: then this run ends, and the next
-    one has its place."""
-    with _READING.taken(_since(_TEXT)):
-        parts.start_over_if_outdated()
-        with taken():
-            yield
 
 
 @contextmanager
@@ -178,16 +153,7 @@ def behind_texts() -> None:
     """This page has shown its text; what comes now may wait until the pages of others have shown theirs. Where the visitor does
     something meanwhile, this run ends here."""
     st.session_state.pop(_TEXT, None)
-    _READING.leave()
-    if (
-        _DRAWN in st.session_state
-    ):  # who comes in would see no whole page as long as others type more than can be answered
-        TURNS.behind_texts(_since(_PICTURES), parts.start_over_if_outdated)
-
-
-def nobody_waits() -> bool:
-    """Whether no page waits for a place, neither with its text nor with its pictures."""
-    return TURNS.nobody_waits and _READING.nobody_waits
+    TURNS.behind_texts(_since(_PICTURES), lambda: _PICTURES in st.session_state)
 
 
 def _since(name: str) -> float:

@@ -3,13 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
-from types import SimpleNamespace
 
 import pytest
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from tests.ui.screen import told
-from ui.shell import parts
 from ui.shell.turns import TURNS, Turns
 
 
@@ -175,33 +172,3 @@ def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
     assert "waits_for_text_since" not in app.session_state
     assert "waits_for_pictures_since" not in app.session_state
     assert TURNS._free == 1
-
-
-class StartsOver(Exception):
-    pass
-
-
-def test_a_fragment_starts_over_if_its_visitor_typed_on(monkeypatch):
-    """Streamlit ends no fragment for what is typed next, and has no public way to ask whether something was."""
-
-    def start_over(scope: str) -> None:
-        raise StartsOver(scope)
-
-    requests = ScriptRequests()
-    context = SimpleNamespace(fragment_ids_this_run=["text"], script_requests=requests)
-    monkeypatch.setattr(parts, "get_script_run_ctx", lambda **_: context)
-    monkeypatch.setattr(parts.st, "rerun", start_over)
-    parts.start_over_if_outdated()
-    requests.request_rerun(RerunData(fragment_id="text"))
-    with pytest.raises(StartsOver, match="fragment"):
-        parts.start_over_if_outdated()
-    context.fragment_ids_this_run = []  # Streamlit ends a run of the whole page itself
-    parts.start_over_if_outdated()
-
-
-def test_who_leaves_a_place_early_gives_it_once():
-    turns = Turns(2)
-    with turns.taken(0.0):
-        turns.leave()
-        assert turns._free == 2
-    assert turns._free == 2

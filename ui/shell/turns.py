@@ -5,7 +5,8 @@ and few see an answer: with 60 visitors 5 sentences a second were answered. In t
 
 The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
 (``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
-though every twenty-fifth turn is one of pictures. If its visitor types on, that waiting ends.
+though every twenty-fifth turn is one of pictures. That waiting ends where its visitor does something that draws the whole page; a
+keystroke, which draws a part of it, waits for its end.
 """
 
 from collections.abc import Callable, Iterator
@@ -151,7 +152,7 @@ def part_taken() -> Iterator[None]:
 
 def behind_texts() -> None:
     """This page has shown its text; what comes now may wait until the pages of others have shown theirs. Where the visitor does
-    something meanwhile, this run ends here."""
+    something meanwhile that draws the whole page, this run ends here."""
     st.session_state.pop(_TEXT, None)
     TURNS.behind_texts(_since(_PICTURES), lambda: _PICTURES in st.session_state)
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import click
 import numpy as np
-import onnx
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from browser_cost import corrected, rows_of_sets
+from whole_graphs import whole
 
 from model import Corrector
 from model.correction.confidence_files import load_confidence
@@ -33,13 +33,9 @@ from model.stored.folder import DEFAULT_MODEL, find_model_folder, read_descripti
 
 def in_eight_bits(graph: bytes, arrays: Mapping[str, np.ndarray]) -> bytes:
     """A graph that holds its weights, those of its matrix products as integers."""
-    model = onnx.load_from_string(graph)
-    for tensor in model.graph.initializer:
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            tensor.CopyFrom(onnx.numpy_helper.from_array(arrays[tensor.name], tensor.name))
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "int8.onnx"
-        quantize_dynamic(model, written, weight_type=QuantType.QInt8, per_channel=True)
+        quantize_dynamic(whole(graph, arrays), written, weight_type=QuantType.QInt8, per_channel=True)
         return written.read_bytes()
 
 

@@ -92,7 +92,7 @@ class OpenVino(_Compared):
         core = openvino.Core()
         options = {"INFERENCE_NUM_THREADS": self.threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}  # fmt: skip
         halves = []
-        for made, names in with_weights():
+        for made, names in whole_halves():
             compiled = core.compile_model(core.read_model(made), "CPU", options)
             halves.append(
                 lambda inputs, ask=compiled, names=names: dict(zip(names, ask(inputs).values(), strict=True))
@@ -148,32 +148,25 @@ def run_halves(encode, decode, ids: list[int]) -> Arrays:
     return {"cross_attention": GraphReading(decode, encoded).pass_over([ids]).row(0, ids, ids).attention["cross_attention"][None]}  # fmt: skip
 
 
-def with_weights() -> list[tuple[bytes, list[str]]]:
+def whole_halves() -> list[tuple[bytes, list[str]]]:
     """The shipped graphs with their weights in them, and the names of what they hand out."""
-    import onnx
-    from onnx import numpy_helper
+    from whole_graphs import whole
 
-    from model import Corrector
-    from model.graph import sessions
+    from model.graph.files import read_files
+    from model.graph.sessions import given_arrays
+    from model.stored.folder import (
+        DEFAULT_MODEL,
+        find_model_folder,
+        read_description,
+        read_weights,
+        weights_path,
+    )
 
-    kept: list[tuple[bytes, Arrays]] = []
-    plain = sessions.GraphHalf.__init__
-
-    def remember(self, graph, weights, rarely_asked=False):
-        kept.append((graph, weights))
-        plain(self, graph, weights, rarely_asked)
-
-    sessions.GraphHalf.__init__ = remember
-    Corrector.load()
-    sessions.GraphHalf.__init__ = plain
-    made = []
-    for graph, weights in kept:
-        model = onnx.load_model_from_string(graph)
-        for at, each in enumerate(model.graph.initializer):
-            if each.name in weights:
-                model.graph.initializer[at].CopyFrom(numpy_helper.from_array(weights[each.name], each.name))
-        made.append((model.SerializeToString(), [output.name for output in model.graph.output]))
-    return made
+    folder = find_model_folder(DEFAULT_MODEL)
+    config, tokenizer = read_description(folder)
+    arrays = given_arrays(config, tokenizer.features(), read_weights(weights_path(folder)))
+    made = [whole(graph, arrays) for graph in read_files(folder, config).halves.values()]
+    return [(each.SerializeToString(), [output.name for output in each.graph.output]) for each in made]
 
 
 def convert(folder: Path) -> None:

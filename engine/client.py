@@ -23,7 +23,7 @@ from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
 from engine.laboratory import LaboratoryLink
-from engine.link import LOOKING, LOST, Link
+from engine.link import LOOKING, LOST, SCHEMES, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
@@ -113,7 +113,7 @@ class Engine:
         ``workers`` says how many workers the folder has; an address decides that itself. Raises ValueError for an address
         without a host.
         """
-        if "://" in str(place):
+        if str(place).startswith(SCHEMES):
             from engine.remote import RemoteLink  # imports HTTP and TLS, which few engines need
 
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from engine import wire
 from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError
+from engine.link import SCHEMES
 from engine.progress import PREPARE, Progress
 from engine.versions import ModelKey, Question
 
-SCHEMES = ("http://", "https://")
 REFUSED = 422  # the status of an error that ``wire.write_error`` wrote
 _BUSY = 503  # Ray Serve's own status, if more questions wait than its queue takes
 _MOST_BYTES = 256 * 2**20  # the largest answer that is read

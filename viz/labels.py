@@ -65,17 +65,14 @@ def visible_token(token: str, limit: int = TICK_LENGTH) -> str:
 
 
 def _visible(text: str) -> str:
-    inside_emoji = len(text) > 1
+    shown = text
     # Most tokens are a syllable that is seen as it is. Of what Python calls printable only the space is not.
-    is_seen = text.isprintable() and " " not in text
-    shown = (
-        text
-        if is_seen
-        else "".join(
+    if not text.isprintable() or " " in text:
+        inside_emoji = len(text) > 1
+        shown = "".join(
             character if character == _ZERO_WIDTH_JOINER and inside_emoji else _visible_character(character)
             for character in text
         )
-    )
     # A combining mark with nothing to stand on would climb onto the neighbouring label.
     return "◌" + shown if shown and unicodedata.category(shown[0]) in ("Mn", "Me", "Mc") else shown
 

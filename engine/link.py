@@ -14,10 +14,7 @@ from engine.errors import EngineDiedError, EngineError, EngineSlowError
 from engine.progress import PREPARE, WATCH, Progress
 from engine.versions import ModelKey, Question
 
-SCHEMES = (
-    "http://",
-    "https://",
-)  # with which the address of an engine on other machines begins (``engine/remote.py``)
+SCHEMES = ("http://", "https://")  # of an engine's address on other machines (``engine/remote.py``)
 LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
 _PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
 # The same for a worker that somebody else starts. Looking for it costs nothing, and a page that started earlier soon finds it.

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -16,6 +17,9 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 ANSWER = 120  # seconds
+# A new window of Chromium loads pages of its own, among them the list below the address bar. Half a second of processor time, which
+# a page that is opened at once has to share; who enters an address has had the window before.
+AT_REST = 4  # seconds
 
 
 class BarePage:
@@ -53,7 +57,7 @@ class BarePage:
 
 @contextmanager
 def bare_page(chromium: str) -> Iterator[BarePage]:
-    """A page of a browser that has cached nothing. ``chromium``: the path of the program."""
+    """A page of a browser that has cached nothing, and has nothing left to do. ``chromium``: the path of the program."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         options = ["--headless", "--no-sandbox", "--no-first-run", "--lang=ko-KR", "--accept-lang=ko-KR"]
         places = [f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
@@ -66,7 +70,9 @@ def bare_page(chromium: str) -> Iterator[BarePage]:
                 target=lines.read, daemon=True
             ).start()  # else the browser waits for somebody who reads what it says
             with connect(found[1], max_size=None) as socket:
-                yield BarePage(socket)
+                page = BarePage(socket)
+                time.sleep(AT_REST)
+                yield page
         finally:
             process.terminate()
             process.wait()

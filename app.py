@@ -1,31 +1,41 @@
-"""See a Transformer think: `streamlit run app.py` serves the pages below."""
+"""See a Transformer think: `streamlit run app.py` serves the pages below.
+
+Streamlit imports this file when the server starts, and runs it as a script each time a page is drawn.
+"""
 
 import streamlit as st
 
-from ui.asking import loaders
-from ui.classroom import bar
-from ui.shell import address, later, notices, spare_time, turns
-from ui.shell.header import PAGES
-from ui.wording.texts import say
+if __name__ != "__main__":
+    from ui.shell.server_start import started
 
-with turns.taken():
-    address.follow()
-    later.forget()
-    st.set_page_config(page_title=say("product"), layout="wide")
-    loaders.engine()  # its workers start now, beside the page
-    page = st.navigation(
-        [
-            st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
-            for name in PAGES
-        ],
-        position="hidden",
-    )
+    app = st.App(__file__, lifespan=started)
+else:
+    from ui.asking import loaders
+    from ui.classroom import bar
+    from ui.shell import address, later, notices, spare_time, turns
+    from ui.shell.header import PAGES
+    from ui.wording.texts import say
+
+    with turns.taken():
+        address.follow()
+        later.forget()
+        st.set_page_config(page_title=say("product"), layout="wide")
+        loaders.engine()  # where it has not begun with the server
+        page = st.navigation(
+            [
+                st.Page(
+                    f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0]
+                )
+                for name in PAGES
+            ],
+            position="hidden",
+        )
+        with notices.page():
+            page.run()
+        with notices.page():
+            bar.show(page.url_path or PAGES[0])
+        if page.url_path:  # the main page publishes with its text (ui/look/text_part.py)
+            address.publish(page.url_path)
     with notices.page():
-        page.run()
-    with notices.page():
-        bar.show(page.url_path or PAGES[0])
-    if page.url_path:  # the main page publishes with its text (ui/look/text_part.py)
-        address.publish(page.url_path)
-with notices.page():
-    later.go_on()
-spare_time.import_libraries()
+        later.go_on()
+    spare_time.import_libraries()

@@ -80,6 +80,13 @@ async def visit(address: str) -> None:
         await visitor.close()
 
 
+def test_workers_begin_before_the_first_visitor_comes(server):
+    deadline = time.monotonic() + SECONDS
+    while len(workers(server[0])) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def test_the_network_runs_in_processes_that_end_with_the_server(server):
     process, address = server
     with ThreadPoolExecutor(1) as apart:  # the browser tests' Playwright keeps a loop running in this thread

@@ -1,6 +1,6 @@
 """Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
 
-``engine`` gives the one engine of a server. The first run of ``app.py`` starts it, so its workers load beside the first page. The
+``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server_start.py``), so its workers load before the first page. The
 engine keeps the answers; only files that were read are kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
 visitor in ``runs/*/model``, read again when their files change.
 """

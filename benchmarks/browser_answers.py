@@ -23,7 +23,7 @@ from deploy.site import build
 from deploy.site.stored import light_corrector
 from model import Correction
 from model.stored.folder import DEFAULT_MODEL
-from tests.browser.conftest import find_chromium
+from tests.browser.chromium import launched
 from tests.browser.site_pages import answers, is_open, static_host, visiting
 
 TOGETHER = 50  # sentences of one message to the page
@@ -67,7 +67,7 @@ def main(sentences: int, seed: int) -> None:
     light, other, changes, largest = light_corrector(DEFAULT_MODEL), [], 0, 0.0
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         build.write_folder(build.make(), Path(folder))
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        browser = launched(playwright)
         with static_host(Path(folder)) as address, visiting(browser, address) as page:
             is_open(page)
             for start in range(0, len(texts), TOGETHER):

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.bare_chromium import BarePage, bare_page
 from benchmarks.made_sentences import right_sentence
 from deploy.site import build
-from tests.browser.conftest import find_chromium
+from tests.browser.chromium import find_chromium, launched
 from tests.browser.site_pages import is_open, static_host
 from training.noise.pairs import make_pair
 
@@ -178,7 +178,7 @@ def main(keys: int, slower: int) -> None:
         chromium = find_chromium(playwright)
         with static_host(Path(folder)) as address:
             rows = seconds(chromium, address)
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = launched(playwright)
         with static_host(Path(folder)) as address:
             rows += milliseconds(browser, address, keys, slower)
         with static_host(Path(folder), isolated=True) as address:

@@ -25,7 +25,7 @@ from benchmarks.made_sentences import pair_of
 from deploy.site import build
 from deploy.site.stored import light_corrector
 from model.stored.folder import DEFAULT_MODEL
-from tests.browser.conftest import find_chromium
+from tests.browser.chromium import launched
 from tests.browser.site_pages import answers, is_open, shows, static_host, visiting
 
 TOGETHER = 50  # texts of one message to the page
@@ -91,7 +91,7 @@ def main(hostile: int, characters: int, sentences: int) -> None:
     texts = [as_browsers_read(text, characters) for text in hostile_texts(4, hostile)]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         build.write_folder(build.make(), Path(folder))
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        browser = launched(playwright)
         with static_host(Path(folder)) as address, visiting(browser, address) as page:
             is_open(page)
             started = time.monotonic()

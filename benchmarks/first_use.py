@@ -20,6 +20,7 @@ from sentence_lengths import running_app
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.browser.chromium import launched
 from ui.shell.header import PAGES as MENU
 
 PORT = 8766
@@ -79,12 +80,10 @@ def visit(browser: Browser, address: str, name: str, sentence: str) -> float:
 @click.option("--runs", default=3, show_default=True)
 def main(views, runs):
     """Print the median and the highest seconds of each view."""
-    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     click.echo(f"{os.cpu_count()} processors, {runs} runs, load {os.getloadavg()[0]:.1f}; seconds")
     click.echo(f"{'':14} first (highest)   again")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
+        browser = launched(playwright)
         for name in views or (*TABS, *EXPERIMENTS, *PAGES):
             first, again = [], []
             for _ in range(runs):

@@ -8,7 +8,6 @@ at corrected characters. Prints Markdown. Pictures need a Chromium: $CHROMIUM, o
 """
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -83,12 +82,11 @@ def draw(folder: Path, survey: HeadSurvey, sentence, stories: dict[str, Head]) -
     """A map of the sentence for each story, the roles, the effects, and the pruning curve, in each language."""
     from playwright.sync_api import sync_playwright
 
+    from tests.browser.chromium import launched
+
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-        )
+        browser = launched(playwright)
         page = browser.new_page(device_scale_factor=2)
         page.set_content(
             f"<style>@font-face {{ font-family: 'Noto Sans KR'; src: url({_font()}); }}</style><div></div>"

@@ -27,6 +27,8 @@ from playwright.sync_api import CDPSession, Page, expect, sync_playwright
 from sentence_lengths import running_app, sentence
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.browser.chromium import launched
+
 WATCH = Path(__file__).with_name("keystroke.js").read_text("utf-8")
 WARMING = 5  # keys that count for nothing
 STAGES = {
@@ -155,10 +157,7 @@ def main(keys, tokens, port):
     # Syllables without a final consonant, as many different ones as there are keys.
     characters = [chr(code) for code in rng.sample(range(ord("가"), ord("힣"), 28), keys + WARMING)]
     with running_app(port) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-        )
+        browser = launched(playwright)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(WATCH)
         wire = Wire(page.context.new_cdp_session(page))

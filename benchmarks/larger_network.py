@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.browser_site import Row, first_answers, opened, private_megabytes, typed
 from deploy.site import build
 from deploy.site.runtime import PROGRAM, runtime
-from tests.browser.conftest import find_chromium
+from tests.browser.chromium import launched
 from tests.browser.site_pages import static_host
 
 LAYERS, HEADS, WIDTH, VOCABULARY, POSITIONS = 12, 12, 768, 50257, 1024  # of GPT-2 small
@@ -193,7 +193,7 @@ def _tell(title: str, rows: list[Row]) -> None:
 def main(tokens: int) -> None:
     """Print both tables."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        browser = launched(playwright)
         with tempfile.TemporaryDirectory() as theirs, tempfile.TemporaryDirectory() as ours:
             _tell("GPT-2's size", _larger(browser, Path(theirs), tokens))
             _tell("this site", _ours(browser, Path(ours)))

@@ -87,11 +87,11 @@ def watch_typing(minutes: float) -> None:
     from playwright.sync_api import sync_playwright
     from sentence_lengths import running_app
 
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    from tests.browser.chromium import launched
+
     with running_app(PORT) as address, sync_playwright() as playwright:
         server = next(child for child in psutil.Process().children() if str(PORT) in child.cmdline())
-        page = playwright.chromium.launch(executable_path=chromium, args=sandbox).new_page()
+        page = launched(playwright).new_page()
         page.goto(address)
         page.wait_for_selector(".js-plotly-plot .main-svg", timeout=180_000)
         box, started = page.get_by_label("고칠 글"), time.monotonic()

@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, sync_playwright
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import AttentionTrace
+from tests.browser.chromium import launched
 from viz import explore
 
 SHAPES = ((4, 4, 32), (6, 8, 40), (6, 8, 128), (12, 12, 256))  # layers, heads, tokens on both sides
@@ -101,7 +102,7 @@ def main(runs: int) -> None:
         f"{'layers x heads x tokens':26}{'weights':8}{'lens MB':>9}{'made s':>8}{'drawn s':>9}{'BertViz MB':>12}{'made s':>8}"
     )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = launched(playwright)
         explore(trace_of(SHAPES[0], True))  # reads and packs the library, once a process
         for shape in SHAPES:
             for sharp in (False, True):

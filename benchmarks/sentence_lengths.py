@@ -21,6 +21,10 @@ from pathlib import Path
 import click
 from playwright.sync_api import Page, sync_playwright
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.browser.chromium import launched
+
 ROOT = Path(__file__).parents[1]
 LENGTHS = (10, 40, 120, 512)
 VIEWS = ("heatmap", "lines", "steps", "numbers")
@@ -86,14 +90,12 @@ def measure(page: Page, received: list[int], text: str) -> tuple[float, int]:
 def main(rounds, port):
     """Print for each length and view the median seconds and kilobytes."""
     rng = random.Random(0)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     click.echo(
         f"{os.cpu_count()} processors, median of {rounds}; kB as sent, before the connection's compression"
     )
     click.echo(f"{'tokens':>6}" + "".join(f"{view + ' s':>11}{'kB':>7}" for view in VIEWS))
     with running_app(port) as address, sync_playwright() as playwright:
-        chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
+        browser = launched(playwright)
         for length in LENGTHS:
             line = f"{length:6}"
             for view in VIEWS:

@@ -3,7 +3,6 @@
 Starts the app with the shipped model and shows its first sentence in a browser. Needs a Chromium: $CHROMIUM, or /usr/bin/chromium.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -29,15 +28,13 @@ def main(folder):
     """Write each picture as a PNG file into FOLDER."""
     from playwright.sync_api import sync_playwright
 
+    from tests.browser.chromium import launched
     from tests.browser.visit import settle
     from tests.serving import serving
 
     folder.mkdir(parents=True, exist_ok=True)
     with serving() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-        )
+        browser = launched(playwright)
         for name, (asked, colours) in PICTURES.items():
             page = browser.new_page(viewport=SIZE, color_scheme=colours)
             page.add_init_script("localStorage.setItem('attentionWelcomed', '1')")  # no welcome before it

@@ -1,6 +1,5 @@
 """Draws the figure of the training in docs/model-card.md: ``python docs/training_picture.py``. Needs a Chromium."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 import viz
 from assets import FOLDER, STATIC
+from tests.browser.chromium import launched
 
 PICTURE = ROOT / "docs" / "images" / "training.png"
 WIDTH = 900
@@ -35,10 +35,7 @@ def figure():
 
 def main() -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-        )
+        browser = launched(playwright)
         page = browser.new_page(viewport={"width": WIDTH, "height": 500}, device_scale_factor=2)
         page.set_content("<body style='margin:0'><div></div>")
         page.add_script_tag(path=next(STATIC.glob("plotly-cartesian-*.min.js")))

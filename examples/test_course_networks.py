@@ -3,14 +3,13 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
-import os
-
 import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from playwright.sync_api import expect, sync_playwright
 
-from examples.test_notebook import CHROMIUM, ROOT
+from examples.test_notebook import ROOT
+from tests.browser.chromium import launched
 
 SOURCE, TARGET = 9, 8  # tokens of the sentence that is opened, padding counted
 
@@ -25,8 +24,7 @@ def test_both_networks_are_trained_and_open_offline(tmp_path):
     path = tmp_path / "notebook.html"
     path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
     with sync_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        context = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox).new_context()
+        context = launched(playwright).new_context()
         context.set_offline(True)
         page = context.new_page()
         page.goto(path.as_uri())

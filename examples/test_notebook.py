@@ -3,7 +3,6 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
-import os
 from pathlib import Path
 
 import nbformat
@@ -14,9 +13,9 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect, sync_playwright
 
 from model import AttentionTrace
+from tests.browser.chromium import launched
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 LAYERS, HEADS, TOKENS = 3, 2, 5
 
 
@@ -52,9 +51,7 @@ def test_the_output_of_a_cell_shows_every_head(trace, tmp_path):
     path = tmp_path / "notebook.html"
     path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
-        )
+        browser = launched(playwright)
         context = browser.new_context()
         context.set_offline(True)
         page = context.new_page()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.missing import missing
+from tests.browser.chromium import launched
 from tests.browser.site_pages import static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
@@ -21,14 +21,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
-
-
-def find_chromium(playwright) -> str:
-    """$CHROMIUM, the system's, or the one of `playwright install chromium`. Without any, tests fail on CI."""
-    for path in (os.environ.get("CHROMIUM"), "/usr/bin/chromium", playwright.chromium.executable_path):
-        if path and Path(path).exists():
-            return path
-    return missing("no Chromium: set CHROMIUM to its path, or run `python -m playwright install chromium`")
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +36,7 @@ def server():
 @pytest.fixture(scope="session")
 def browser():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(playwright), args=["--no-sandbox"] if os.geteuid() == 0 else []
-        )
+        browser = launched(playwright)
         yield browser
         browser.close()
 

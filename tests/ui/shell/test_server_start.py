@@ -3,6 +3,7 @@
 import asyncio
 import runpy
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -67,5 +68,6 @@ def test_the_workers_live_as_long_as_the_server(listening, monkeypatch, fails):
             assert sends_at_once(listening)
 
     app = runpy.run_path(str(ROOT / "app.py"), run_name="app")["app"]  # as Streamlit imports it
-    asyncio.run(serve())
+    with ThreadPoolExecutor(1) as apart:  # the browser tests' Playwright keeps a loop running in this thread
+        apart.submit(asyncio.run, serve()).result()
     assert engines.calls == ["start", "clear"]

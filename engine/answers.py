@@ -4,7 +4,7 @@ Up to 4 MB of traces travel along; others (of long texts, or of other decisions)
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -103,6 +103,5 @@ def freeze(answer: Frozen) -> Frozen:
             for part in answer:
                 freeze(part)
         case _ if is_dataclass(answer):
-            for field in fields(answer):
-                freeze(getattr(answer, field.name))
+            freeze(tuple(vars(answer).values()))
     return answer

@@ -71,9 +71,7 @@ class AnswerCache:
         return len(self._answers)
 
     def _make_room(self) -> None:
-        oldest_first = [key for key in self._answers if key in self._sizes]
-        for key in oldest_first:
-            if len(self._sizes) <= self._entries and self._used <= self._room:
-                return
-            del self._answers[key]
-            self._used -= self._sizes.pop(key)
+        while len(self._sizes) > self._entries or self._used > self._room:
+            oldest = next(key for key in self._answers if key in self._sizes)
+            del self._answers[oldest]
+            self._used -= self._sizes.pop(oldest)

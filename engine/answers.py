@@ -103,5 +103,5 @@ def freeze(answer: Frozen) -> Frozen:
             for part in answer:
                 freeze(part)
         case _ if is_dataclass(answer):
-            freeze(tuple(vars(answer).values()))
+            freeze([getattr(answer, name) for name in answer.__dataclass_fields__])
     return answer

@@ -3,10 +3,16 @@
 B batch, S source and T target tokens, D d_model, V vocabulary.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+
+os.environ.setdefault(
+    "ORT_DISABLE_TELEMETRY", "1"
+)  # read at the import; else the runtime reports to its maker
+
 from onnxruntime import GraphOptimizationLevel, InferenceSession, OrtValue, SessionOptions
 
 from model.graph.files import POSITIONS, GraphFiles

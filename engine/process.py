@@ -61,10 +61,12 @@ class WorkerProcess:
             address = ("127.0.0.1", 0)
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
-            command or [sys.executable, "-m", "engine.worker"],
+            # -P: the folder where one stands does not come first in the path. It may hold a ``model.py`` of its own.
+            command or [sys.executable, "-P", "-m", "engine.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_FRUGAL, **_ONE_CORE, **os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C in a terminal is for this process alone, which then ends the worker
         )
         assert self._process.stdin and self._process.stdout, "both are pipes"
         self._orders, self._answer = self._process.stdin, self._process.stdout

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import pickle
-import signal
 import sys
 from contextlib import suppress
 from multiprocessing import AuthenticationError
@@ -31,8 +30,7 @@ _ROOMS = Classrooms()  # of the page processes that share this worker
 
 
 def main() -> None:
-    # Ctrl-C in a terminal is for the process that started this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path.append(os.getcwd())  # where a model of one's own may lie
     orders = json.loads(sys.stdin.readline())
     listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -40,7 +38,8 @@ def main() -> None:
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     shelf = Shelf(orders["models_in_memory"], orders["questions"], orders["ahead"])
     Thread(target=_accept, args=(listener, shelf), daemon=True).start()
-    print(json.dumps(listener.address), flush=True)
+    with suppress(BrokenPipeError):  # the starting process has gone meanwhile
+        print(json.dumps(listener.address), flush=True)
     os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error
     for key in orders["models"]:
         Thread(target=_preload, args=(shelf, ModelKey(*key)), daemon=True).start()

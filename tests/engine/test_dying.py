@@ -1,5 +1,6 @@
 """Workers that are killed, and engines whose process ends. Needs a system with process descriptors (Linux)."""
 
+import json
 import os
 import select
 import signal
@@ -234,6 +235,40 @@ def test_no_worker_outlives_who_started_it(end, tiny_folder):
         assert has_ended(worker)
         process.wait(SECONDS)
         assert not os.path.exists(os.path.dirname(address))
+
+
+HIDDEN = """
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+from engine import Engine
+with Engine.start() as engine:
+    print(engine.open(pathlib.Path(sys.argv[2])).correct("가나").text)
+"""
+
+
+def test_a_worker_finds_our_rooms_where_one_stands_beside_files_of_their_names(tmp_path, tiny_folder):
+    for name in ("model.py", "engine.py", "numpy.py"):
+        (tmp_path / name).write_text("raise SystemExit(name)")
+    command = [sys.executable, "-P", "-c", HIDDEN, str(ROOT), str(tiny_folder)]
+    assert subprocess.check_output(command, cwd=tmp_path, text=True, timeout=SECONDS).strip()
+
+
+def test_a_worker_whose_starter_is_gone_ends_in_silence(tmp_path):
+    """The pipe for its address is closed before it has one."""
+    orders = json.dumps({**Orders((), 1, 1)._asdict(), "address": str(tmp_path / "worker"), "secret": "00"})
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.worker"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    _, said = process.communicate(orders + "\n", timeout=SECONDS)
+    assert (process.returncode, said) == (0, "")
 
 
 def _sooner_or_later(ask, text: str):

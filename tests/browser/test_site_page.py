@@ -75,6 +75,20 @@ def test_typing_is_corrected_and_drawn(typed, light):
     assert typed.complaints == []
 
 
+def test_the_axes_of_another_text_end_with_its_cells(typed):
+    """Cells are square, so in a box of another shape an axis is shortened; the frame beside it is, too."""
+    typed.set_viewport_size({"width": 1366, "height": 768})
+    for text in ("밥을 같이 먹으러 시내에 있는 식당에 갔다.", "밥을"):
+        typed.locator("textarea").fill(text)
+        shows(typed, text)
+        wanted, found = typed.locator(".overview .js-plotly-plot").evaluate(
+            """({ parentElement, _fullLayout }) =>
+              [JSON.parse(parentElement.plot.data.spec).layout, _fullLayout].map(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"""
+        )
+        assert found == wanted
+    typed.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
     area = typed.locator("textarea")
     area.focus()

@@ -94,6 +94,7 @@ class Plot {
     this.at = at;
     this.root.classList.toggle("answering", Boolean(this.data.answers && this.trigger));
     this.forgetAnotherForm(Plotly, at.figure);
+    this.forgetOtherRanges(at.figure.layout);
     // Else Plotly draws what stands beside the cells twice: for the margins before, and for these.
     if (at.figure.layout.margin?.autoexpand === false) delete this.canvas._fullLayout?._size;
     this.busy = Plotly.react(this.canvas, leftToPlotly(at.figure), at.figure.layout, this.newConfig());
@@ -118,6 +119,14 @@ class Plot {
       this.configured = null;
     }
     this.form = form;
+  }
+
+  /** Of axes whose cells are square Plotly remembers the first range they had, and would fit that of a longer or shorter text into it. */
+  forgetOtherRanges({ xaxis, yaxis }) {
+    const ranges = JSON.stringify([xaxis?.range, yaxis?.range]);
+    if (this.ranges === ranges) return;
+    this.ranges = ranges;
+    for (const name of ["xaxis", "yaxis"]) delete this.canvas._fullLayout?.[name]?._inputRange;
   }
 
   /** Other frames over the same picture; drawing that again would take much longer. */

@@ -89,6 +89,21 @@ def test_the_axes_of_another_text_end_with_its_cells(typed):
     typed.set_viewport_size({"width": 1280, "height": 900})
 
 
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
+    typed.set_viewport_size({"width": width, "height": height})
+    typed.evaluate("window.site.change({ lecture: true }, true)")
+    drawn = "() => [...document.querySelectorAll('.explore .plot')].every(({ dataset, plot }) => dataset.drawn === String(plot?.turn))"
+    typed.wait_for_timeout(200)  # the type grows, and then the pictures do
+    typed.wait_for_function(drawn)
+    for picture in (".overview", ".heatmap"):
+        box = typed.locator(f"{picture} .js-plotly-plot .main-svg").first.bounding_box()
+        assert box["y"] + box["height"] <= height, picture
+        assert box["height"] > height / 2, picture
+    typed.evaluate("window.site.change({ lecture: false }, true)")
+    typed.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
     area = typed.locator("textarea")
     area.focus()

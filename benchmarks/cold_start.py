@@ -10,16 +10,12 @@ Needs requirements-dev.txt and Chromium. Each run starts a new server, and befor
 
 import os
 import statistics
-import sys
 import time
-from pathlib import Path
 
 import click
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.bare_chromium import BarePage, bare_page
-from benchmarks.sentence_lengths import running_app
+from bare_chromium import BarePage, bare_page
+from first_use import DRAWN
+from sentence_lengths import running_app
 
 PORT = 8765
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
@@ -31,7 +27,6 @@ window.find = (selector, tree = document) => tree.querySelector(selector)
   ?? [...tree.querySelectorAll("*")].reduce((found, { shadowRoot }) => found ?? (shadowRoot && find(selector, shadowRoot)), null);
 window.until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 5)); };
 window.tokens = () => document.querySelector(".st-key-heatmap .js-plotly-plot")?._fullData?.[0]?.z?.[0]?.length;
-window.isDrawn = (plot) => plot.dataset.drawn === String(plot.plot?.turn);
 """
 TYPE = (
     """Object.assign(find("textarea"), { value: %r }).dispatchEvent(new Event("input", { bubbles: true }))"""
@@ -44,10 +39,7 @@ MARKS = {
     "typed sentence corrected": f"find('.corrected')?.textContent.includes({KEPT!r})",
     "its attention too": f"tokens() === {len(TYPED) + 1}",
 }
-LABORATORY = f"""(() => {{
-  const plots = [...document.querySelectorAll(".plot")];
-  return plots.length >= {PICTURES} && plots.every(isDrawn) && find('[data-testid="stApp"]').dataset.testScriptState === "notRunning";
-}})()"""
+LABORATORY = f"document.querySelectorAll('.plot[data-drawn]').length >= {PICTURES} && ({DRAWN})('')"
 
 
 def wait(page: BarePage, holds: str) -> float:

@@ -6,13 +6,16 @@ Streamlit imports this file when the server starts, and runs it as a script each
 import streamlit as st
 
 if __name__ != "__main__":
+    from starlette.middleware import Middleware
+
+    from ui.shell.compressed_files import CompressedFiles
     from ui.shell.server_start import started
 
-    app = st.App(__file__, lifespan=started)
+    app = st.App(__file__, lifespan=started, middleware=[Middleware(CompressedFiles)])
 else:
     from ui.asking import loaders
     from ui.classroom import bar
-    from ui.shell import address, later, notices, spare_time, turns
+    from ui.shell import address, later, notices, turns
     from ui.shell.header import PAGES
     from ui.wording.texts import say
 
@@ -38,4 +41,3 @@ else:
             address.publish(page.url_path)
     with notices.page():
         later.go_on()
-    spare_time.import_libraries()

@@ -8,6 +8,8 @@ from importlib import import_module
 
 import streamlit as st
 
+from ui.shell import spare_time
+
 _FIRST_PAGE = "ui.look.look"  # imports what the first page is made of
 
 
@@ -20,6 +22,7 @@ async def started(app: st.App) -> AsyncIterator[None]:
     with suppress(loaders.EngineError):  # the page asks again, and shows what is wrong
         loaders.engine()
     import_module(_FIRST_PAGE)
+    spare_time.begin()
     yield
     loaders.engine.clear()
 

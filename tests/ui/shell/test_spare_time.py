@@ -1,4 +1,4 @@
-"""What most pages need is imported beside the first page, and after the pages that wait."""
+"""What the first page does without is imported beside it, and after the pages that wait."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_pages_that_wait_come_first(monkeypatch, imported):
     place = (0.0, 0, Event())
     TURNS._texts.append(place)
     try:
-        thread = Thread(target=spare_time._import)
+        thread = Thread(target=spare_time._import_libraries)
         thread.start()
         assert not imported.wait(0.1)
     finally:
@@ -36,7 +36,7 @@ def test_pages_that_wait_come_first(monkeypatch, imported):
 def test_no_page_is_drawn_meanwhile(imported):
     """Plotly would use what is only half imported."""
     with TURNS.taken(0.0):
-        thread = Thread(target=spare_time._import)
+        thread = Thread(target=spare_time._import_libraries)
         thread.start()
         assert not imported.wait(0.1)
     thread.join(10)
@@ -44,11 +44,9 @@ def test_no_page_is_drawn_meanwhile(imported):
 
 
 def test_the_first_page_waits_for_nothing():
-    code = (
-        "import sys; from ui.shell import spare_time; spare_time.AFTER = 0.2; spare_time.import_libraries(); "
-    )
-    code += "print('pandas' in sys.modules); import time; time.sleep(0.2)\n"
-    code += "while 'pandas' not in sys.modules: time.sleep(0.05)"
+    code = "import sys, time; from ui.shell import spare_time; spare_time.AFTER = 0.2; spare_time.begin(); "
+    code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
+    code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )

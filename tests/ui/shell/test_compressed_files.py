@@ -1,0 +1,162 @@
+"""Files are compressed once for all visitors, and nobody else's answers are touched."""
+
+import asyncio
+import gzip
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import pytest
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from ui.shell import compressed_files
+from ui.shell.compressed_files import CompressedFiles
+
+SCRIPT = b"export const answer = 42;\n" * 400
+LATER = 0.05  # seconds in which a script of that size is compressed
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class Server:
+    """An app with files behind ``CompressedFiles``; counts how often it is asked."""
+
+    def __init__(self):
+        self.asked: list[Headers] = []
+
+        async def script(request):
+            self.asked.append(request.headers)
+            headers = {"etag": '"1"', "cache-control": "immutable", "access-control-allow-origin": "*"}
+            return Response(SCRIPT, media_type="application/javascript", headers=headers)
+
+        async def font(request):
+            self.asked.append(request.headers)
+            return Response(bytes(5_000), media_type="font/woff2")
+
+        async def text(request):
+            self.asked.append(request.headers)
+            return PlainTextResponse("javascript" * 1_000)
+
+        async def missing(request):
+            self.asked.append(request.headers)
+            return Response(SCRIPT, 404, media_type="application/javascript")
+
+        routes = [
+            Route("/static/js/script.js", script, methods=["GET", "HEAD"]),
+            Route("/app/static/font.woff2", font),
+            Route("/media/text.txt", text),
+            Route("/static/missing.js", missing),
+        ]
+        self.app = Starlette(routes=routes, middleware=[Middleware(CompressedFiles)])
+
+    async def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        sent = []
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "query_string": b"",
+            "headers": [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()],
+        }
+
+        async def receive():
+            return {"type": "http.request"}
+
+        async def send(message):
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        start, *parts = sent
+        body = b"".join(part.get("body", b"") for part in parts)
+        return Answer(start["status"], Headers(raw=start["headers"]), body)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """``asked(server, (path, headers), …)``: the answers to questions, one after the other, with time to compress between them."""
+    monkeypatch.setattr(compressed_files, "AFTER", 0.0)
+
+    def ask(server: Server, *questions: tuple[str, dict[str, str]]) -> list[Answer]:
+        async def all_of_them():
+            answers = []
+            for path, headers in questions:
+                answers.append(await server.get(path, **headers))
+                await asyncio.sleep(LATER)
+            return answers
+
+        with ThreadPoolExecutor(
+            1
+        ) as apart:  # the browser tests' Playwright keeps a loop running in this thread
+            return apart.submit(asyncio.run, all_of_them()).result()
+
+    return ask
+
+
+TAKES_GZIP = {"accept_encoding": "gzip, deflate, br"}
+
+
+def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
+    server = Server()
+    first, second, third = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+    assert first.body == SCRIPT and "content-encoding" not in first.headers
+    assert second == third and len(second.body) < len(SCRIPT) / 10
+    assert gzip.decompress(second.body) == SCRIPT
+    assert len(server.asked) == 1
+    expected = {
+        "content-type": "application/javascript",
+        "content-encoding": "gzip",
+        "content-length": str(len(second.body)),
+        "cache-control": "immutable",
+        "access-control-allow-origin": "*",
+        "etag": 'W/"1"',
+        "vary": "Accept-Encoding",
+    }
+    assert dict(second.headers) == expected
+
+
+def test_what_is_compressed_for_each_visitor_anew_is_asked_for_as_it_is(asked):
+    """Streamlit would compress a file of ``static/`` for the first visitor."""
+    server = Server()
+    asked(server, ("/static/js/script.js", TAKES_GZIP))
+    assert "accept-encoding" not in server.asked[0]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"accept_encoding": "br"},
+        TAKES_GZIP | {"range": "bytes=0-9"},
+        TAKES_GZIP | {"if_none_match": 'W/"1"'},
+        TAKES_GZIP | {"method": "HEAD"},
+    ],
+    ids=["no encoding", "another encoding", "a part", "whether it is the same", "the head"],
+)
+def test_who_asks_for_something_else_is_answered_as_before(asked, headers):
+    server = Server()
+    *_, answer = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 2, ("/static/js/script.js", headers))
+    assert len(server.asked) == 2
+    assert server.asked[-1].get("accept-encoding") == headers.get("accept_encoding")
+    assert "content-encoding" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/app/static/font.woff2", "/media/text.txt", "/static/missing.js"])
+def test_what_is_no_script_is_never_kept(asked, path):
+    server = Server()
+    answers = asked(server, *[(path, TAKES_GZIP)] * 3)
+    assert len(server.asked) == 3
+    assert not any("content-encoding" in answer.headers for answer in answers)
+
+
+def test_memory_is_bounded(asked, monkeypatch):
+    monkeypatch.setattr(compressed_files, "MOST", 50)  # bytes; the script needs more
+    server = Server()
+    answers = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+    assert [answer.body for answer in answers] == [SCRIPT] * 3

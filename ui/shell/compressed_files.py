@@ -1,0 +1,100 @@
+"""Sends the shell's scripts compressed, each compressed once.
+
+Streamlit sends its own scripts as they are, 2.5 MB for each new visitor, and compresses the files in ``static/`` anew for each. In a
+class thirty people open the page within a minute, over one wireless network.
+"""
+
+import asyncio
+import gzip
+from typing import NamedTuple
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+AFTER = 2.0  # seconds; who has just opened the page first needs both cores
+COMPRESSED = ("javascript", "css")  # in the type of a file that is worth it: fonts are compressed already
+LEAST, MOST = 1_000, 16_000_000  # bytes of a file, and of all that are kept; Streamlit's scripts have 6 MB
+_MINE = "/static/"  # a part of the paths of Streamlit's files and of ours
+
+
+class _File(NamedTuple):
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class CompressedFiles:
+    """ASGI middleware: the first who asks for a file gets it as it is, later ones get what it was compressed to meanwhile.
+
+    A file keeps its content as long as the server runs.
+    """
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+        self._files: dict[str, _File] = {}
+        self._begun: set[str] = set()  # paths that are compressed now or have been
+        self._room = MOST  # bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _wants_compressed(scope):
+            await self._app(scope, receive, send)
+        elif file := self._files.get(scope["path"]):
+            await send({"type": "http.response.start", "status": 200, "headers": file.headers})
+            await send({"type": "http.response.body", "body": file.body})
+        else:
+            headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
+            await self._app({**scope, "headers": headers}, receive, self._listening(scope["path"], send))
+
+    def _listening(self, path: str, send: Send) -> Send:
+        """``send``, and what it sends is compressed later."""
+        headers: list[tuple[bytes, bytes]] | None = None
+        parts: list[bytes] = []
+
+        async def send_and_listen(message: Message) -> None:
+            nonlocal headers
+            if message["type"] == "http.response.start":
+                headers = list(message["headers"]) if _is_worth_it(message) else None
+            elif headers is not None:
+                parts.append(message.get("body", b""))
+                # One file answers to many spellings of its path, so there is an end to what is kept.
+                if not message.get("more_body") and self._room and path not in self._begun:
+                    self._begun.add(path)
+                    whole = _File(headers, b"".join(parts))
+                    asyncio.get_running_loop().call_later(AFTER, self._compress_apart, path, whole)
+            await send(message)
+
+        return send_and_listen
+
+    def _compress_apart(self, path: str, file: _File) -> None:
+        asyncio.get_running_loop().run_in_executor(None, self._compress, path, file)
+
+    def _compress(self, path: str, file: _File) -> None:
+        body = gzip.compress(file.body, mtime=0)
+        if len(body) > self._room:
+            self._room = 0
+            return
+        self._room -= len(body)
+        headers = MutableHeaders(raw=file.headers)
+        headers["content-encoding"], headers["content-length"] = "gzip", str(len(body))
+        headers.add_vary_header("Accept-Encoding")
+        if etag := headers.get("etag"):  # strong ones name the same bytes (RFC 9110, 8.8.3)
+            headers["etag"] = f"W/{etag}"
+        self._files[path] = _File(headers.raw, body)
+
+
+def _wants_compressed(scope: Scope) -> bool:
+    """Whether somebody asks for a whole file of ours and takes it compressed. Who has it already asks whether it is still the same."""
+    if scope["type"] != "http" or scope["method"] != "GET" or _MINE not in scope["path"]:
+        return False
+    headers = Headers(scope=scope)
+    asks_for_less = any(name in headers for name in ("range", "if-none-match", "if-modified-since"))
+    return "gzip" in headers.get("accept-encoding", "") and not asks_for_less
+
+
+def _is_worth_it(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    return (
+        start["status"] == 200
+        and any(kind in headers.get("content-type", "") for kind in COMPRESSED)
+        and int(headers.get("content-length", 0)) >= LEAST
+        and "content-encoding" not in headers
+    )

@@ -8,10 +8,10 @@ import streamlit as st
 if __name__ != "__main__":
     from starlette.middleware import Middleware
 
-    from ui.shell.compressed_files import CompressedFiles
+    from ui.shell.kept_files import KeptFiles
     from ui.shell.server_start import started
 
-    app = st.App(__file__, lifespan=started, middleware=[Middleware(CompressedFiles)])
+    app = st.App(__file__, lifespan=started, middleware=[Middleware(KeptFiles)])
 else:
     from ui.asking import loaders
     from ui.classroom import bar

@@ -1,7 +1,8 @@
-"""Files are compressed once for all visitors, and nobody else's answers are touched."""
+"""Files are read and compressed once for all visitors, and no other answer is touched."""
 
 import asyncio
 import gzip
+import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -12,10 +13,11 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from ui.shell import compressed_files
-from ui.shell.compressed_files import CompressedFiles
+from ui.shell import kept_files
+from ui.shell.kept_files import KeptFiles
 
 SCRIPT = b"export const answer = 42;\n" * 400
+FONT = random.Random(0).randbytes(5_000)  # as a woff2, it cannot become smaller
 LATER = 0.05  # seconds in which a script of that size is compressed
 
 
@@ -26,7 +28,7 @@ class Answer(NamedTuple):
 
 
 class Server:
-    """An app with files behind ``CompressedFiles``; counts how often it is asked."""
+    """An app with files behind ``KeptFiles``; counts how often it is asked."""
 
     def __init__(self):
         self.asked: list[Headers] = []
@@ -38,7 +40,7 @@ class Server:
 
         async def font(request):
             self.asked.append(request.headers)
-            return Response(bytes(5_000), media_type="font/woff2")
+            return Response(FONT, media_type="font/woff2")
 
         async def text(request):
             self.asked.append(request.headers)
@@ -54,7 +56,7 @@ class Server:
             Route("/media/text.txt", text),
             Route("/static/missing.js", missing),
         ]
-        self.app = Starlette(routes=routes, middleware=[Middleware(CompressedFiles)])
+        self.app = Starlette(routes=routes, middleware=[Middleware(KeptFiles)])
 
     async def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
         sent = []
@@ -81,7 +83,7 @@ class Server:
 @pytest.fixture
 def asked(monkeypatch):
     """``asked(server, (path, headers), …)``: the answers to questions, one after the other, with time to compress between them."""
-    monkeypatch.setattr(compressed_files, "AFTER", 0.0)
+    monkeypatch.setattr(kept_files, "AFTER", 0.0)
 
     def ask(server: Server, *questions: tuple[str, dict[str, str]]) -> list[Answer]:
         async def all_of_them():
@@ -147,8 +149,17 @@ def test_who_asks_for_something_else_is_answered_as_before(asked, headers):
     assert "content-encoding" not in answer.headers
 
 
-@pytest.mark.parametrize("path", ["/app/static/font.woff2", "/media/text.txt", "/static/missing.js"])
-def test_what_is_no_script_is_never_kept(asked, path):
+def test_what_is_compressed_already_is_kept_as_it_is(asked):
+    server = Server()
+    first, second = asked(server, *[("/app/static/font.woff2", TAKES_GZIP)] * 2)
+    assert first == second
+    assert (second.body, second.headers["content-type"]) == (FONT, "font/woff2")
+    assert "content-encoding" not in second.headers
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("path", ["/media/text.txt", "/static/missing.js"])
+def test_other_answers_are_never_kept(asked, path):
     server = Server()
     answers = asked(server, *[(path, TAKES_GZIP)] * 3)
     assert len(server.asked) == 3
@@ -156,7 +167,7 @@ def test_what_is_no_script_is_never_kept(asked, path):
 
 
 def test_memory_is_bounded(asked, monkeypatch):
-    monkeypatch.setattr(compressed_files, "MOST", 50)  # bytes; the script needs more
+    monkeypatch.setattr(kept_files, "MOST", 50)  # bytes; the script needs more
     server = Server()
     answers = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
     assert [answer.body for answer in answers] == [SCRIPT] * 3

@@ -1,7 +1,7 @@
-"""Sends the shell's scripts compressed, each compressed once.
+"""Keeps the shell's scripts, styles and fonts in memory, compressed.
 
-Streamlit sends its own scripts as they are, 2.5 MB for each new visitor, and compresses the files in ``static/`` anew for each. In a
-class thirty people open the page within a minute, over one wireless network.
+Streamlit reads its own scripts from the disk for each new visitor and sends them as they are, 2.5 MB, and compresses the files in
+``static/`` anew for each. In a class thirty people open the page within a minute, over one wireless network.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 AFTER = 2.0  # seconds; who has just opened the page first needs both cores
-COMPRESSED = ("javascript", "css")  # in the type of a file that is worth it: fonts are compressed already
-LEAST, MOST = 1_000, 16_000_000  # bytes of a file, and of all that are kept; Streamlit's scripts have 6 MB
+KEPT = ("javascript", "css", "font")  # in the type of a file
+MOST = 16_000_000  # bytes in all; Streamlit's files have 7 MB
 _MINE = "/static/"  # a part of the paths of Streamlit's files and of ours
 
 
@@ -22,8 +22,8 @@ class _File(NamedTuple):
     body: bytes
 
 
-class CompressedFiles:
-    """ASGI middleware: the first who asks for a file gets it as it is, later ones get what it was compressed to meanwhile.
+class KeptFiles:
+    """ASGI middleware: the first who asks for a file gets it as it is, later ones what it was compressed to meanwhile, if that is less.
 
     A file keeps its content as long as the server runs.
     """
@@ -52,7 +52,7 @@ class CompressedFiles:
         async def send_and_listen(message: Message) -> None:
             nonlocal headers
             if message["type"] == "http.response.start":
-                headers = list(message["headers"]) if _is_worth_it(message) else None
+                headers = list(message["headers"]) if _is_kept(message) else None
             elif headers is not None:
                 parts.append(message.get("body", b""))
                 # One file answers to many spellings of its path, so there is an end to what is kept.
@@ -69,16 +69,18 @@ class CompressedFiles:
 
     def _compress(self, path: str, file: _File) -> None:
         body = gzip.compress(file.body, mtime=0)
-        if len(body) > self._room:
+        if len(body) < len(file.body):
+            headers = MutableHeaders(raw=file.headers)
+            headers["content-encoding"], headers["content-length"] = "gzip", str(len(body))
+            headers.add_vary_header("Accept-Encoding")
+            if etag := headers.get("etag"):  # strong ones name the same bytes (RFC 9110, 8.8.3)
+                headers["etag"] = f"W/{etag}"
+            file = _File(headers.raw, body)
+        if len(file.body) > self._room:
             self._room = 0
             return
-        self._room -= len(body)
-        headers = MutableHeaders(raw=file.headers)
-        headers["content-encoding"], headers["content-length"] = "gzip", str(len(body))
-        headers.add_vary_header("Accept-Encoding")
-        if etag := headers.get("etag"):  # strong ones name the same bytes (RFC 9110, 8.8.3)
-            headers["etag"] = f"W/{etag}"
-        self._files[path] = _File(headers.raw, body)
+        self._room -= len(file.body)
+        self._files[path] = file
 
 
 def _wants_compressed(scope: Scope) -> bool:
@@ -90,11 +92,7 @@ def _wants_compressed(scope: Scope) -> bool:
     return "gzip" in headers.get("accept-encoding", "") and not asks_for_less
 
 
-def _is_worth_it(start: Message) -> bool:
+def _is_kept(start: Message) -> bool:
     headers = Headers(raw=start["headers"])
-    return (
-        start["status"] == 200
-        and any(kind in headers.get("content-type", "") for kind in COMPRESSED)
-        and int(headers.get("content-length", 0)) >= LEAST
-        and "content-encoding" not in headers
-    )
+    kind = headers.get("content-type", "")
+    return start["status"] == 200 and any(map(kind.__contains__, KEPT)) and "content-encoding" not in headers

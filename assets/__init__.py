@@ -10,3 +10,7 @@ FOLDER = Path(__file__).resolve().parent  # one folder for each shipped model
 EXAMPLES = FOLDER / "examples.json"  # the sentences that the page offers
 TEXTS = FOLDER / "texts"  # one folder for each language
 STATIC = FOLDER.parent / "static"  # font and Plotly; beside app.py, because Streamlit serves them from there
+
+# What a visitor looks at first, in the app and on the site. Of four layers it is the one where the shipped model aligns what it writes
+# with what it reads.
+FIRST_MAP = {"kind": "cross_attention", "layer": "3", "head": "mean"}

@@ -92,6 +92,8 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
             for language in LANGUAGES
         },
         "sizes": sizes(),
+        # explore.js counts layers and heads from 0
+        "first": {name: int(each) - 1 if each.isdigit() else each for name, each in assets.FIRST_MAP.items()},
         "width": known["config"]["d_model"],
         "examples": examples,
         "stored": [stored.stored_answer(corrector, examples[0]["text"])],

@@ -11,6 +11,7 @@ from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
 from ui.export import alive
+from ui.shell.declared import defaults
 from ui.wording.texts import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
@@ -43,6 +44,16 @@ def test_a_stored_example_is_there_before_the_network(site_pages, site):
     assert corrected(page) == example["text"]
 
 
+def test_it_opens_with_the_map_that_the_app_opens_with(site_pages, site):
+    page = site_pages()
+    shows(page, site.content["stored"][0]["typed"])
+    chosen = page.locator("#explorer .controls select").evaluate_all(
+        "(lists) => lists.map(({ selectedOptions }) => selectedOptions[0].text)"
+    )
+    kind, layer, head = (defaults()[name] for name in ("kind", "layer", "head"))
+    assert chosen == [table("ko")[f"kind_{kind}"], layer, table("ko")[f"head_{head}"]]
+
+
 def test_what_draws_is_asked_for_before_what_computes(site_pages):
     page = site_pages()
     is_open(page)
@@ -71,7 +82,7 @@ def test_typing_is_corrected_and_drawn(typed, light):
     trace = light.correct(text).trace
     assert corrected(typed) == light.correct(text).text
     seen = heatmap(typed, "#explorer .heatmap .js-plotly-plot")
-    np.testing.assert_allclose(seen, trace.cross_attention[0, 0], atol=1e-4)
+    np.testing.assert_allclose(seen, trace.cross_attention[2].mean(axis=0), atol=1e-4)
     assert typed.complaints == []
 
 

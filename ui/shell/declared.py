@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
+import assets
 from engine import own_model
 from ui.look import examples
 from ui.shell.settings import AnySetting, Flag, Number, Ordinal, Subject, Text
@@ -21,9 +22,7 @@ SHARED: tuple[AnySetting, ...] = (
     # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
     Text("accepted", of="text", is_step=True),
     Text("rejected", of="text", is_step=True),
-    Text("kind", "cross_attention", is_step=True),
-    Text("layer", "3", is_step=True),  # of four: where the shipped model aligns what it writes and reads
-    Text("head", "mean", is_step=True),
+    *(Text(name, first, is_step=True) for name, first in assets.FIRST_MAP.items()),  # kind, layer and head
     Text("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
 )
 POSITIONS = Number("positions", 2, 512, start=64)

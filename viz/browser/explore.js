@@ -20,14 +20,17 @@ class Explorer {
     this.turn = 0;
   }
 
-  /** Shows a trace; layer, head and view stay as they were chosen. `data.kinds` hold `values`, or `weights` that explore.py packed. */
+  /** Shows a trace; layer, head and view stay as they were chosen, and `data.first`, {kind, layer, head}, says what is chosen at first.
+   * `data.kinds` hold `values`, or `weights` that explore.py packed. */
   async show(data) {
     const turn = (this.turn += 1);
     const ready = Promise.all(data.kinds.map((kind) => this.unpack(kind, data)));
     if (data.place !== undefined) unpackedTraces[data.place] = ready;
     await ready;
     if (turn !== this.turn) return; // a newer one came meanwhile
-    const chosen = this.kind?.kind ?? data.first;
+    const { kind: first, ...place } = this.kind ? {} : (data.first ?? {});
+    Object.assign(this, place);
+    const chosen = this.kind?.kind ?? first;
     const kind = data.kinds.find((each) => each.kind === chosen) ?? data.kinds[0];
     Object.assign(this, { data, words: data.words, kind });
     if (!this.places) this.build();

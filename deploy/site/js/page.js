@@ -8,7 +8,7 @@ const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
 const [SOON, LATER, PATIENCE] = [20, 2000, 5000]; // milliseconds
 
-/** `content`: what page.py wrote: texts, figures, sizes, width, examples, stored. */
+/** `content`: what page.py wrote: texts, figures, sizes, first, width, examples, stored. */
 export class Site {
   constructor(content) {
     Object.assign(this, content);
@@ -251,7 +251,7 @@ export class Site {
     const focus = changes.filter(({ number }) => number === chosen);
     const data = figuresOf(this.figures[lang][theme], found.trace, focus.length ? focus : changes, this.sizes);
     const more = moreViews(this, found, data.more);
-    window.components.explore({ data: Object.assign(data, { more, first: "cross_attention" }), parentElement: this.places.explorer });
+    window.components.explore({ data: Object.assign(data, { more, first: this.first }), parentElement: this.places.explorer });
   }
 
   /** A change was pressed, or a sentence. */

@@ -115,6 +115,14 @@ def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
     typed.set_viewport_size({"width": 1280, "height": 900})
 
 
+@pytest.mark.parametrize("view", ["heatmap", "lines"])
+def test_on_a_phone_the_open_view_stands_above_all_heads(typed, view):
+    typed.set_viewport_size({"width": 390, "height": 844})
+    typed.get_by_role("button", name=table("ko")[f"view_{view}"], exact=True).click()
+    picture, heads = (typed.locator(f".explore .{name}").bounding_box() for name in ("view", "beside"))
+    assert picture["y"] + picture["height"] <= heads["y"]
+
+
 def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
     area = typed.locator("textarea")
     area.focus()

@@ -236,6 +236,15 @@ def test_a_head_is_switched_off_and_on_again(typed):
     expect(all_on).to_be_disabled()
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_a_number_in_brackets_behind_a_probability_is_explained(typed, language):
+    typed.evaluate("(lang) => window.site.change({ lang })", language)
+    typed.get_by_role("button", name=table(language)["view_without"], exact=True).click()
+    place = typed.locator(".explore .without")
+    expect(place.locator(".reading")).to_contain_text(">0.999 (+")
+    expect(place.locator(".note", has_text=table(language)["log_odds_note"])).to_be_visible()
+
+
 def test_typing_goes_before_an_experiment(typed):
     typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
     for text in ("내일 가치 가", "내일 가치 가자"):

@@ -44,7 +44,7 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
       { name: "without_mosaic", label: say("without_mosaic_label"), act: press, data: filledMosaic(templates.mosaic, { effect, chosen: off }) },
       { name: "without_scatter", label: say("without_scatter_label"), data: filledScatter(templates.scatter, { ...found, effect, chosen: off }) },
     ]],
-    notes: [say("without_reading", observed), say("without_note"), say("without_intervened"), say("site_off_zero")],
+    notes: [say("log_odds_note"), say("without_reading", observed), say("without_note"), say("nat_note"), say("without_intervened"), say("site_off_zero")],
   };
 }
 

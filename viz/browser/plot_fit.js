@@ -51,7 +51,7 @@ function buttonsStay() {
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
-  const larger = withMarksOutside(withNarrowTokens(enlarged(figure), width), width);
+  const larger = withMarksApart(withNarrowTokens(enlarged(figure), width), width);
   if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
@@ -317,10 +317,10 @@ function withNarrowTokens(figure, width) {
   };
 }
 
-/** A table of numbers, in a lecture, with the marks at both ends of its columns outside of them. Its labels stand in `meta.lines` lines. */
-function withMarksOutside(figure, width) {
+/** A table of numbers whose marks, such as <s>, keep off the labels beside them (`withinColumns`). Its labels stand in `meta.lines` lines. */
+function withMarksApart(figure, width) {
   const { xaxis, yaxis, margin, meta, font } = figure.layout;
-  if (!meta?.lines || !inLecture()) return figure;
+  if (!meta?.lines) return figure;
   const rows = yaxis.ticktext.map((label) => pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size));
   const left = Math.max(margin.l, ...rows.map((wide) => wide + ROW_LABEL));
   const cell = (width - left - margin.r) / (xaxis.range[1] - xaxis.range[0]);

@@ -115,6 +115,22 @@ def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
     typed.set_viewport_size({"width": 1280, "height": 900})
 
 
+@pytest.mark.parametrize("text", ["꼬치 활짝 피어써요 오늘도", "학꾜에서 국쑤를 머꼬 집까지 거러갔어요."])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
+    typed.set_viewport_size({"width": width, "height": height})
+    typed.evaluate("(text) => window.site.change({ text, lecture: true }, true)", text)
+    shows(typed, text)
+    typed.get_by_role("button", name=table("ko")["view_lines"], exact=True).click()
+    last = typed.locator("#explorer .lines .token[data-side=keys]").last
+    expect(last).to_have_attribute("data-place", str(len(text)))
+    typed.wait_for_timeout(200)  # the type grows, and then the rows do
+    box, token = typed.locator("#explorer .lines .box").bounding_box(), last.bounding_box()
+    typed.evaluate("window.site.change({ lecture: false })")
+    typed.set_viewport_size({"width": 1280, "height": 900})
+    assert token["y"] + token["height"] <= box["y"] + box["height"] <= height
+
+
 @pytest.mark.parametrize("view", ["heatmap", "lines"])
 def test_on_a_phone_the_open_view_stands_above_all_heads(typed, view):
     typed.set_viewport_size({"width": 390, "height": 844})

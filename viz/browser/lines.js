@@ -10,11 +10,13 @@ export default function ({ data, parentElement }) {
 class Lines {
   constructor(root) {
     this.root = root;
-    this.watch = new ResizeObserver(() => this.fit());
+    this.onResize = () => this.fit();
+    this.watch = new ResizeObserver(this.onResize);
   }
 
   stop() {
     this.watch.disconnect();
+    window.removeEventListener("resize", this.onResize);
   }
 
   /** The same data again changes nothing; other weights of the same tokens keep what is pinned. */
@@ -33,7 +35,8 @@ class Lines {
       this.box.scrollTop = other ? (this.cursor.place - 2) * this.at.row : top;
     }
     this.watch.disconnect();
-    this.watch.observe(this.box);
+    watchAround(this.watch, this.box);
+    window.addEventListener("resize", this.onResize); // a lower window changes no box
   }
 
   build() {
@@ -84,17 +87,27 @@ class Lines {
     this.light();
   }
 
-  /** Draw for the width and the size of type there are now. */
+  /** Draw for the width, the size of type and, in a lecture, the height of the window there are now. */
   fit() {
-    const [width, larger] = [this.box.clientWidth, enlargement()];
-    if (!width || (width === this.width && larger === this.larger)) return;
-    Object.assign(this, { width, larger });
+    const [width, larger, room] = [this.box.clientWidth, enlargement(), this.room()];
+    if (!width || (width === this.width && larger === this.larger && String(room) === String(this.had))) return;
+    Object.assign(this, { width, larger, had: room });
     const again = this.box.contains(this.root.getRootNode().activeElement);
-    this.at = arrange(this.data, width, larger);
+    this.at = arrange(this.data, width, larger, room);
+    this.box.style.maxHeight = this.at.shown;
+    this.told.style.maxHeight = room?.[1] ? getComputedStyle(this.told).minHeight : ""; // longer words scroll, and move nothing
     this.draw();
     this.listen();
     this.light();
     if (again) this.tokens[this.cursor.side][this.cursor.place].focus({ preventScroll: true });
+  }
+
+  /** In a lecture the pixels down to the edge of the window, and those that the words below the drawing take of them; else null. */
+  room() {
+    if (!inLecture()) return null;
+    const isBelow = this.told.offsetTop > this.box.offsetTop;
+    const words = parseFloat(getComputedStyle(this.told).minHeight) + parseFloat(getComputedStyle(this.box.parentElement).rowGap);
+    return [Math.floor(roomBelow(this.box)), isBelow ? Math.ceil(words) + 1 : 0]; // 1: the line above them
   }
 
   draw() {

@@ -24,6 +24,7 @@ LINES = read_script(
     "lines",
     "save.js",
     "type.js",
+    "room.js",
     "lines_layout.js",
     "lines.js",
     constants={**SAVING, **TYPE, "DASHES": LINE_DASHES},

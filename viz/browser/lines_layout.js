@@ -3,14 +3,21 @@
 const WIDEST = 820; // pixels; longer lines are no easier to follow
 const PAD = 8; // pixels between a token and what stands beside it
 const FOOT = 6;
+const LEAST_ROW = 1.05; // ems of a row in a lecture
 
-/** All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. */
-function arrange(data, room, wanted) {
+/**
+ * All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. `lecture`: pixels of height and
+ * those of them that the words below take; null outside of a lecture.
+ */
+function arrange(data, room, wanted, lecture) {
   const larger = Math.min(wanted, Math.max(1, room / 600));
   const rows = Math.max(data.queries.length, data.keys.length);
-  const lecture = inLecture(); // where nothing is smaller than the text, and a long sentence is scrolled through
-  const row = larger * (rows <= 24 ? 28 : rows <= 48 || lecture ? 22 : rows <= 140 ? 16 : 12);
-  const font = lecture ? 16 * larger : Math.min(16 * larger, Math.max(9, row * 0.72));
+  const usual = larger * (rows <= 24 ? 28 : rows <= 48 || lecture ? 22 : rows <= 140 ? 16 : 12);
+  const type = 16 * larger; // in a lecture nothing is smaller
+  const title = lecture ? type : 13 * larger;
+  const head = 2 * title;
+  const { row, shown } = lecture ? rowInLecture(lecture, rows, usual, type, head) : { row: usual, shown: "" };
+  const font = lecture ? type : Math.min(type, Math.max(9, row * 0.72));
   const small = lecture ? font : Math.min(12 * larger, Math.max(8, font * 0.75));
   const width = Math.min(Math.max(room, 280), WIDEST * larger);
   const widest = Math.max(...[...data.queries, ...data.keys].map(({ sign }) => ems(sign))) * font;
@@ -22,10 +29,8 @@ function arrange(data, room, wanted) {
   const slots = Math.max(1, Math.min(data.heads.length, Math.floor(free / slot)));
   const apart = Math.min(5, (0.78 * row) / data.heads.length);
   const left = slots * slot + 1.2 * small + side;
-  const title = lecture ? font : 13 * larger;
-  const head = 2 * title;
   return {
-    row, font, small, title, width, sign, number, slot, slots, head, rows,
+    row, shown, font, small, title, width, sign, number, slot, slots, head, rows,
     height: head + rows * row + FOOT,
     query: left, // where the lines leave the queries
     key: width - left, // where they reach the keys
@@ -33,6 +38,18 @@ function arrange(data, room, wanted) {
     thickest: data.heads.length > 1 ? Math.max(1, 0.7 * apart) : Math.min(6, 0.45 * row),
     y: (place) => head + (place + 0.5) * row,
   };
+}
+
+/**
+ * Rows share the height above the words, or else that of the window. Where both are too low for type of `font` pixels, rows are `usual` ones
+ * and the box shows some of them; `shown` is its greatest height. `head`: pixels above the rows.
+ */
+function rowInLecture([high, words], rows, usual, font, head) {
+  for (const room of [high - words, high]) {
+    const row = (room - head - FOOT) / rows;
+    if (row >= LEAST_ROW * font) return { row: Math.min(usual, row), shown: "none" };
+  }
+  return { row: usual, shown: `${head + Math.floor((high - words - head) / usual) * usual}px` };
 }
 
 /** The curve of one weight from its query to its key. */

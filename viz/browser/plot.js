@@ -61,8 +61,7 @@ class Plot {
     if (data.frames) this.figure.layout.shapes = data.frames;
     if (this.figure !== drawn) this.resize();
     else if (data.frames) this.reframe();
-    // What stands above the figure decides how much of the window is left, and can change without the figure's own box.
-    for (let part = this.root; part; part = part.parentElement) this.watch.observe(part);
+    watchAround(this.watch, this.root);
   }
 
   stop() {

@@ -16,6 +16,7 @@ from viz.theme import palette
 PLOT = read_script(
     "plot",
     "type.js",
+    "room.js",
     "plot_fit.js",
     "plot_tiles.js",
     "plot_cells.js",

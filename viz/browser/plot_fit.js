@@ -31,17 +31,6 @@ const BESIDE_A_MARK = 0.6; // ems from the middle of a label to the mark beside 
 const ROW_LABEL = 8; // pixels that Plotly keeps beside the labels of rows
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
-/**
- * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge, or to what lies
- * over that (the page's variable --covered). What begins far down is reached by scrolling anyway, and may have most of a window.
- */
-function roomBelow(element, { low, least } = {}) {
-  const scrolled = element.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-  const covered = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--covered")) || 0;
-  const room = window.innerHeight - covered - (element.getBoundingClientRect().top + scrolled) - FOOT;
-  return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
-}
-
 /** Whether Plotly's buttons are seen all the time, as where a finger points. */
 function buttonsStay() {
   return window.innerWidth < PHONE || window.matchMedia("(hover: none)").matches;

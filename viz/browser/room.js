@@ -1,0 +1,20 @@
+// How much of the window a picture has. The wrappers put this text before those that ask it.
+
+const KEPT_FREE = 6; // pixels at the lower edge of the window
+
+/**
+ * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge, or to what lies
+ * over that (the page's variable --covered). What begins far down is reached by scrolling anyway, and may have most of a window.
+ */
+function roomBelow(element, { low, least } = {}) {
+  const outside = element.getRootNode().host ?? element;
+  const scrolled = outside.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
+  const covered = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--covered")) || 0;
+  const room = window.innerHeight - covered - (element.getBoundingClientRect().top + scrolled) - KEPT_FREE;
+  return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
+}
+
+/** Has `watch`, a ResizeObserver, watch an element and all that it stands in: what is above it can change without its own size. */
+function watchAround(watch, element) {
+  for (let part = element; part; part = part.parentElement ?? part.getRootNode().host) watch.observe(part);
+}

@@ -104,13 +104,12 @@ def test_the_axes_of_another_text_end_with_its_cells(typed):
 def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
     typed.set_viewport_size({"width": width, "height": height})
     typed.evaluate("window.site.change({ lecture: true }, true)")
-    drawn = "() => [...document.querySelectorAll('.explore .plot')].every(({ dataset, plot }) => dataset.drawn === String(plot?.turn))"
-    typed.wait_for_timeout(200)  # the type grows, and then the pictures do
-    typed.wait_for_function(drawn)
-    for picture in (".overview", ".heatmap"):
-        box = typed.locator(f"{picture} .js-plotly-plot .main-svg").first.bounding_box()
-        assert box["y"] + box["height"] <= height, picture
-        assert box["height"] > height / 2, picture
+    typed.wait_for_function(  # the type grows, and then the pictures do
+        """() => [".overview", ".heatmap"].every((picture) => {
+          const { bottom, height } = document.querySelector(`${picture} .js-plotly-plot .main-svg`).getBoundingClientRect();
+          return bottom <= window.innerHeight && height > window.innerHeight / 2;
+        })"""
+    )
     typed.evaluate("window.site.change({ lecture: false }, true)")
     typed.set_viewport_size({"width": 1280, "height": 900})
 
@@ -122,13 +121,16 @@ def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
     typed.evaluate("(text) => window.site.change({ text, lecture: true }, true)", text)
     shows(typed, text)
     typed.get_by_role("button", name=table("ko")["view_lines"], exact=True).click()
-    last = typed.locator("#explorer .lines .token[data-side=keys]").last
-    expect(last).to_have_attribute("data-place", str(len(text)))
-    typed.wait_for_timeout(200)  # the type grows, and then the rows do
-    box, token = typed.locator("#explorer .lines .box").bounding_box(), last.bounding_box()
-    typed.evaluate("window.site.change({ lecture: false })")
+    typed.locator(f"#explorer .lines .token[data-side=keys][data-place='{len(text)}']").wait_for()
+    # The type grows first, and then the rows share the window anew.
+    typed.wait_for_function(
+        """() => {
+          const [box, all] = [".box", ".drawing"].map((name) => document.querySelector(`#explorer .lines ${name}`).getBoundingClientRect());
+          return all.bottom <= box.bottom && box.bottom <= window.innerHeight;
+        }"""
+    )
+    typed.evaluate("window.site.change({ lecture: false }, true)")
     typed.set_viewport_size({"width": 1280, "height": 900})
-    assert token["y"] + token["height"] <= box["y"] + box["height"] <= height
 
 
 @pytest.mark.parametrize("view", ["heatmap", "lines"])

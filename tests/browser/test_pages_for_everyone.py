@@ -36,6 +36,7 @@ def faults(page: Page) -> dict:
     }
 
 
+TABS = ".st-key-tabs [role=radiogroup]"
 NO_FAULTS = {"axe": [], "wider than the window": [0, 0]}
 
 
@@ -107,6 +108,26 @@ def test_figures_follow_the_theme(open_page):
 def test_the_open_tab_is_in_sight_on_a_phone(open_page, path):
     """A link may open any of them, and the line of tabs is longer than a phone is wide."""
     page = open_page(path, width=390, height=844)
-    line = page.locator(".st-key-tabs [role=radiogroup]").bounding_box()
+    line = page.locator(TABS).bounding_box()
     tab = page.locator(".st-key-tabs [aria-checked=true]").bounding_box()
     assert tab["x"] >= line["x"] - 1 and tab["x"] + tab["width"] <= line["x"] + line["width"] + 1
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("path", ["", "laboratory"])
+def test_every_tab_is_in_sight_on_a_laptop(look_at, path, language):
+    for width in (1280, 1366):
+        line = look_at(f"{path}?lang={language}", width=width, height=768).locator(TABS)
+        assert line.evaluate("line => line.scrollWidth - line.clientWidth") == 0, width
+
+
+def test_an_arrow_shows_the_tabs_that_a_phone_has_no_room_for(open_page):
+    page = open_page("?lang=en", width=390, height=844)
+    place = page.locator(TABS).bounding_box()
+    for tab in ("Looked at", "Predict"):
+        shown = page.get_by_role("radio", name=tab, exact=True)
+        expect(shown).not_to_be_in_viewport(ratio=1)
+        page.mouse.click(place["x"] + place["width"] - 8, place["y"] + place["height"] / 2)
+        expect(shown).to_be_in_viewport(ratio=0.99)
+    shown.click()
+    expect_settings(page, view="predict")

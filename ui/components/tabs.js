@@ -1,5 +1,8 @@
 // Shows nothing. Scrolls the line of tabs until the open one is wholly seen. Streamlit does so once, when the line is not yet as wide as
-// it will be: its letters, and the menus beside it, come later.
+// it will be: its letters, and the menus beside it, come later. Where tabs are out of sight, the style draws an arrow at that end of the
+// line. Pressing it shows them.
+
+const ARROW = 32; // pixels that an arrow covers, and a little more
 
 const widths = new ResizeObserver(reveal);
 const arrivals = new MutationObserver(follow); // the tabs may come later than this script
@@ -18,6 +21,7 @@ function follow() {
   if (found === line) return;
   line = found;
   widths.disconnect();
+  line?.addEventListener("click", more);
   for (const part of line ? [line, ...line.children] : []) widths.observe(part); // calls ``reveal`` at once, too
 }
 
@@ -25,5 +29,13 @@ function reveal() {
   const open = line?.querySelector("[aria-checked=true]");
   if (!open) return;
   const seen = line.getBoundingClientRect(), { left, right } = open.getBoundingClientRect();
-  line.scrollLeft += Math.min(left - seen.left, 0) + Math.max(right - seen.right, 0);
+  line.scrollLeft += Math.min(left - seen.left - ARROW, 0) + Math.max(right - seen.right + ARROW, 0);
+}
+
+/** An arrow is a part of the line and not of a tab, so the line itself was pressed. */
+function more({ target, currentTarget: pressed, clientX }) {
+  if (target !== pressed) return;
+  const { left, width } = pressed.getBoundingClientRect();
+  const forward = clientX - left > width / 2;
+  pressed.scrollBy({ left: (forward ? 1 : -1) * (width - 2 * ARROW), behavior: "smooth" });
 }

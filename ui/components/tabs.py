@@ -1,4 +1,4 @@
-"""Keeps the open view's tab in sight where the line of tabs is longer than a phone is wide."""
+"""Where the line of tabs is longer than its place, as on a phone: keeps the open tab in sight, and shows others when an arrow is pressed."""
 
 from pathlib import Path
 

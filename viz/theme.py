@@ -43,6 +43,8 @@ class Palette:
 
 # The sequential scales keep one hue. Only their lightness changes, steadily, away from the background. So zero
 # looks like nothing, and the order survives every kind of colour blindness and a grey printer.
+# The diverging scale of the dark theme leaves its ground quickly: most of what a head adds is less than a sixth of the largest amount, and
+# that would be black on black.
 # Lines and categories have the palette of Okabe and Ito (2008), "Color Universal Design". On a dark ground its black turns pale.
 # Its yellow goes last, because it is faint on a light ground.
 _THEMES = {
@@ -67,7 +69,11 @@ _THEMES = {
         hover_background="#1a212c",
         accent="#ffb37a",
         sequential=("#10161f", "#13304f", "#195083", "#2a76b5", "#5ba3da", "#a4d1f2", "#f3faff"),
-        diverging=("#7db8f0", "#3f7fc1", "#1f456f", "#11161d", "#7a2c25", "#d0533f", "#ffa58c"),
+        diverging=(
+            *("#b3dcff", "#7dbcf3", "#4d97db", "#2c6cab"),
+            "#11161d",
+            *("#a44d40", "#e06f58", "#f79d87", "#ffcbba"),
+        ),
         qualitative=("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#F0E442", "#e8edf4", "#4A9BE0"),
     ),
 }

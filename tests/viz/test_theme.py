@@ -29,9 +29,19 @@ def test_more_weight_is_steadily_further_from_the_background(theme):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_diverging_scale_is_extreme_in_the_middle(theme):
-    steps = np.sign(np.diff([lightness(colour) for colour in palette(theme).diverging]))
-    assert (steps[:3] == -steps[3:]).all()
-    assert len(set(steps[:3])) == 1
+    below, above = np.split(np.sign(np.diff([lightness(colour) for colour in palette(theme).diverging])), 2)
+    assert len(set(below)) == 1
+    assert (below == -above).all()
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_sixth_of_the_largest_amount_is_seen_on_the_dark_ground(sign):
+    """Most of what a head adds is smaller than that. Compared as WCAG 2 does: (brighter + 0.05) / (darker + 0.05)."""
+    scale = palette("dark").diverging[::sign]
+    half = [lightness(colour) for colour in scale[len(scale) // 2 :]]
+    shown = np.interp([0, 1 / 6], np.linspace(0, 1, len(half)), half)
+    ground, sixth = ((shown + 16) / 116) ** 3
+    assert (sixth + 0.05) / (ground + 0.05) > 2
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -6,6 +6,8 @@ import unicodedata
 TICK_LENGTH = 16
 TITLE_LENGTH = 160
 NARROW_EM = 0.6  # the width of a letter that is not East Asian, in font sizes
+OUTSIDE = "<outside>"  # the token of each character that the vocabulary lacks
+_IN_CELL, _OUTSIDE_IN_CELL = 4, "<?>"  # letters that a cell has room for
 SINK = "∅"  # what an attention sink is called: it is no token
 
 # (limit, text): a probability from here on is never called certain, below the other one never impossible.
@@ -27,6 +29,15 @@ def escape(text: str) -> str:
 def token_label(token: str, limit: int = TICK_LENGTH) -> str:
     """One token as a tick label: blanks and control characters visible, shortened to ``limit``, escaped."""
     return escape(_shorten(_visible(token), limit))
+
+
+def cell_label(token: str) -> str:
+    """``token_label`` for a cell of a grid, which has room for four letters; the hover should say all of it.
+
+    >>> cell_label("각"), cell_label("Transformer"), cell_label("<outside>")
+    ('각', 'Tra…', '&lt;?&gt;')
+    """
+    return token_label(_OUTSIDE_IN_CELL if token == OUTSIDE else token, _IN_CELL)
 
 
 def plain_text(text: str, limit: int = TITLE_LENGTH) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.labels import plain_text, template_text, token_label, width_in_em
+from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
 from viz.specification import Specification, as_figure
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
 from viz.token_axis import cell_size, column_ticks
@@ -55,17 +55,19 @@ def layer_grid(
     if not values.size:
         return {"data": [], "layout": layout}
     shown = [
-        ["" if np.isnan(value) else token_label(text, limit=4) for text, value in zip(*row, strict=True)]
+        ["" if np.isnan(value) else cell_label(text) for text, value in zip(*row, strict=True)]
         for row in zip(texts, values, strict=True)
     ]
-    more = [[template_text(each) for each in row] for row in details] if details else shown
+    whole = [[template_text(visible_token(text)) for text in row] for row in texts]
+    more = [[template_text(each) for each in row] for row in details] if details else whole
     cells = grid_cells(values, (0, 1), palette(theme).sequential, probability_title, layout) | {
         "text": shown,
+        "hovertext": whole,
         "texttemplate": "%{text}",
         "textfont": {"size": _TYPE if len(tokens) <= _MANY else _SMALL_TYPE},
         "customdata": more,
         "hovertemplate": f"{grid_hover(place_title, token_title)}"
-        f"<b>%{{text}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
+        f"<b>%{{hovertext}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
     }
     return {"data": [cells], "layout": layout}
 

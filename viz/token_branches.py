@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.labels import plain_text, template_text, token_label, width_in_em
+from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
 
 _ROW, _GAP, _FOOT, _HEAD = 40, 0.5, 44, 40  # pixels; the gap between two rows in rows
@@ -84,14 +84,16 @@ def _info(
 
 def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: str) -> go.Heatmap:
     shape = len(info.tokens), info.steps
-    values, texts = np.full(shape, np.nan, np.float32), np.full(shape, "", object)
+    values = np.full(shape, np.nan, np.float32)
+    texts, whole = np.full(shape, "", object), np.full(shape, "", object)
     for row, (tokens, found) in enumerate(zip(info.tokens, info.probabilities, strict=True)):
         values[row, : len(tokens)] = found
-        texts[row, : len(tokens)] = [token_label(token, limit=4) for token in tokens]
+        texts[row, : len(tokens)] = [cell_label(token) for token in tokens]
+        whole[row, : len(tokens)] = [template_text(visible_token(token)) for token in tokens]
     return go.Heatmap(
         z=values,
         text=texts.tolist(),  # the browser may shrink the text to fit its cell
-        customdata=texts,
+        customdata=whole,
         texttemplate="%{text}",
         textfont={"size": 15 if info.steps <= 44 else 10},
         x0=1,

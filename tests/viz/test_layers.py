@@ -19,6 +19,12 @@ def test_the_grid_holds_each_text_with_its_probability_and_the_end_at_the_bottom
     assert low > high  # the first place is at the top
 
 
+def test_a_token_that_has_no_room_in_its_cell_is_whole_in_the_hover():
+    (cells,) = layer_grid([["<outside>"], ["Transformer"]], [[0.5], [0.5]], PLACES, ["각"]).data
+    assert [row[0] for row in cells.text] == ["&lt;?&gt;", "Tra…"]
+    assert [row[0] for row in cells.hovertext] == ["&lt;outside&gt;", "Transformer"]
+
+
 def test_a_chosen_column_is_framed_and_changed_ones_are_bold():
     layout = layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS, outlined=1, emphasis=[0]).layout
     assert [(shape.x0, shape.x1) for shape in layout.shapes] == [(1.5, 2.5)]

@@ -11,18 +11,14 @@ from viz.browser.changes import change_label
 from viz.browser.script import read_script
 from viz.browser.texts import Say
 from viz.browser.traces import DrawnChange, Trace
-from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, visible_token
+from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, OUTSIDE, visible_token
 
 WEIGHT_UNIT = (
     10_000  # weights travel as whole numbers of 1 / 10,000, since no more than four digits are shown
 )
 
 KEEP = -1  # in place of a candidate's number: what was typed
-# As tokens; the second stands for what is not in the vocabulary.
-SPACE, OUTSIDE = (
-    visible_token(" "),
-    "<outside>",
-)
+SPACE = visible_token(" ")
 
 STEPS = read_script(
     "steps",

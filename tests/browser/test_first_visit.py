@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import PATIENCE, figure, settle, wait_until
+from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_until, write
 from ui.components.welcome import STOPS
 from ui.wording.texts import table
 
@@ -67,10 +67,24 @@ def test_the_welcome_covers_no_picture_that_cannot_be_scrolled_above_it(stranger
     page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
     last = page.locator(".st-key-more").bounding_box()
     assert last["y"] + last["height"] <= top
-    small = picture.bounding_box()["height"]
+
+
+def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stranger):
+    page = stranger()
+    panel, picture, heads = (
+        page.locator(each) for each in (".welcome .panel", figure("heatmap"), figure("overview"))
+    )
+    boxes = lambda: [each.bounding_box() for each in (picture, heads)]
+    before = boxes()
     panel.locator(".quiet").click()
-    if width > 1000:
-        wait_until(page, lambda: picture.bounding_box()["height"] > small, True)
+    expect(panel).to_have_count(0)
+    settle(page)
+    assert boxes() == before
+    write(page, "학꾜에 가치 가요")
+    expect_settings(page, sentence="학꾜에 가치 가요")
+    assert [each["height"] for each in boxes()] == [each["height"] for each in before]
+    page.set_viewport_size({"width": 1366, "height": 769})
+    wait_until(page, lambda: picture.bounding_box()["height"] > before[0]["height"] + 10, True)
 
 
 def test_a_tour_can_be_left_at_any_point(stranger):

@@ -25,14 +25,18 @@ class Tour {
     this.data = data;
     this.root.replaceChildren(this.frame, this.panel);
     this.draw();
-    window.addEventListener("resize", this.follow);
-    window.addEventListener("scroll", this.follow, true);
+    this.listen(true);
   }
 
   stop() {
+    this.listen(false);
     this.cover(0);
-    window.removeEventListener("resize", this.follow);
-    window.removeEventListener("scroll", this.follow, true);
+  }
+
+  listen(on) {
+    const change = on ? window.addEventListener : window.removeEventListener;
+    change("resize", this.follow);
+    change("scroll", this.follow, true);
   }
 
   draw() {
@@ -54,7 +58,7 @@ class Tour {
     this.cover(this.room);
   }
 
-  /** Pictures leave this many pixels free at the window's lower edge. The number stays the same during the tour, so nothing jumps. */
+  /** Pictures leave this many pixels free at the window's lower edge. The number stays the same during the tour and after it, so nothing jumps. */
   cover(pixels) {
     const page = document.documentElement.style;
     if (page.getPropertyValue("--covered") === `${pixels}px`) return;
@@ -70,10 +74,12 @@ class Tour {
     this.panel.querySelector(".strong").focus();
   }
 
+  /** The room below the pictures stays free: they would grow below the mouse that closed the panel. A window of another size ends that. */
   leave() {
     localStorage.setItem(SEEN, "1");
     this.root.replaceChildren();
-    this.stop();
+    this.listen(false);
+    window.addEventListener("resize", () => this.cover(0), { once: true });
   }
 
   target() {

@@ -21,6 +21,7 @@ from tests.browser.visit import (
 )
 from ui.look import examples
 from ui.shell.settings import Flag
+from ui.views import VIEWS
 from ui.views.heatmap import SETTINGS
 from ui.wording.texts import table
 
@@ -258,6 +259,32 @@ def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height
     expect(page.locator(".st-key-explanation .note").first).to_be_visible()
     page.locator(".stMain").evaluate("main => main.scrollTo(0, 0)")  # pressing it had scrolled there
     expect_still("opening the explanation")
+
+
+# Notes until ``seen`` is asked for: all upper edges that these parts had, from picture to picture of the screen.
+WATCH = """places => {
+  const found = places.map(() => new Set());
+  let seen = false;
+  const look = () => {
+    places.forEach((place, i) => found[i].add(Math.round(document.querySelector(place).getBoundingClientRect().top)));
+    if (!seen) requestAnimationFrame(look);
+  };
+  look();
+  window.seen = () => ((seen = true), found.map(tops => [...tops]));
+}"""
+
+
+def test_another_view_moves_nothing_in_the_window_while_it_comes(open_page):
+    """Each picture is first empty and then drawn."""
+    page = open_page(width=1366, height=768)
+    say = table("ko")
+    for view in (*VIEWS[1:], VIEWS[0]):
+        page.evaluate(WATCH, [".st-key-map", ".st-key-told", ".st-key-picture", ".st-key-more"])
+        choose(page, "view", say[f"view_{view.name}"])
+        expect_settings(page, view=None if view is VIEWS[0] else view.name)
+        *above, below = page.evaluate("seen()")
+        assert [len(tops) for tops in above] == [1, 1, 1], view.name
+        assert min(below) > 768 - 6, view.name
 
 
 def place_of_pictures(seen: dict, width: int) -> list:

@@ -41,6 +41,15 @@ def test_no_words_lie_under_the_toolbar_on_a_phone(open_page, path):
     assert covered == []
 
 
+@pytest.mark.parametrize("width", [1024, 1366])
+@pytest.mark.parametrize(("path", "shown"), [("growing", "growing_heads"), ("", "overview")])
+def test_no_button_is_written_over_the_number_of_a_head(open_page, path, shown, width):
+    page = open_page(path, width=width, height=768)
+    page.locator(figure(shown)).hover()
+    lowest = max(box["bottom"] for box in boxes(page, f"{figure(shown)} .modebar-btn text"))
+    assert lowest <= min(box["top"] for box in boxes(page, f"{figure(shown)} .xtick text"))
+
+
 def test_the_colours_of_the_heads_are_told_within_the_figure(open_page):
     page = open_page(f"{LABORATORY}without", width=390, height=844)
     (whole,) = boxes(page, figure("without_mosaic"))

@@ -40,7 +40,7 @@ EVERY_TEXT = """least => {
   return small;
 }"""
 MARK_IN_A_CELL = re.compile(
-    r"</?\w+>|<\w+…"
+    r"</?\w+>|<\?>"
 )  # it is wider than its cell, which is known, and smaller than other labels
 
 

@@ -22,7 +22,8 @@ else:
     with turns.taken():
         address.follow()
         later.forget()
-        st.set_page_config(page_title=say("product"), layout="wide")
+        product = say("product")
+        st.set_page_config(page_title=product, layout="wide")
         loaders.engine()  # where it has not begun with the server
         page = st.navigation(
             [
@@ -33,6 +34,8 @@ else:
             ],
             position="hidden",
         )
+        if page.url_path:  # a window, or a bookmark, says which page it holds
+            st.set_page_config(page_title=f"{page.title} · {product}")
         with notices.page():
             page.run()
         with notices.page():

@@ -135,7 +135,7 @@ def test_from_a_cell_of_the_map_it_takes_two_steps_to_the_reasons(open_at):
     """The cell that is chosen on the main page is the one that is asked about in the laboratory."""
     page = open_at("", "heatmap", layer="4", head="1", cell="4,5", kind="cross_attention")
     pick(page, "pages", table("ko")["laboratory_page"])
-    expect(page.locator("h1")).to_have_text(table("ko")["laboratory_title"])
+    expect(page.locator("h1")).to_have_text(table("ko")["laboratory_page"])
     settle(page)
     choose(page, "experiment", table("ko")["view_why"])
     expect_settings(page, experiment="why")

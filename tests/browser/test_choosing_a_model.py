@@ -25,6 +25,6 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     expect(page.locator(".st-key-overview")).to_have_count(0)
     page.keyboard.press("Escape")
     pick(page, "pages", table("ko")["model_page"])
-    expect(page.locator("h1")).to_have_text(table("ko")["model_title"])
+    expect(page.locator("h1")).to_have_text(table("ko")["model_page"])
     settle(page)
     expect(page.get_by_role("combobox", name="모델")).to_have_value(table("ko")["model_name_seq2seq"])

@@ -304,7 +304,7 @@ def test_a_picture_is_saved(show, tmp_path):
     frame = show(explore(TRACE))
     frame.locator(".heatmap").hover()
     with frame.owner.page.expect_download() as saved:
-        frame.locator(".heatmap").get_by_role("button", name="Save as SVG").click()
+        frame.locator(".heatmap").get_by_role("button", name="Download as SVG").click()
     assert saved.value.suggested_filename == "encoder_attention.svg"
 
 

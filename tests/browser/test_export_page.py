@@ -163,7 +163,7 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
 @pytest.mark.parametrize("place", ["heatmap", "overview-encoder_attention"])
 def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, place):
     page = open_file(make_lens("고갱님이 왔어요"))
-    for ending, label in (("png", "PNG 그림으로 저장"), ("svg", "SVG 그림으로 저장")):
+    for ending, label in (("png", "PNG 그림으로 내려받기"), ("svg", "SVG 그림으로 내려받기")):
         page.locator(f"#{place}").hover()
         with page.expect_download() as saved:
             page.locator(f"#{place}").get_by_role("button", name=label).click()
@@ -180,14 +180,14 @@ def test_a_saved_figure_has_the_ground_of_its_theme(open_file):
     page = open_file(make_lens("고갱", theme="dark"))
     page.locator("#heatmap").hover()
     with page.expect_download() as saved:
-        page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 저장").click()
+        page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기").click()
     assert "fill: rgb(16, 22, 31)" in Path(saved.value.path()).read_text("utf-8")[:600]
 
 
 def test_the_keyboard_reaches_toolbar_and_cells(open_file):
     lens = make_lens("고갱")
     page = open_file(lens)
-    svg = page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 저장")
+    svg = page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기")
     svg.focus()
     expect(svg).to_be_focused()
     page.locator("#heatmap .js-plotly-plot").focus()

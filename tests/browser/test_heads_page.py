@@ -37,7 +37,7 @@ def test_a_square_opens_its_head_with_the_sentence_that_shows_it_best(open_page)
         "학꾜에서 국쑤를 머꼬 집까지 거러갔어요.",
     )
     page.go_back()
-    expect(page.locator("h1")).to_have_text(KO["heads_title"])
+    expect(page.locator("h1")).to_have_text(KO["heads_page"])
 
 
 def test_choosing_other_numbers_moves_nothing(open_page):

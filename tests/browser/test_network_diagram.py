@@ -39,9 +39,9 @@ def test_other_parts_lead_to_their_pages(open_page):
     page = open_page("network?lang=en")
     for part, name in (("Mask: look-ahead", "masks"), ("+ positional", "positions")):
         page.get_by_role("link", name=part).first.click()
-        expect(page.locator("h1")).to_have_text(table("en")[f"{name}_title"])
+        expect(page.locator("h1")).to_have_text(table("en")[f"{name}_page"])
         page.go_back()
-        expect(page.locator("h1")).to_have_text(table("en")["network_title"])
+        expect(page.locator("h1")).to_have_text(table("en")["network_page"])
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -71,11 +71,11 @@ def test_no_word_leaves_its_box_on_a_phone(open_page, model):
 def test_the_drawing_can_be_saved_with_what_was_typed(open_page):
     page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1")
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save as SVG").click()
+        page.get_by_role("button", name="Download as SVG").click()
     assert saved.value.suggested_filename == "network.svg"
     assert "Typed: 고갱" in Path(saved.value.path()).read_text("utf-8")
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Save as PNG").click()
+        page.get_by_role("button", name="Download as PNG").click()
     assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
 
 

@@ -20,8 +20,9 @@ def go_to(page: Page, name: str, language: str = "ko") -> None:
     """To another page by the menu, as a visitor goes."""
     say = table(language)
     pick(page, "pages", say[f"{name}_page"])
-    title = say["product"] if name == PAGES[0] else say[f"{name}_title"]
+    title = say["product"] if name == PAGES[0] else say[f"{name}_page"]
     expect(page.locator("h1")).to_have_text(title)
+    expect(page).to_have_title(title if name == PAGES[0] else f"{title} · {say['product']}")
     settle(page)
 
 

@@ -215,8 +215,8 @@ VIEWS = {
     "view_edits": "edits",
     "view_received": "received",
     "view_numbers": "numbers",
-    "masks_title": "masks",
-    "positions_title": "positions",
+    "masks_page": "masks",
+    "positions_page": "positions",
     "view_without": "without",
     "view_sources": "sources",
 }

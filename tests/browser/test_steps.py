@@ -163,7 +163,7 @@ def test_the_step_can_be_taken_along(show, kind):
     data["picture"]["font_file"] = None
     page = show(data, frozen=False)
     with page.expect_download() as download:
-        button(page, f"{kind} 저장").click()
+        button(page, f"{kind} 내려받기").click()
     content = download.value.path().read_bytes()
     assert download.value.suggested_filename == f"steps.{kind.lower()}"
     if kind == "PNG":

@@ -167,7 +167,7 @@ def test_masks_positions_network_and_model_are_about_the_same_network(open_page,
     say = table(language)
     for name in ("masks", "positions", "network", "model"):
         page = open_page(f"{name}?{urlencode({'lang': language, 'sentence': SENTENCE})}")
-        expect(page.locator("h1")).to_have_text(say[f"{name}_title"])
+        expect(page.locator("h1")).to_have_text(say[f"{name}_page"])
         expect(page.get_by_test_id("stException")).to_have_count(0)
     page = open_page(f"network?{urlencode({'lang': language, 'sentence': SENTENCE})}")
     shape = f"({len(SENTENCE) + 1}, {corrector.config.d_model})"

@@ -65,7 +65,7 @@ def _corrected(lens: Lens, say: Say) -> Iterable[str]:
 
 def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
     sentence = lens.sentence
-    yield f"<h1>{escape(say('attention_title'))}</h1>"
+    yield f"<h1>{escape(say('attention_page'))}</h1>"
     told = loaders.described(lens.corrector)
     if told is not None and told.task != "correct":
         yield f"<h2>{escape(say(f'written_{told.task}'))}</h2>"

@@ -78,7 +78,7 @@ class LookedAt:
 def show(page: str, views: tuple[View, ...], setting: str) -> None:
     """The page ``page`` with ``views`` as its tabs; ``setting`` is the setting that names the open one."""
     entrance = page == header.PAGES[0]
-    again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
+    again = header.begin(page, heading=say("product" if entrance else f"{page}_page"))
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")
     with left:

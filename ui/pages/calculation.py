@@ -35,7 +35,7 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 
 def main() -> None:
     header.show("calculation")
-    st.title(say("calculation_title"))
+    st.title(say("calculation_page"))
     show_classroom()
     st.header(say("calculation_sentence_heading"))
     show_sentence()

@@ -20,7 +20,7 @@ _SAID = "classroom_said"  # the text that says why something could not be asked
 
 def main() -> None:
     header.show("classroom")
-    st.title(say("classroom_title"))
+    st.title(say("classroom_page"))
     try:
         mine = membership.current()
     except FullError:

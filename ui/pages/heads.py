@@ -52,7 +52,7 @@ def shared_jobs() -> Jobs[SurveyJob]:
 
 
 def main() -> None:
-    header.begin("heads", heading=say("heads_title"))
+    header.begin("heads", heading=say("heads_page"))
     header.tools()
     by, at, given = choose()
     entry = models.chosen()

@@ -38,7 +38,7 @@ FORMULA = (
 
 def main() -> None:
     header.show("masks")
-    st.title(say("masks_title"))
+    st.title(say("masks_page"))
     typed, seen = st.columns([1, 3], gap="medium")
     with typed:
         sentences = type_batch()

@@ -21,7 +21,7 @@ _KEY = "network_diagram"
 
 def main() -> None:
     header.show("network")
-    st.title(say("network_title"))
+    st.title(say("network_page"))
     for_model, for_sentence = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
     with for_model:
         entry = models.choose()

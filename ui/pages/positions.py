@@ -32,7 +32,7 @@ SUM_FORMULA = (
 
 def main() -> None:
     header.show("positions")
-    st.title(say("positions_title"))
+    st.title(say("positions_page"))
     for_positions, for_dimensions = st.columns(2, gap="medium")
     with for_positions:
         positions = controls.slide(POSITIONS)

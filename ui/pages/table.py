@@ -31,7 +31,7 @@ def shared_jobs() -> Jobs[TableJob]:
 
 
 def main() -> None:
-    header.begin("table", heading=say("table_title"))
+    header.begin("table", heading=say("table_page"))
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
     given = kept_upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")

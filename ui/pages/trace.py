@@ -52,7 +52,7 @@ class FromFile:
 
 
 def main() -> None:
-    header.begin("trace", heading=say("trace_title"))
+    header.begin("trace", heading=say("trace_page"))
     header.tools()
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")

@@ -155,7 +155,7 @@ export function positions({ say, templates, site }) {
     reading: say("site_positions", { rows, width }),
     rows: [
       [
-        { name: "positions_matrix", label: say("positions_title"), data: withZ(matrix, all) },
+        { name: "positions_matrix", label: say("positions_page"), data: withZ(matrix, all) },
         { name: "positions_curves", heading: say("curves_heading"), words: say("curves_reading"), label: say("curves_heading"), data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } } },
       ],
       [{ name: "positions_similarity", heading: say("positions_similarity_heading"), words: more, label: say("positions_similarity_heading"), data: withZ(pairs, alike) }],

@@ -9,8 +9,8 @@ const VIEWS_BESIDE = [
   ["edits", "view_edits", thisChange],
   ["received", "view_received", received],
   ["numbers", "view_numbers", numbers],
-  ["masks", "masks_title", masks],
-  ["positions", "positions_title", positions],
+  ["masks", "masks_page", masks],
+  ["positions", "positions_page", positions],
   ["without", "view_without", without],
   ["sources", "view_sources", sources],
 ]; // name, key of its label, function

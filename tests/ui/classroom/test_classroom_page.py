@@ -171,7 +171,7 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, ope
     assert {name: setting(app, name) for name, _ in SHOWN} == dict(SHOWN)
     assert setting(app, "class") == opened[0]
     app = press(app, "class_bar_open")
-    assert app.title[0].value == KO["classroom_title"]
+    assert app.title[0].value == KO["classroom_page"]
     assert rooms.state_of(opened[0]).present == 1  # the same seat all the time
 
 
@@ -191,7 +191,7 @@ def test_whatever_a_teacher_shows_no_phone_breaks(open_app, rooms, opened, shown
     app = open_app("classroom", **{"class": opened[0]})
     assert not app.exception
     assert "<img src=x" not in html(app) and "<script>" not in html(app)
-    assert app.title[0].value == KO["classroom_title"]  # the language is the visitor's own
+    assert app.title[0].value == KO["classroom_page"]  # the language is the visitor's own
 
 
 # --- what the teacher shows is told ---

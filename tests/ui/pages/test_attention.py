@@ -158,7 +158,7 @@ def test_state_survives_a_visit_to_another_page(open_app):
     app = open_app(sentence="고갱이 왔다", layer="2", lang="en")
     before = numbers(app)
     app.switch_page("ui/pages/positions.py").run()
-    assert app.title[0].value == EN["positions_title"]
+    assert app.title[0].value == EN["positions_page"]
     app.switch_page("ui/pages/attention.py").run()
     np.testing.assert_array_equal(numbers(app), before)
 

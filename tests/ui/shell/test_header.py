@@ -40,7 +40,7 @@ def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app)
     app = open_app("positions", lecture="1")
     menu(app, "pages").click("model").run()
     assert not app.exception
-    assert app.title[0].value == KO["model_title"]
+    assert app.title[0].value == KO["model_page"]
     menu(app, "pages").click("attention").run()
     assert not app.exception and not app.title
     assert setting(app, "lecture") == "1"
@@ -50,7 +50,7 @@ def test_choosing_the_open_page_stays(open_app):
     app = open_app("model")
     menu(app, "pages").click("model").run()
     assert not app.exception
-    assert app.title[0].value == KO["model_title"]
+    assert app.title[0].value == KO["model_page"]
 
 
 def test_a_page_that_does_not_exist_leads_nowhere(open_app):
@@ -58,7 +58,7 @@ def test_a_page_that_does_not_exist_leads_nowhere(open_app):
     app.session_state["turn_to"] = "../app"
     app.run()
     assert not app.exception
-    assert app.title[0].value == KO["model_title"]
+    assert app.title[0].value == KO["model_page"]
 
 
 def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
@@ -66,14 +66,14 @@ def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
     assert menu(app, "language").proto.label == "한국어"
     assert menu(app, "language").options == list(LANGUAGES.values())
     menu(app, "language").click("en").run()
-    assert app.title[0].value == EN["model_title"]
+    assert app.title[0].value == EN["model_page"]
     assert menu(app, "language").proto.label == "English"
     menu(app, "language").click("ko").run()
     assert setting(app, "lang") == "ko"
 
 
 def test_an_unknown_language_is_the_first(open_app):
-    assert open_app("model", lang="<xx>").title[0].value == KO["model_title"]
+    assert open_app("model", lang="<xx>").title[0].value == KO["model_page"]
 
 
 def test_lecture_mode_is_a_setting_that_adds_a_style(open_app):

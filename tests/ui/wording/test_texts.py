@@ -35,7 +35,7 @@ def german(tmp_path, monkeypatch):
     for language in WHOLE:
         (tmp_path / language).symlink_to(assets.TEXTS / language)
     (tmp_path / "de").mkdir()
-    own = {"language_name": "Deutsch", "model_title": "Modell"}
+    own = {"language_name": "Deutsch", "model_page": "Modell"}
     (tmp_path / "de" / "app.json").write_text(json.dumps(own), "utf-8")
     (tmp_path / "notes.txt").write_text("no language", "utf-8")
     texts.own_texts.cache_clear(), texts.table.cache_clear()
@@ -60,7 +60,7 @@ def test_a_page_in_a_third_language(german, open_app):
     app = open_app("model")
     menu(app, "language").click("de").run()
     assert app.title[0].value == "Modell"
-    assert menu(app, "pages").proto.label == table("en")["model_page"]
+    assert menu(app, "pages").options[0] == table("en")["attention_page"]
     assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
 
 
@@ -187,6 +187,14 @@ def test_words_that_courses_use_are_used(key, word):
 )
 def test_korean_is_written_as_it_is_said(key, words):
     assert words in table("ko")[key]
+
+
+def test_getting_a_file_has_one_name():
+    """Saving is what a notebook does."""
+    names = {
+        key: text for key, text in table("ko").items() if len(text) < 40 and not key.startswith("trace_")
+    }
+    assert [key for key, text in names.items() if "가져가기" in text or "저장" in text] == []
 
 
 @pytest.mark.parametrize("language", WHOLE)

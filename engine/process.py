@@ -22,6 +22,7 @@ from engine.versions import ModelKey
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SECONDS_TO_END = 5.0
+_LONGEST_FOLDER = 75  # bytes: the path of a Unix socket below it may have about 100
 # Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps what it has freed, and what loading took is
 # not given back: 60 of 500 MB.
 _FRUGAL = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
@@ -54,7 +55,7 @@ class WorkerProcess:
         if orders.socket is not None:
             address = orders.socket
             Path(address).unlink(missing_ok=True)  # a worker that was killed leaves its socket behind
-        elif hasattr(socket, "AF_UNIX"):
+        elif hasattr(socket, "AF_UNIX") and len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER:
             self._folder = tempfile.mkdtemp(prefix="attention-")  # only this user may enter
             address = os.path.join(self._folder, "worker")
         else:

@@ -32,7 +32,12 @@ _ROOMS = Classrooms()  # of the page processes that share this worker
 def main() -> None:
     sys.path.append(os.getcwd())  # where a model of one's own may lie
     orders = json.loads(sys.stdin.readline())
-    listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
+    address = orders["address"]
+    listener = Listener(
+        address if isinstance(address, str) else tuple(address),  # JSON has no tuples
+        backlog=128,
+        authkey=bytes.fromhex(orders["secret"]),
+    )
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # TensorFlow warns of functions that are traced for several models in turn, which is intended here.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)

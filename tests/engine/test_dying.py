@@ -187,6 +187,13 @@ def test_a_worker_that_ends_before_it_gets_its_orders_leaves_no_folder(tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_whose_name_is_too_long_for_a_socket(tmp_path, monkeypatch):
+    (long := tmp_path / ("x" * 120)).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with Engine.start([SPELLER]) as engine:
+        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+
+
 # What a shell starts in the background ignores Ctrl-C, and so would everything that is started here. Where a folder is
 # given, its model has answered: then the worker runs TensorFlow's threads.
 START = """

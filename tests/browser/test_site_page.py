@@ -256,7 +256,7 @@ def test_a_head_is_switched_off_and_on_again(typed):
 
 def test_the_start_mark_keeps_off_the_first_token(typed):
     typed.set_viewport_size({"width": 1366, "height": 768})
-    typed.get_by_role("button", name=table("ko")["masks_title"], exact=True).click()
+    typed.get_by_role("button", name=table("ko")["masks_page"], exact=True).click()
     labels = typed.locator("[data-figure=masks_padding] .xtick text")
     expect(labels).to_have_count(11)
     start, first = (labels.nth(place).bounding_box() for place in (0, 1))

@@ -6,6 +6,8 @@ Streamlit reads its own scripts from the disk for each new visitor and sends the
 
 import asyncio
 import gzip
+from posixpath import normpath
+from threading import Lock
 from typing import NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,7 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 AFTER = 2.0  # seconds; who has just opened the page first needs both cores
 KEPT = ("javascript", "css", "font")  # in the type of a file
-MOST = 16_000_000  # bytes in all; Streamlit's files have 7 MB
+MOST = 16_000_000  # bytes in all, and of those that wait to be compressed; Streamlit's files have 7 MB
+MOST_FILES = 1_000  # Streamlit has 350
 _MINE = "/static/"  # a part of the paths of Streamlit's files and of ours
 
 
@@ -33,16 +36,21 @@ class KeptFiles:
         self._files: dict[str, _File] = {}
         self._begun: set[str] = set()  # paths that are compressed now or have been
         self._room = MOST  # bytes
+        self._lock = Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
         if not _wants_compressed(scope):
             await self._app(scope, receive, send)
-        elif file := self._files.get(scope["path"]):
+        elif file := self._files.get(path):
             await send({"type": "http.response.start", "status": 200, "headers": file.headers})
             await send({"type": "http.response.body", "body": file.body})
+        # One file answers to endless spellings of its path, so only the plain one is kept.
+        elif path in self._begun or len(self._begun) >= MOST_FILES or path != normpath(path):
+            await self._app(scope, receive, send)
         else:
             headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
-            await self._app({**scope, "headers": headers}, receive, self._listening(scope["path"], send))
+            await self._app({**scope, "headers": headers}, receive, self._listening(path, send))
 
     def _listening(self, path: str, send: Send) -> Send:
         """``send``, and what it sends is compressed later."""
@@ -53,33 +61,39 @@ class KeptFiles:
             nonlocal headers
             if message["type"] == "http.response.start":
                 headers = list(message["headers"]) if _is_kept(message) else None
-            elif headers is not None:
+            elif headers is not None and message["type"] == "http.response.body":
                 parts.append(message.get("body", b""))
-                # One file answers to many spellings of its path, so there is an end to what is kept.
-                if not message.get("more_body") and self._room and path not in self._begun:
-                    self._begun.add(path)
-                    whole = _File(headers, b"".join(parts))
-                    asyncio.get_running_loop().call_later(AFTER, self._compress_apart, path, whole)
+                if not message.get("more_body"):
+                    self._begin(path, _File(headers, b"".join(parts)))
             await send(message)
 
         return send_and_listen
 
-    def _compress_apart(self, path: str, file: _File) -> None:
-        asyncio.get_running_loop().run_in_executor(None, self._compress, path, file)
+    def _begin(self, path: str, file: _File) -> None:
+        if path not in self._begun and self._take(len(file.body)):
+            self._begun.add(path)
+            loop = asyncio.get_running_loop()
+            loop.call_later(AFTER, loop.run_in_executor, None, self._compress, path, file)
+
+    def _take(self, size: int) -> bool:
+        """Take so many bytes of the room; of less than none, give them back."""
+        with self._lock:
+            fits = size <= self._room
+            self._room -= size if fits else 0
+            return fits
 
     def _compress(self, path: str, file: _File) -> None:
         body = gzip.compress(file.body, mtime=0)
         if len(body) < len(file.body):
             headers = MutableHeaders(raw=file.headers)
             headers["content-encoding"], headers["content-length"] = "gzip", str(len(body))
-            headers.add_vary_header("Accept-Encoding")
+            if "accept-encoding" not in headers.get("vary", "").lower():
+                headers.add_vary_header("Accept-Encoding")
             if etag := headers.get("etag"):  # strong ones name the same bytes (RFC 9110, 8.8.3)
                 headers["etag"] = f"W/{etag}"
+            del headers["accept-ranges"]  # parts are those of the file as it is
+            self._take(len(body) - len(file.body))
             file = _File(headers.raw, body)
-        if len(file.body) > self._room:
-            self._room = 0
-            return
-        self._room -= len(file.body)
         self._files[path] = file
 
 

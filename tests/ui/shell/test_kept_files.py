@@ -9,7 +9,6 @@ from typing import NamedTuple
 import pytest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -35,7 +34,12 @@ class Server:
 
         async def script(request):
             self.asked.append(request.headers)
-            headers = {"etag": '"1"', "cache-control": "immutable", "access-control-allow-origin": "*"}
+            headers = {
+                "etag": '"1"',
+                "cache-control": "immutable",
+                "accept-ranges": "bytes",
+                "vary": "accept-encoding",
+            }
             return Response(SCRIPT, media_type="application/javascript", headers=headers)
 
         async def font(request):
@@ -51,12 +55,13 @@ class Server:
             return Response(SCRIPT, 404, media_type="application/javascript")
 
         routes = [
+            Route("/static/missing.js", missing),
             Route("/static/js/script.js", script, methods=["GET", "HEAD"]),
+            Route("/static/{path:path}/script.js", script),
             Route("/app/static/font.woff2", font),
             Route("/media/text.txt", text),
-            Route("/static/missing.js", missing),
         ]
-        self.app = Starlette(routes=routes, middleware=[Middleware(KeptFiles)])
+        self.kept = KeptFiles(Starlette(routes=routes))
 
     async def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
         sent = []
@@ -74,7 +79,7 @@ class Server:
         async def send(message):
             sent.append(message)
 
-        await self.app(scope, receive, send)
+        await self.kept(scope, receive, send)
         start, *parts = sent
         body = b"".join(part.get("body", b"") for part in parts)
         return Answer(start["status"], Headers(raw=start["headers"]), body)
@@ -116,9 +121,8 @@ def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
         "content-encoding": "gzip",
         "content-length": str(len(second.body)),
         "cache-control": "immutable",
-        "access-control-allow-origin": "*",
         "etag": 'W/"1"',
-        "vary": "Accept-Encoding",
+        "vary": "accept-encoding",
     }
     assert dict(second.headers) == expected
 
@@ -166,8 +170,26 @@ def test_other_answers_are_never_kept(asked, path):
     assert not any("content-encoding" in answer.headers for answer in answers)
 
 
-def test_memory_is_bounded(asked, monkeypatch):
-    monkeypatch.setattr(kept_files, "MOST", 50)  # bytes; the script needs more
+def test_other_spellings_of_a_path_are_not_kept(asked):
+    server = Server()
+    answers = asked(
+        server, *[("/static/./js/script.js", TAKES_GZIP)] * 2, ("/static//js/script.js", TAKES_GZIP)
+    )
+    assert [answer.body for answer in answers] == [SCRIPT] * 3
+    assert not server.kept._begun
+
+
+@pytest.mark.parametrize("bound", [{"MOST": len(SCRIPT) - 1}, {"MOST_FILES": 0}], ids=["bytes", "files"])
+def test_memory_is_bounded(asked, monkeypatch, bound):
+    for name, value in bound.items():
+        monkeypatch.setattr(kept_files, name, value)
     server = Server()
     answers = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
     assert [answer.body for answer in answers] == [SCRIPT] * 3
+
+
+def test_what_is_compressed_gives_room_for_others(asked, monkeypatch):
+    monkeypatch.setattr(kept_files, "MOST", len(SCRIPT) + 500)  # bytes
+    server = Server()
+    *_, last = asked(server, *[(f"/static/js/{n}/script.js", TAKES_GZIP) for n in (1, 2, 3, 3)])
+    assert last.headers["content-encoding"] == "gzip"

@@ -15,7 +15,7 @@ import pickle
 import sys
 from contextlib import suppress
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from threading import Thread
 
 from classroom import Classrooms
@@ -34,15 +34,14 @@ def main() -> None:
     orders = json.loads(sys.stdin.readline())
     address = orders["address"]
     listener = Listener(
-        address if isinstance(address, str) else tuple(address),  # JSON has no tuples
-        backlog=128,
-        authkey=bytes.fromhex(orders["secret"]),
-    )
+        address if isinstance(address, str) else tuple(address), backlog=128
+    )  # JSON has no tuples
+    secret = bytes.fromhex(orders["secret"])
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # TensorFlow warns of functions that are traced for several models in turn, which is intended here.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     shelf = Shelf(orders["models_in_memory"], orders["questions"], orders["ahead"])
-    Thread(target=_accept, args=(listener, shelf), daemon=True).start()
+    Thread(target=_accept, args=(listener, secret, shelf), daemon=True).start()
     with suppress(BrokenPipeError):  # the starting process has gone meanwhile
         print(json.dumps(listener.address), flush=True)
     os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error
@@ -64,22 +63,25 @@ def _preload(shelf: Shelf, key: ModelKey) -> None:
         return
 
 
-def _accept(listener: Listener, shelf: Shelf) -> None:
+def _accept(listener: Listener, secret: bytes, shelf: Shelf) -> None:
     while True:
         try:
             connection = listener.accept()
-        except (AuthenticationError, EOFError, OSError):  # somebody without the secret, or gone already
+        except OSError:  # gone already
             continue
-        Thread(target=_serve, args=(connection, shelf), daemon=True).start()
+        Thread(target=_serve, args=(connection, secret, shelf), daemon=True).start()
 
 
-def _serve(connection: Connection, shelf: Shelf) -> None:
+def _serve(connection: Connection, secret: bytes, shelf: Shelf) -> None:
     with connection:
         try:
+            # Not in ``accept``: there somebody who connects and says nothing would hold up all others.
+            deliver_challenge(connection, secret)
+            answer_challenge(connection, secret)
             while (question := connection.recv()) != WATCH:
                 connection.send_bytes(_answer(question, shelf))
             _tell(connection, shelf)
-        except (EOFError, OSError):  # the other side has closed
+        except (AuthenticationError, EOFError, OSError):  # without the secret, or gone
             return
 
 

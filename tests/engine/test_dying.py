@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
@@ -191,6 +194,25 @@ def test_a_folder_whose_name_is_too_long_for_a_socket(tmp_path, monkeypatch):
     (long := tmp_path / ("x" * 120)).mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(long))
     with Engine.start([SPELLER]) as engine:
+        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+
+
+def test_a_stranger_who_connects_and_says_nothing_holds_up_nobody(monkeypatch):
+    monkeypatch.setattr("engine.link._IDLE", 0)  # so that each question connects anew
+    with Engine.start([SPELLER], patience=SECONDS / 6) as engine:
+        next_worker(engine)
+        (link,) = engine._links
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(link.endpoint.address)
+            assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+
+
+def test_a_stranger_without_the_secret_gets_nothing():
+    with Engine.start([SPELLER]) as engine:
+        next_worker(engine)
+        (link,) = engine._links
+        with pytest.raises(AuthenticationError):
+            Client(link.endpoint.address, authkey=b"guessed")
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
 
 

@@ -27,16 +27,16 @@ SYLLABLES = range(ord("가"), ord("힣") + 1)
 FIRST = 3  # keys that are not counted
 
 
-def started(folder: Path, stack: ExitStack) -> str:
-    """The address of the app in ``folder``, until the stack is left."""
+def started(folder: Path, stack: ExitStack) -> tuple[subprocess.Popen, str]:
+    """The process of the app in ``folder`` and its address, until the stack is left."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    stack.enter_context(running(*command, cwd=folder, **quiet))
+    process = stack.enter_context(running(*command, cwd=folder, **quiet))
     address = f"http://127.0.0.1:{port}"
     wait_for(address)
-    return address
+    return process, address
 
 
 async def come(address: str) -> Visitor:
@@ -80,7 +80,7 @@ async def measure(addresses: list[str], keys: int) -> np.ndarray:
 def main(folders, keys):
     """Print for each version the median and the 95th percentile of both times."""
     with ExitStack() as stack:
-        addresses = [started(folder, stack) for folder in folders]
+        addresses = [started(folder, stack)[1] for folder in folders]
         taken = asyncio.run(measure(addresses, keys))
     click.echo(f"{os.cpu_count()} processors, {keys} keys in turns, milliseconds")
     for folder, each in zip(folders, taken, strict=True):

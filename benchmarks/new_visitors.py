@@ -5,22 +5,20 @@ process, and the seconds until the picture is there.
 
 FOLDER holds a version of the app, such as a git worktree; several are measured in turns, each round with a new server. The first two
 visitors of a server are not counted. Chromium's slower networks are not used: a page stops loading there now and then, whatever the
-server. Needs requirements-dev.txt and Chromium, and Linux for the processor time.
+server. Needs requirements-dev.txt, psutil and Chromium.
 """
 
 import os
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+import psutil
+from keys_in_turns import started
 from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(ROOT := Path(__file__).parents[1]))
@@ -30,7 +28,6 @@ from tests.browser.chromium import launched
 UNCOUNTED = 2
 REST = 5.0  # seconds after the start of a server, and after the visitors who are not counted
 DRAWN = ".heatmaplayer image"
-TICK = 1000 / os.sysconf("SC_CLK_TCK")  # milliseconds
 
 
 class Visit(NamedTuple):
@@ -39,35 +36,7 @@ class Visit(NamedTuple):
     seconds: float
 
 
-@contextmanager
-def server(folder: Path) -> Iterator[tuple[int, str]]:
-    """(process number, address) of the app in ``folder``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        address = f"http://127.0.0.1:{port}/"
-        while True:
-            try:
-                urllib.request.urlopen(address).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield process.pid, address
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def processor(pid: int) -> float:
-    """Milliseconds that a process has computed."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return TICK * (int(fields[11]) + int(fields[12]))
-
-
-def visit(browser: Browser, pid: int, address: str) -> Visit:
+def visit(browser: Browser, server: psutil.Process, address: str) -> Visit:
     context = browser.new_context(viewport={"width": 1366, "height": 768})
     page = context.new_page()
     inspector = context.new_cdp_session(page)
@@ -78,22 +47,24 @@ def visit(browser: Browser, pid: int, address: str) -> Visit:
         lambda event: received.append(len(event["response"]["payloadData"]) * 3 // 4),
     )
     inspector.send("Network.enable")
-    used, started = processor(pid), time.perf_counter()
+    used, begun = server.cpu_times(), time.perf_counter()
     page.goto(address)
     page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - begun
     page.wait_for_timeout(500)  # what comes behind the picture
     context.close()
-    return Visit(sum(received), processor(pid) - used, seconds)
+    return Visit(sum(received), 1000 * (sum(server.cpu_times()[:2]) - sum(used[:2])), seconds)
 
 
 def visits(browser: Browser, folder: Path, visitors: int) -> list[Visit]:
-    with server(folder) as (pid, address):
+    with ExitStack() as stack:
+        process, address = started(folder, stack)
+        server = psutil.Process(process.pid)
         time.sleep(REST)
         for _ in range(UNCOUNTED):
-            visit(browser, pid, address)
+            visit(browser, server, address)
         time.sleep(REST)
-        return [visit(browser, pid, address) for _ in range(visitors)]
+        return [visit(browser, server, address) for _ in range(visitors)]
 
 
 @click.command()

@@ -11,9 +11,8 @@ from threading import Thread, Timer
 
 from ui.shell import turns
 
-SOON = (
-    "streamlit.emojis",
-)  # the first page's labels are searched for emoji; compiling the pattern takes 40 ms
+# The first page's labels are searched for emoji; compiling the pattern takes 40 ms.
+SOON = ("streamlit.emojis",)
 LIBRARIES = ("pandas",)
 AFTER = 3.0  # seconds after the start of the server; until then somebody who waited for it has seen the first page
 _BETWEEN_LOOKS = 0.1  # seconds between two looks whether a page waits

@@ -5,7 +5,7 @@
 Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing cached, a second visit,
 typing with pauses; and typing again on a processor made slower. Memory is read on a host that isolates its pages, which browsers ask
 for; the visits are timed on a plain one, since an isolated page gets a process of its own anew, and without Playwright
-(``bare_chromium.py``). Prints a Markdown table.
+(``server.bare_page``). Prints a Markdown table.
 """
 
 import random
@@ -20,8 +20,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.bare_chromium import BarePage, bare_page
-from benchmarks.made_sentences import right_sentence
+from benchmarks.sentences import right_sentence
+from benchmarks.server import BarePage, bare_page
 from deploy.site import build
 from tests.browser.chromium import find_chromium, launched
 from tests.browser.site_pages import is_open, static_host

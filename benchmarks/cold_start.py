@@ -5,21 +5,32 @@ pictures of its first experiment.
     python benchmarks/cold_start.py [--runs 3]
 
 Needs requirements-dev.txt and Chromium. Each run starts a new server, and before it a browser with a new profile
-(``bare_chromium.py``); the operating system's file cache is warm from the second run on.
+(``server.bare_page``); the operating system's file cache is warm from the second run on.
 """
 
 import os
 import statistics
+import sys
 import time
+from pathlib import Path
 
 import click
-from bare_chromium import BarePage, bare_page
-from first_use import DRAWN
-from sentence_lengths import running_app
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.server import BarePage, bare_page, running_app
 
 PORT = 8765
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
 KEPT = "오늘은 날씨가"  # of it, by the correction
+DRAWN = """before => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const told = (document.querySelector(".st-key-told") ?? document.querySelector("h1"))?.innerText;
+  const drawn = [...document.querySelectorAll(".plot")].every(root => root.dataset.drawn === String(root.plot?.turn));
+  if (before === null) return location.pathname + told;
+  return app.dataset.testScriptState === "notRunning" && drawn && location.pathname + told !== before
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-testid="stProgress"]');
+}"""
 PICTURES = 3  # of the first experiment: all heads, what each is worth, and that against how much it looks
 # Components draw in shadow trees, into which a selector does not look.
 PAGE = """

@@ -54,7 +54,8 @@ class CTranslate:
 
     def __init__(self, model: str):
         import ctranslate2
-        from ctranslate_model import convert, token_names
+
+        from benchmarks.ctranslate_model import convert, token_names
 
         folder = find_model_folder(model)
         config = json.loads((folder / CONFIG_FILE).read_text())

@@ -17,19 +17,22 @@ import base64
 import os
 import random
 import statistics
+import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from idle import wait_until_idle
 from playwright.sync_api import CDPSession, Page, expect, sync_playwright
-from sentence_lengths import running_app, sentence
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.server import running_app, wait_until_idle
 from tests.browser.chromium import launched
 
 WATCH = Path(__file__).with_name("keystroke.js").read_text("utf-8")
+WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
 WARMING = 5  # keys that count for nothing
 STAGES = {
     "typing pause": lambda key: key.sent,
@@ -91,6 +94,14 @@ class Wire:
             len(squeeze.compress(each) + squeeze.flush(zlib.Z_SYNC_FLUSH)) for _, each in self.messages
         ]
         return sum(len(each) for _, each in self.messages), sum(compressed)
+
+
+def sentence(tokens: int, rng: random.Random) -> str:
+    """A text of ``tokens`` - 1 characters: the end mark is a token, too."""
+    text = ""
+    while len(text) < tokens:
+        text += rng.choice(WORDS) + " "
+    return text[: tokens - 1].rstrip().ljust(tokens - 1, "요")
 
 
 def type_key(page: Page, wire: Wire, character: str) -> Update:

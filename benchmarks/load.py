@@ -21,12 +21,17 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 
 import click
-from visitor import GONE, Visitor
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.visitor import GONE, Visitor
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
 TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "app.json"
@@ -187,22 +192,34 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
     return f"{name:24} median {statistics.median(values):8.2f} {unit}, 95th percentile {high:8.2f} {unit}"
 
 
+def load_options(visitors: int) -> Callable:
+    """The options of a load: ``--visitors`` (by default so many), ``--seconds``, ``--every`` and ``--patience``."""
+    options = (
+        click.option(
+            "--visitors", type=click.IntRange(1, MOST_VISITORS), default=visitors, show_default=True
+        ),
+        click.option("--seconds", type=click.FloatRange(1, LONGEST), default=60, show_default=True),
+        click.option("--every", type=click.FloatRange(0.1), default=3.0, show_default=True, help="Seconds."),
+        click.option(
+            "--patience", type=click.FloatRange(1, 300), default=60.0, show_default=True, help="Seconds."
+        ),
+    )
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
 @click.command()
-@click.option("--visitors", type=click.IntRange(1, MOST_VISITORS), default=30, show_default=True)
-@click.option("--seconds", type=click.FloatRange(1, LONGEST), default=60, show_default=True)
-@click.option("--every", type=click.FloatRange(0.1), default=3.0, show_default=True, help="Seconds.")
-@click.option("--patience", type=click.FloatRange(1, 300), default=60.0, show_default=True, help="Seconds.")
+@load_options(visitors=30)
 @click.option("--address", default="http://127.0.0.1:8501", show_default=True)
 @click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
 def main(visitors, seconds, every, patience, address, busy):
     """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
     plan = LoadPlan(address.rstrip("/"), seconds, every, patience, busy)
     figures = asyncio.run(visit_all(visitors, plan))
-    tell(visitors, plan, figures)
+    print_figures(visitors, plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone))
 
 
-def tell(visitors: int, plan: LoadPlan, figures: Figures) -> None:
+def print_figures(visitors: int, plan: LoadPlan, figures: Figures) -> None:
     click.echo(
         f"{visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"

@@ -25,7 +25,8 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from made_sentences import SHORTEST, pair_of
+from benchmarks.sentences import SHORTEST, pair_of
+from benchmarks.server import running_app
 
 LENGTHS = (40, 512)
 KEY = 0.5  # seconds between keys
@@ -85,7 +86,6 @@ def typed_texts(rng: random.Random) -> Iterator[str]:
 
 def watch_typing(minutes: float) -> None:
     from playwright.sync_api import sync_playwright
-    from sentence_lengths import running_app
 
     from tests.browser.chromium import launched
 

@@ -22,10 +22,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from engines import LONGEST, CTranslate, Marian, Ours, parts_of
-from made_sentences import MadePair, pair_of, pairs_of_a_file
-from workers import Worker
-
+from benchmarks.engines import LONGEST, CTranslate, Marian, Ours, parts_of
+from benchmarks.sentences import MadePair, pair_of, pairs_of_a_file
+from benchmarks.server import Worker
 from model.stored.folder import CONFIG_FILE, find_model_folder
 
 OURS, CTRANSLATE = "ours, all attention", "CTranslate2"

@@ -16,8 +16,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from made_sentences import pair_of
-
+from benchmarks.sentences import pair_of
 from engine import Engine
 from model.stored.folder import ASSETS, DEFAULT_MODEL
 from ui.asking.tables import tables

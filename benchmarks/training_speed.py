@@ -22,11 +22,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from engines import marian
-from made_sentences import right_sentence
-from peers import whole_numbers
-from workers import Worker
-
+from benchmarks.engines import marian
+from benchmarks.peers import whole_numbers
+from benchmarks.sentences import right_sentence
+from benchmarks.server import Worker
 from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.text.tokenizer import START_ID
 from training.corpus.corpus import read_sentences

@@ -7,7 +7,7 @@ A lens reads a place of the residual stream as if it were the end: through the l
 layer. Source: nostalgebraist, "interpreting GPT: the logit lens" (2020). What it says of the last place is what the network
 says. What it says of others is a guess at what stands there, in the language of the end: later layers may read the same
 vector in another way, and early places are biased toward what was just written (Belrose et al., "Eliciting Latent Predictions from
-Transformers with the Tuned Lens", 2023). ``benchmarks/lens_agreement.md`` has how often each place agrees with the end.
+Transformers with the Tuned Lens", 2023). ``docs/experiments.md`` has how often each place agrees with the end.
 
 The jamo lens reads initial, medial and final apart. In the decoder the probability of a final is that of all syllables that have
 it together, so at the last place it is the network's own. In the encoder nothing reads the stream like this, and the

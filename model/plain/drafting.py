@@ -5,7 +5,7 @@ what stands there, nothing has to be decided. If it is not, the draft is repaire
 pass agrees with its whole draft, the search is done: step-by-step decoding would have asked the same questions and got the
 same answers. So the result is the same as that of ``decoding.greedy``, token for token, and the last pass holds all of its
 attention. A sentence without errors takes one pass. Of sentences with errors, more than nine of ten take three or fewer
-(benchmarks/decoding.md).
+(docs/experiments.md).
 
 This is the "aggressive decoding" of Sun et al. (ACL 2021), who go on step by step from a difference until both
 sentences agree again. Repairing all differences at once, as in a Jacobi iteration (Song et al., ICML 2021;
@@ -27,7 +27,9 @@ from model.text.tokenizer import END_ID
 
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
 AHEAD, LEAST_AHEAD = 48, 4  # tokens that a pass of ``settle_ahead`` reads; most sentences have fewer
-PASSES = 4  # 2.3% of sentences take more; step-by-step decoding costs about as much as these (benchmarks/decoding.md)
+PASSES = (
+    4  # 2.3% of sentences take more; step-by-step decoding costs about as much as these (docs/experiments.md)
+)
 
 
 class Produced(NamedTuple):

@@ -215,7 +215,7 @@ def site():
 @pytest.fixture(scope="session")
 def answer(corrector):
     """(a sentence with its correction, what the library says to a question about its first change), for the views that follow it."""
-    from benchmarks.following import questions
+    from tests.browser.questions import questions
 
     (sentence,) = corrector.correct(FOLLOWED).sentences
     found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])

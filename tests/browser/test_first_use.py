@@ -1,7 +1,4 @@
-"""The first use of a view on a server imports no library and starts no process: what it needs is there before anybody asks.
-
-How long it takes is measured by ``benchmarks/first_use.py``.
-"""
+"""The first use of a view on a server imports no library and starts no process: what it needs is there before anybody asks."""
 
 import re
 from pathlib import Path

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.hostile_texts import hostile_texts
-from benchmarks.made_sentences import right_sentence
+from benchmarks.sentences import right_sentence
 from deploy.site import figures, scripts
 from deploy.site.rules import rules
 from model.correction.second_reading import after_second_reading
@@ -17,6 +16,7 @@ from model.text.anchors import Passage, lost_anchors
 from model.text.changes import apply_changes, find_changes
 from model.text.verbatim import verbatim_spans
 from tests.browser.site_pages import answers, is_open, visiting
+from tests.hostile_texts import hostile_texts
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
 from viz.browser.explore_data import explorer_data

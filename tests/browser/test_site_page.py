@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.hostile_texts import hostile_texts
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
+from tests.hostile_texts import hostile_texts
 from ui.export import alive
 from ui.shell.declared import defaults
 from ui.wording.texts import table

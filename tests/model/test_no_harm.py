@@ -5,8 +5,7 @@
 
 import pytest
 
-from benchmarks.composed_texts import compose
-from benchmarks.harm import check
+from benchmarks.harm import check, compose
 from model import Corrector
 
 

@@ -4,9 +4,13 @@ import doctest
 
 import pytest
 
-from benchmarks import composed_spans, composed_texts, invariants
-from benchmarks.composed_texts import RECIPES, ComposedPart, ComposedText, Repetition, compose
-from benchmarks.invariants import (
+from benchmarks import harm
+from benchmarks.harm import (
+    RECIPES,
+    ComposedPart,
+    ComposedText,
+    Repetition,
+    compose,
     is_settled,
     lost_words,
     no_evidence_against,
@@ -130,8 +134,7 @@ def test_a_lost_repetition_is_seen():
     assert not list(repeats(text, corrected(text.text), "그래"))
 
 
-@pytest.mark.parametrize("module", [composed_spans, composed_texts, invariants])
-def test_examples_are_true(module):
-    found = doctest.testmod(module)
+def test_examples_are_true():
+    found = doctest.testmod(harm)
     assert found.attempted
     assert not found.failed

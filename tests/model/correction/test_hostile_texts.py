@@ -5,11 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.hostile_texts import MAKERS, hostile_texts
 from model import Correction
 from model.__main__ import main
 from model.text.protected import protected
 from model.text.tokenizer import normalise
+from tests.hostile_texts import MAKERS, hostile_texts
 
 TEXTS = list(hostile_texts(seed=21, count=10 * len(MAKERS)))
 

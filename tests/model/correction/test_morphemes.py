@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from benchmarks.hostile_texts import hostile_texts
 from model.correction.morphemes import analyse
+from tests.hostile_texts import hostile_texts
 
 
 @pytest.mark.parametrize(

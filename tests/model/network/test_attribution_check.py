@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from benchmarks.attribution_check import PlainTransformer, differences
 from model.stored.folder import WEIGHTS_FILE
+from tests.model.network.plain_transformer import PlainTransformer, differences
 
 
 def test_both_implementations_agree(tiny_corrector, tiny_folder):

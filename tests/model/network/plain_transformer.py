@@ -1,33 +1,23 @@
 """Attention, gradients and attributions against a second implementation that shares no code with the first.
 
-    python benchmarks/attribution_check.py [--model transformer]
+    python tests/model/network/plain_transformer.py [--model transformer]
 
 The second one is plain NumPy in float64, written from the papers: it reads ``weights.npz`` alone, and its derivatives are
-complex steps (Squire & Trapp, SIAM Review 1998), which have no rounding error of differences. Printed is the largest
-difference of each quantity, as a share of its largest value.
+complex steps (Squire & Trapp, SIAM Review 1998), which have no rounding error of differences.
 """
 
 import math
-import os
-import sys
-from pathlib import Path
 
-import click
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from model import Corrector
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.integrated import integrate
 from model.analysis.methods.norms import norms
 from model.analysis.methods.rollout import rollout
-from model.stored.folder import WEIGHTS_FILE, find_model_folder
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID
 
-SENTENCES = (("바블 머거요.", "밥을 먹어요."), ("나는 안갓다.", "나는 안 갔다."))
 STEP = 1e-20
 
 
@@ -197,21 +187,3 @@ def differences(corrector: Corrector, plain: PlainTransformer, source: str, targ
 
 def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.abs(one - other).max() / np.abs(other).max())
-
-
-@click.command()
-@click.option("--model", default="transformer", show_default=True)
-def main(model):
-    """Print the differences for some sentences."""
-    corrector = Corrector.load(model)
-    with np.load(find_model_folder(model) / WEIGHTS_FILE) as archive:
-        weights = {name: archive[name].astype(np.float32) for name in archive.files}
-    plain = PlainTransformer(weights, corrector.tokenizer.features(), corrector.config)
-    for source, target in SENTENCES:
-        click.echo(f"{source} -> {target}")
-        for name, apart in differences(corrector, plain, source, target).items():
-            click.echo(f"{name:>22} {apart:.1e}")
-
-
-if __name__ == "__main__":
-    main()

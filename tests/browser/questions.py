@@ -1,20 +1,9 @@
-"""How long the questions about one answer take: who wrote it, lenses, transplants, circuits, edges, why it looked, claims.
+"""The questions that views ask about one change, answered by the library: expected values of browser tests."""
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/following.py
-
-Processor time and time on the clock, in one process as a worker has it, the best of three after a first one. The sentence has 40 tokens.
-"""
-
-import sys
-import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from model import Corrector
 from model.analysis import (
     changed_twin,
     circuit_edges,
@@ -29,7 +18,6 @@ from model.analysis import (
 from model.text.changes import Change
 from model.trace.interventions import Head
 
-SENTENCE = "오늘은 날싸가 맑라서 공원에서 점심을 머꼬 친구하고 집까지 거러갔어요."
 HEAD = Head("cross_attention", 3, 0)  # the one that is asked why it looked
 
 
@@ -66,28 +54,3 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
 
 def _transplant(corrector: Any, pair, change: Change, twin, part: str, of: str) -> Callable[[], Any]:
     return lambda: patch_map(corrector, *pair, change, twin, part, of)
-
-
-def main() -> None:
-    corrector = Corrector.load()
-    (sentence,) = corrector.correct(SENTENCE).sentences
-    asked = questions(corrector, sentence.source, sentence.text, sentence.changes[-1])
-    sizes = (len(asked[f"circuit, {name}"]().members) for name in ("means", "twin"))
-    tokens = len(corrector.tokenizer.encode_source(sentence.source))
-    print(f"{tokens} tokens; members {' and '.join(map(str, sizes))}")
-    print("| question | processor, s | clock, s |\n|---|---|---|")
-    for name, ask in asked.items():
-        ask()
-        found = []
-        for _ in range(3):
-            cpu, clock = time.process_time(), time.perf_counter()
-            ask()
-            found.append((time.process_time() - cpu, time.perf_counter() - clock))
-        print(
-            f"| {name} | {min(each[0] for each in found):.2f} | {min(each[1] for each in found):.2f} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

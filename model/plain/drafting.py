@@ -27,9 +27,8 @@ from model.text.tokenizer import END_ID
 
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
 AHEAD, LEAST_AHEAD = 48, 4  # tokens that a pass of ``settle_ahead`` reads; most sentences have fewer
-PASSES = (
-    4  # 2.3% of sentences take more; step-by-step decoding costs about as much as these (docs/experiments.md)
-)
+# 2.3% of sentences take more; step-by-step decoding costs about as much as these (docs/experiments.md)
+PASSES = 4
 
 
 class Produced(NamedTuple):

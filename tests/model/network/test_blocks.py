@@ -5,10 +5,16 @@ import unicodedata
 import keras
 import numpy as np
 import pytest
-from model.network.layers import DECODER_KINDS, ENCODER_KINDS
 
 from model.network import attention, blocks, transformer
-from model.network.blocks import Block, PositionalEncoding, Residual, TokenEmbedding
+from model.network.blocks import (
+    DECODER_KINDS,
+    ENCODER_KINDS,
+    Block,
+    PositionalEncoding,
+    Residual,
+    TokenEmbedding,
+)
 from model.network.walk import Scope, decoder_scopes, walk
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig

@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from model.activations.drafting import AHEAD
 
 from model.plain.drafting import (
+    AHEAD,
     ALTERNATIVES,
     PASSES,
     Produced,

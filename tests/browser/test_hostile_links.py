@@ -21,7 +21,7 @@ HOSTILE = {
 
 
 def test_hostile_links_open_without_an_exception(open_page):
-    from ui.shell.declared import defaults
+    from ui.shell.settings import defaults
 
     page = open_page()
     for what, value in HOSTILE.items():

@@ -11,7 +11,7 @@ from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
 from tests.hostile_texts import hostile_texts
 from ui.export import alive
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.wording.texts import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."

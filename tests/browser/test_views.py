@@ -22,7 +22,7 @@ from tests.browser.visit import (
     tile,
 )
 from ui.parts.number_table import NumberTable
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.wording.texts import table
 from viz import number_text
 from viz.edges import strongest_edges

@@ -37,7 +37,7 @@ from ui.look.stage import (
     show_view,
 )
 from ui.shell import address, controls, header, notices, parts, turns
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.shell.spinner import spinner
 from ui.views import overview
 from ui.views.view import View

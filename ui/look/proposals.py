@@ -17,8 +17,7 @@ from model.trace.traced import Described
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls
-from ui.shell.declared import EDIT, PART
-from ui.shell.settings import is_number
+from ui.shell.settings import EDIT, PART, is_number
 from ui.views.edits import LONGEST_SIDE, in_words
 from ui.wording.kinds_text import kind_name
 from ui.wording.numbers_text import probability

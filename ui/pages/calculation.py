@@ -15,7 +15,7 @@ from ui.look.stage import choose_head
 from ui.parts import figures, number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.shell import address, controls, header, markup, notices
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import numbers
 from ui.wording import formulas, markdown
 from ui.wording.texts import say

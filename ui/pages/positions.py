@@ -11,7 +11,7 @@ from ui.asking import loaders, models, questions
 from ui.look import sentence
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.shell import controls, header, markup, notices
-from ui.shell.declared import DIMENSIONS, POSITIONS
+from ui.shell.settings import DIMENSIONS, POSITIONS
 from ui.wording import reading
 from ui.wording.numbers_text import about, percent
 from ui.wording.texts import language, say

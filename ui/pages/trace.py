@@ -19,7 +19,7 @@ from ui.look.proposals import show_correction
 from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more
 from ui.parts.uploads import upload
 from ui.shell import address, controls, header, markup
-from ui.shell.declared import names_of
+from ui.shell.settings import names_of
 from ui.views import VIEWS
 from ui.wording.texts import say
 

@@ -21,8 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui.components import live_text
 from ui.components.packed import component
 from ui.shell import parts
-from ui.shell.declared import defaults, names_of, steps
-from ui.shell.settings import Subject
+from ui.shell.settings import Subject, defaults, names_of, steps
 
 LONGEST = 2_000
 

@@ -1,7 +1,16 @@
-"""Settings with a type: what an address may say about them, what a page makes of it, and when they are forgotten."""
+"""The settings of the address: their types, those of all pages, and the registry to which views add theirs.
 
+A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it is reset.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import ClassVar, Literal
+
+import assets
+from engine import own_model
+from ui.look import examples
 
 Subject = Literal["", "text", "sentence", "visitor"]
 
@@ -96,3 +105,86 @@ AnySetting = Choice | Flag | Number | Ordinal | Text
 def is_number(text: str) -> bool:
     """Whether ``text`` is a short row of ASCII digits; in a link it may be anything."""
     return text.isascii() and text.isdecimal() and len(text) <= 4
+
+
+_settings: dict[str, AnySetting] = {}
+_defaults: dict[str, str] = {}
+
+
+def register(*settings: AnySetting) -> None:
+    """Make ``settings`` part of the address, before a session begins. Raises ValueError for a name that has another meaning already."""
+    for setting in settings:
+        if _settings.setdefault(setting.name, setting) != setting:
+            raise ValueError(
+                f"two settings have the name {setting.name!r}: {_settings[setting.name]} and {setting}"
+            )
+        _defaults[setting.name] = setting.default
+
+
+def registered() -> Mapping[str, AnySetting]:
+    """Each setting by its name, in the order of registration."""
+    return MappingProxyType(_settings)
+
+
+def defaults() -> Mapping[str, str]:
+    """Name -> the value of a setting that the address does not mention.
+
+    >>> defaults()["positions"], defaults()["edit"]
+    ('64', '')
+    """
+    return _defaults
+
+
+def steps() -> tuple[str, ...]:
+    """The settings whose changes are steps of the browser's history."""
+    return tuple(name for name, setting in _settings.items() if setting.is_step)
+
+
+def names_of(subject: Subject) -> tuple[str, ...]:
+    """The names of the settings about one sentence, about the whole text (its sentences included), or about the visitor.
+
+    >>> set(names_of("sentence")) < set(names_of("text"))
+    True
+    """
+    subjects = {"text": ("text", "sentence")}.get(subject, (subject,))
+    return tuple(name for name, setting in _settings.items() if setting.of in subjects)
+
+
+PART = Ordinal("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
+EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
+SHARED: tuple[AnySetting, ...] = (
+    Text("lang", "ko", of="visitor"),
+    Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
+    Flag("lecture", of="visitor"),  # larger type and fewer controls
+    Text("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
+    Text("model", own_model() or "transformer"),
+    Text("confidence"),  # the lowest of the changes that are made; empty: the model's own
+    PART,
+    EDIT,
+    # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
+    Text("accepted", of="text", is_step=True),
+    Text("rejected", of="text", is_step=True),
+    *(Text(name, first, is_step=True) for name, first in assets.FIRST_MAP.items()),  # kind, layer and head
+    Text("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
+)
+POSITIONS = Number("positions", 2, 512, start=64)
+DIMENSIONS = Number("dimensions", 2, 512, start=128, step=2)
+OF_PAGES: tuple[AnySetting, ...] = (
+    Text("q", "0,10,0"),  # the classroom's queries, keys and values: rows end at ";", cells at ","
+    Text("k", "10,0,0;0,10,0;0,0,10;0,0,10"),
+    Text("v", "1,0;10,0;100,5;1000,6"),
+    Flag("unscaled"),  # the classroom's products are not divided by the root of the width
+    Text("heads_by", "leading"),  # what the map of all heads shows: a role, or an effect
+    Text("heads_at", "copied"),  # at which characters: copied or edited
+    Text("snapshot"),  # the training step of the page on growing up; empty: the last
+    Text("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles
+    Flag("film"),  # it shows one snapshot after the other
+    Text("batch", "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요."),  # of the masks, one a line
+    Ordinal("batch_row"),  # which of these sentences is looked into; empty: the shortest
+    Text("masks_kind", "decoder_attention"),
+    POSITIONS,
+    DIMENSIONS,
+    Text("curves", "10,11,30,31"),
+    Text("moved"),  # the position of the character that its page moves, from 0; empty: the first that changed
+)
+register(*SHARED, *OF_PAGES)

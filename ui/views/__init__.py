@@ -1,42 +1,22 @@
-"""The views of one sentence, in the order of their tabs.
+"""The views of one sentence, in the order of their tabs: VIEWS show a pass, EXPERIMENTS change something in it.
 
-VIEWS show what the network did. EXPERIMENTS change something and show what it would have done. To add a view: a file here that
-declares ``VIEW``, its texts in ``assets/texts/``, and its name in this file.
+A new view is a file here that calls ``declare(View(...))``, and its texts in ``assets/texts/``. All modules of this folder are imported
+and so declare their views and settings.
 """
 
-from ui.shell.settings import AnySetting, Choice
-from ui.views import (
-    circuit,
-    decided,
-    edits,
-    fork,
-    heatmap,
-    lines,
-    numbers,
-    overview,
-    patched,
-    predict,
-    receipts,
-    received,
-    replace,
-    side_by_side,
-    sources,
-    steps,
-    why,
-    without,
-    wrote,
-)
-from ui.views.view import View
+from importlib import import_module
+from pkgutil import iter_modules
 
-VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
-)
-EXPERIMENTS: tuple[View, ...] = tuple(
-    module.VIEW for module in (without, sources, replace, fork, side_by_side, patched, circuit, why, receipts)
-)
-ALL_SETTINGS: tuple[AnySetting, ...] = (
+from ui.shell.settings import Choice, register
+from ui.views.view import DECLARED, View
+
+for _module in sorted(each.name for each in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
+
+_ordered = sorted(DECLARED, key=lambda view: view.order)
+VIEWS: tuple[View, ...] = tuple(view for view in _ordered if view.page == "attention")
+EXPERIMENTS: tuple[View, ...] = tuple(view for view in _ordered if view.page == "laboratory")
+register(
     Choice("view", tuple(view.name for view in VIEWS), is_step=True),  # the open one
     Choice("experiment", tuple(view.name for view in EXPERIMENTS), is_step=True),
-    overview.ORDER,
-    *(setting for view in (*VIEWS, *EXPERIMENTS) for setting in view.settings),
 )

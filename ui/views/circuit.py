@@ -24,7 +24,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -257,16 +257,20 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-VIEW = View(
-    "circuit",
-    describe,
-    draw,
-    SETTINGS,
-    notes,
-    idea("circuit"),
-    has_map=False,
-    figures=figures_of,
-    drawn=SETTINGS,
-    intervenes=True,
-    lacks=needs.inside("circuit"),
+VIEW = declare(
+    View(
+        "circuit",
+        "laboratory",
+        70,
+        describe,
+        draw,
+        SETTINGS,
+        notes,
+        idea("circuit"),
+        has_map=False,
+        figures=figures_of,
+        drawn=SETTINGS,
+        intervenes=True,
+        lacks=needs.inside("circuit"),
+    )
 )

@@ -16,7 +16,7 @@ from ui.shell.settings import Choice
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.sources import choose_step
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.views.wrote import number_of
 from ui.wording.numbers_text import probability
 from ui.wording.reading import changed_rows
@@ -217,15 +217,19 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [*told, say("decided_limits")]
 
 
-VIEW = View(
-    "decided",
-    describe,
-    draw,
-    SETTINGS,
-    notes,
-    idea("decided", FORMULA),
-    has_map=False,
-    figures=figures_of,
-    drawn=SETTINGS,
-    lacks=needs.answers("when_decided", "lacks_residual"),
+VIEW = declare(
+    View(
+        "decided",
+        "attention",
+        60,
+        describe,
+        draw,
+        SETTINGS,
+        notes,
+        idea("decided", FORMULA),
+        has_map=False,
+        figures=figures_of,
+        drawn=SETTINGS,
+        lacks=needs.answers("when_decided", "lacks_residual"),
+    )
 )

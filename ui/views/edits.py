@@ -17,7 +17,7 @@ from ui.parts import figures
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import reading
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
@@ -169,14 +169,18 @@ def window(lens: Lens, change: Change, positions: Sequence[int] = ()) -> tuple[i
     return start, min(end, len(lens.trace.source_tokens))
 
 
-VIEW = View(
-    "edits",
-    describe,
-    draw,
-    notes=notes,
-    explain=idea("edits", SHARE, USUAL),
-    framed=framed,
-    has_map=False,
-    figures=figures_of,
-    lacks=needs.changes,
+VIEW = declare(
+    View(
+        "edits",
+        "attention",
+        40,
+        describe,
+        draw,
+        notes=notes,
+        explain=idea("edits", SHARE, USUAL),
+        framed=framed,
+        has_map=False,
+        figures=figures_of,
+        lacks=needs.changes,
+    )
 )

@@ -16,7 +16,7 @@ from ui.shell.settings import Ordinal, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
@@ -169,14 +169,18 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("fork_note"), say("fork_forced")]
 
 
-VIEW = View(
-    "fork",
-    describe,
-    draw,
-    (STEP, TOKEN),
-    notes,
-    idea("fork"),
-    figures=figures_of,
-    intervenes=True,
-    lacks=needs.answers("road_not_taken", "lacks_interventions"),
+VIEW = declare(
+    View(
+        "fork",
+        "laboratory",
+        40,
+        describe,
+        draw,
+        (STEP, TOKEN),
+        notes,
+        idea("fork"),
+        figures=figures_of,
+        intervenes=True,
+        lacks=needs.answers("road_not_taken", "lacks_interventions"),
+    )
 )

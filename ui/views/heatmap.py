@@ -11,7 +11,7 @@ from ui.shell import address
 from ui.shell.settings import Choice, Flag
 from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -137,4 +137,4 @@ def _named(label: str) -> str:
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = View("heatmap", describe, draw, SETTINGS, notes, idea("heatmap", FORMULA))
+VIEW = declare(View("heatmap", "attention", 10, describe, draw, SETTINGS, notes, idea("heatmap", FORMULA)))

@@ -14,7 +14,7 @@ from ui.shell import address, controls
 from ui.shell.settings import Number, Text
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
@@ -176,13 +176,17 @@ def _short(head: LayerHead) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
 
 
-VIEW = View(
-    "lines",
-    describe,
-    draw,
-    (MASS, HEADS),
-    notes,
-    idea("lines", *FORMULAS),
-    choose=choose_heads,
-    draws_all=True,
+VIEW = declare(
+    View(
+        "lines",
+        "attention",
+        20,
+        describe,
+        draw,
+        (MASS, HEADS),
+        notes,
+        idea("lines", *FORMULAS),
+        choose=choose_heads,
+        draws_all=True,
+    )
 )

@@ -17,7 +17,7 @@ from ui.shell import address, controls, markup
 from ui.shell.settings import is_number
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import formulas
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -226,13 +226,17 @@ def _side_by_side(lens: Lens, panel: Panel) -> None:
         )
 
 
-VIEW = View(
-    "numbers",
-    describe,
-    draw,
-    explain=idea("numbers"),
-    one_head=one_head,
-    figures=figures_of,
-    paragraphs=paragraphs_of,
-    lacks=needs.answers("projections", "lacks_projections"),
+VIEW = declare(
+    View(
+        "numbers",
+        "attention",
+        80,
+        describe,
+        draw,
+        explain=idea("numbers"),
+        one_head=one_head,
+        figures=figures_of,
+        paragraphs=paragraphs_of,
+        lacks=needs.answers("projections", "lacks_projections"),
+    )
 )

@@ -14,7 +14,7 @@ from model.trace.selection import LayerHead, Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice
+from ui.shell.settings import Choice, register
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import open_head
@@ -24,6 +24,7 @@ from ui.wording.texts import say
 from viz.specification import Specification
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
+register(ORDER)
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
     r"D_h = \frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \,\lvert j - p(i) \rvert",

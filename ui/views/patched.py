@@ -21,7 +21,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import nats, percent
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say
@@ -161,16 +161,20 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-VIEW = View(
-    "patched",
-    describe,
-    draw,
-    SETTINGS,
-    notes,
-    idea("patch"),
-    has_map=False,
-    figures=figures_of,
-    drawn=SETTINGS,
-    intervenes=True,
-    lacks=needs.inside("patch_map"),
+VIEW = declare(
+    View(
+        "patched",
+        "laboratory",
+        60,
+        describe,
+        draw,
+        SETTINGS,
+        notes,
+        idea("patch"),
+        has_map=False,
+        figures=figures_of,
+        drawn=SETTINGS,
+        intervenes=True,
+        lacks=needs.inside("patch_map"),
+    )
 )

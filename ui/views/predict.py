@@ -23,7 +23,7 @@ from ui.views import needs
 from ui.views.edits import KIND, bars, in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording import markdown
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
@@ -263,14 +263,18 @@ def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=names, columns=columns)
 
 
-VIEW = View(
-    "predict",
-    describe,
-    draw,
-    (MARKED, REVEALED, OFFERED),
-    explain=idea("predict", FORMULA),
-    drawn=(REVEALED,),
-    has_map=False,
-    figures=figures_of,
-    lacks=needs.changes,
+VIEW = declare(
+    View(
+        "predict",
+        "attention",
+        90,
+        describe,
+        draw,
+        (MARKED, REVEALED, OFFERED),
+        explain=idea("predict", FORMULA),
+        drawn=(REVEALED,),
+        has_map=False,
+        figures=figures_of,
+        lacks=needs.changes,
+    )
 )

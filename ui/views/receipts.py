@@ -18,7 +18,7 @@ from ui.views.decided import places
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.views.why import part_name
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
@@ -169,17 +169,21 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
-VIEW = View(
-    "receipts",
-    describe,
-    draw,
-    (AS,),
-    notes,
-    idea("receipt"),
-    has_map=False,
-    figures=figures_of,
-    paragraphs=paragraphs,
-    drawn=(AS,),
-    intervenes=True,
-    lacks=needs.inside("explained"),
+VIEW = declare(
+    View(
+        "receipts",
+        "laboratory",
+        90,
+        describe,
+        draw,
+        (AS,),
+        notes,
+        idea("receipt"),
+        has_map=False,
+        figures=figures_of,
+        paragraphs=paragraphs,
+        drawn=(AS,),
+        intervenes=True,
+        lacks=needs.inside("explained"),
+    )
 )

@@ -7,7 +7,7 @@ import viz
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View
+from ui.views.view import Values, View, declare
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -72,4 +72,4 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("received_note"), *([say("received_masked")] if lens.masked is not None else [])]
 
 
-VIEW = View("received", describe, draw, (), notes)
+VIEW = declare(View("received", "attention", 70, describe, draw, (), notes))

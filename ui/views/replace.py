@@ -24,7 +24,7 @@ from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -174,16 +174,20 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("replace_note"), say("replace_click"), say("replace_mean")]
 
 
-VIEW = View(
-    "replace",
-    describe,
-    draw,
-    (INSTEAD, KEYS),
-    notes,
-    idea("replace"),
-    drawn=(INSTEAD,),
-    figures=figures_of,
-    one_head=one_head,
-    intervenes=True,
-    lacks=needs.experiment("replaced"),
+VIEW = declare(
+    View(
+        "replace",
+        "laboratory",
+        30,
+        describe,
+        draw,
+        (INSTEAD, KEYS),
+        notes,
+        idea("replace"),
+        drawn=(INSTEAD,),
+        figures=figures_of,
+        one_head=one_head,
+        intervenes=True,
+        lacks=needs.experiment("replaced"),
+    )
 )

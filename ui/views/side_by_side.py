@@ -17,7 +17,7 @@ from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Flag, Text
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
@@ -221,13 +221,17 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return found + [say("beside_difference_note")] * values["twin_difference"]
 
 
-VIEW = View(
-    "twins",
-    describe,
-    draw,
-    (OTHER, DIFFERENCE, SENTENCE, MODEL),
-    notes,
-    idea("beside"),
-    drawn=(OTHER,),
-    figures=figures_of,
+VIEW = declare(
+    View(
+        "twins",
+        "laboratory",
+        50,
+        describe,
+        draw,
+        (OTHER, DIFFERENCE, SENTENCE, MODEL),
+        notes,
+        idea("beside"),
+        drawn=(OTHER,),
+        figures=figures_of,
+    )
 )

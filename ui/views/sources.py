@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.fork import step_name
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -183,15 +183,19 @@ def _over_many(lens: Lens) -> list[str]:
     return notes
 
 
-VIEW = View(
-    "sources",
-    describe,
-    draw,
-    (STEP,),
-    notes,
-    idea("sources"),
-    has_map=False,
-    figures=figures_of,
-    intervenes=True,
-    lacks=needs.experiment("contributions"),
+VIEW = declare(
+    View(
+        "sources",
+        "laboratory",
+        20,
+        describe,
+        draw,
+        (STEP,),
+        notes,
+        idea("sources"),
+        has_map=False,
+        figures=figures_of,
+        intervenes=True,
+        lacks=needs.experiment("contributions"),
+    )
 )

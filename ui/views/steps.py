@@ -13,7 +13,7 @@ from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
 from ui.views import fork, needs
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, declare
 from ui.wording import reading
 from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
@@ -162,4 +162,6 @@ def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
 
 
-VIEW = View("steps", describe, draw, (STEP,), notes, explain, lacks=needs.probabilities)
+VIEW = declare(
+    View("steps", "attention", 30, describe, draw, (STEP,), notes, explain, lacks=needs.probabilities)
+)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.trace.interventions import Head
 from ui.look.lens import Lens
-from ui.shell.settings import AnySetting, Choice, Flag, Number
+from ui.shell.settings import AnySetting, Choice, Flag, Number, register
 from ui.wording.texts import say
 from viz.specification import Specification
 
@@ -27,6 +27,8 @@ class View:
     """
 
     name: str  # in addresses, and in the text ``view_<name>``
+    page: Literal["attention", "laboratory"]
+    order: int  # of its tab among those of the page
     describe: Callable[[Lens, Values], str]
     draw: Callable[[Lens, Values], None]
     settings: tuple[AnySetting, ...] = ()  # all that an address may say about it
@@ -63,6 +65,16 @@ class View:
             for setting in self.settings
             if isinstance(setting, Choice | Flag | Number) and setting not in self.drawn
         )
+
+
+DECLARED: list[View] = []
+
+
+def declare(view: View) -> View:
+    """Add ``view`` to the tabs of its page, and its settings to the address."""
+    DECLARED.append(view)
+    register(*view.settings)
+    return view
 
 
 def idea(name: str, *formulas: str) -> Callable[[Lens], None]:

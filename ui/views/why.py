@@ -19,7 +19,7 @@ from ui.views import needs
 from ui.views.circuit import node_name
 from ui.views.naming import file_name
 from ui.views.sources import WIDTH
-from ui.views.view import Values, View
+from ui.views.view import Values, View, declare
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -180,15 +180,19 @@ FORMULA = (
     r"\frac{q_i \cdot (k_j - \bar k)}{\sqrt d} = \sum_{\mathrm{part}} \frac{q_i^{\mathrm{part}} \cdot (k_j - \bar k)}{\sqrt d}"
     r" = \sum_{\mathrm{part}} \frac{q_i \cdot (k_j^{\mathrm{part}} - \bar k^{\mathrm{part}})}{\sqrt d}"
 )
-VIEW = View(
-    "why",
-    describe,
-    draw,
-    (AS, ROW, COLUMN),
-    notes,
-    explain,
-    figures=figures_of,
-    drawn=(AS,),
-    intervenes=True,
-    lacks=needs.answers("why_looked", "lacks_residual"),
+VIEW = declare(
+    View(
+        "why",
+        "laboratory",
+        80,
+        describe,
+        draw,
+        (AS, ROW, COLUMN),
+        notes,
+        explain,
+        figures=figures_of,
+        drawn=(AS,),
+        intervenes=True,
+        lacks=needs.answers("why_looked", "lacks_residual"),
+    )
 )

@@ -34,7 +34,7 @@ from ui.views.heads_off import (
     switch,
 )
 from ui.views.naming import file_name
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import correlation, probability
 from ui.wording.texts import say
 
@@ -206,16 +206,20 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return found
 
 
-VIEW = View(
-    "without",
-    describe,
-    draw,
-    (OFF, HEADS),
-    notes,
-    idea("without"),
-    has_map=False,
-    figures=figures_of,
-    drawn=(OFF,),
-    intervenes=True,
-    lacks=needs.experiment("head_effects"),
+VIEW = declare(
+    View(
+        "without",
+        "laboratory",
+        10,
+        describe,
+        draw,
+        (OFF, HEADS),
+        notes,
+        idea("without"),
+        has_map=False,
+        figures=figures_of,
+        drawn=(OFF,),
+        intervenes=True,
+        lacks=needs.experiment("head_effects"),
+    )
 )

@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View, idea
+from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -230,15 +230,19 @@ def switch_look(view: str) -> None:
         address.put("wrote_as", MAP)
 
 
-VIEW = View(
-    "wrote",
-    describe,
-    draw,
-    SETTINGS,
-    notes,
-    idea("wrote", FORMULA),
-    figures=figures_of,
-    tiles=tiles,
-    drawn=SETTINGS[:1],
-    lacks=needs.answers("who_wrote", "lacks_residual"),
+VIEW = declare(
+    View(
+        "wrote",
+        "attention",
+        50,
+        describe,
+        draw,
+        SETTINGS,
+        notes,
+        idea("wrote", FORMULA),
+        figures=figures_of,
+        tiles=tiles,
+        drawn=SETTINGS[:1],
+        lacks=needs.answers("who_wrote", "lacks_residual"),
+    )
 )

@@ -17,7 +17,7 @@ from tests.ui.screen import component, figures, messages, setting
 from ui.asking import loaders, loading
 from ui.asking.loading import SHOWN, StillLoading
 from ui.shell import address, parts
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.wording.texts import LANGUAGES, table
 
 KO = table("ko")

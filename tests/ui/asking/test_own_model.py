@@ -11,7 +11,7 @@ from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
 from tests.ui.shell.test_turns import wait_until
 from ui.asking import loaders
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 

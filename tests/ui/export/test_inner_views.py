@@ -11,7 +11,7 @@ from tests.planted import CODA, WRONG
 from ui.export import page
 from ui.export.parts import Choices
 from ui.look.lens import Lens
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import VIEWS, circuit, decided, patched, receipts, take_away, why, wrote
 from ui.wording.texts import table
 

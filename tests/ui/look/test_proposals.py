@@ -16,7 +16,7 @@ from ui.components.correction import WHAT, Proposal, correction
 from ui.look import proposals
 from ui.look.proposals import Decisions
 from ui.shell import address
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.wording.texts import table
 
 KO = table("ko")

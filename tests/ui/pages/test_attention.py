@@ -24,7 +24,7 @@ from tests.ui.screen import (
 )
 from ui.asking import loaders
 from ui.look import examples, look
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import VIEWS
 from ui.wording.texts import table
 

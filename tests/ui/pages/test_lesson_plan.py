@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from training.documents.sources import Sources
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
 PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer", "lesson-plan-50")

@@ -13,8 +13,8 @@ from ui.components.diagram_layout import Layer
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns, shape, visible_text
 from ui.shell import address
-from ui.shell.declared import defaults
 from ui.shell.header import PAGES
+from ui.shell.settings import defaults
 from ui.wording.texts import table
 
 KO, EN = table("ko"), table("en")

@@ -12,7 +12,7 @@ from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, send, setting
 from ui.look import examples
 from ui.shell import address
-from ui.shell.declared import defaults, steps
+from ui.shell.settings import defaults, steps
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."
 

@@ -7,9 +7,8 @@ addresses use (``ui/views/side_by_side.py`` is ``twins``).
 import pytest
 
 from tests.ui.screen import setting
-from ui.shell.declared import settings
 from ui.shell.header import PAGES
-from ui.shell.settings import Choice
+from ui.shell.settings import Choice, registered
 from ui.views import EXPERIMENTS, VIEWS
 from ui.views.lines import chosen_heads
 
@@ -43,13 +42,13 @@ OLD_PAGES = (
 
 @pytest.mark.parametrize("name", GIVEN_OUT)
 def test_every_option_that_was_given_out_is_still_one(name):
-    declared = settings()[name]
+    declared = registered()[name]
     assert isinstance(declared, Choice)
     assert set(GIVEN_OUT[name].split()) <= set(declared.options)
 
 
 def test_the_list_above_has_every_choice():
-    assert {name for name, each in settings().items() if isinstance(each, Choice)} == GIVEN_OUT.keys()
+    assert {name for name, each in registered().items() if isinstance(each, Choice)} == GIVEN_OUT.keys()
 
 
 def test_every_page_is_where_it_was():
@@ -59,9 +58,9 @@ def test_every_page_is_where_it_was():
 
 def test_settings_that_are_lists_are_read_as_they_were():
     assert chosen_heads("1.2,3.4", layers=4, heads=8) == [(0, 1), (2, 3)]
-    assert settings()["step"].read("3") == 2
-    assert settings()["unscaled"].read("1") is True
-    assert settings()["positions"].read("100") == 100
+    assert registered()["step"].read("3") == 2
+    assert registered()["unscaled"].read("1") is True
+    assert registered()["positions"].read("100") == 100
 
 
 # An address of each view and experiment, with settings that only it has, and a part of the page that shows them.

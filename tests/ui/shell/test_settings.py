@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.hostile import TEXTS
-from ui.shell import declared
+from ui.shell import settings
 from ui.shell.settings import Choice, Flag, Number, Ordinal
 from ui.views import EXPERIMENTS, VIEWS
 
@@ -53,13 +53,13 @@ def test_the_defaults_read_as_themselves():
 
 def test_no_two_settings_have_one_name():
     found = [
-        *declared.SHARED,
-        *declared.OF_PAGES,
+        *settings.SHARED,
+        *settings.OF_PAGES,
         *(s for view in (*VIEWS, *EXPERIMENTS) for s in view.settings),
     ]
     names = [setting.name for setting in found]
     assert len(set(names)) == len(names)
-    assert set(names) <= declared.defaults().keys()
+    assert set(names) <= settings.defaults().keys()
 
 
 def test_options_are_settings_whose_controls_stand_nowhere_else():

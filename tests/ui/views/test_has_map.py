@@ -7,7 +7,7 @@ from model.trace.selection import Selection
 from tests.planted import WRONG
 from ui.look.lens import Lens
 from ui.shell import controls
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS
 from viz.specification import to_json
 

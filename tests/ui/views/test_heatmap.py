@@ -16,7 +16,7 @@ from tests.ui.screen import component, figure, html, numbers, send, setting, tol
 from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.look.lens import Lens
 from ui.shell import address
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views.heatmap import cells_for, choose_cell
 from ui.views.map_cells import cells_of
 from ui.wording.texts import table

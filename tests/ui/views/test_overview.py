@@ -14,7 +14,7 @@ from tests.ui.screen import html, send, setting
 from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.look.lens import Lens
 from ui.shell import address
-from ui.shell.declared import defaults
+from ui.shell.settings import defaults
 from ui.views import overview
 from ui.wording.texts import table
 

@@ -10,8 +10,7 @@ from tests.ui.fake_corrector import one_map_trace, random_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.view_script import lens
 from ui.shell import controls
-from ui.shell.declared import defaults
-from ui.shell.settings import Choice, Text
+from ui.shell.settings import Choice, Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
 from ui.wording.texts import LANGUAGES, table
 from viz.specification import to_json

@@ -8,10 +8,10 @@ import numpy as np
 from viz.attention_info import AttentionInfo, attention_info
 from viz.attention_layout import attention_layout
 from viz.cell_overlay import HOVER_AXES, legend_entry
+from viz.figure import Specification, as_figure, weight_scale
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text
-from viz.specification import Specification, as_figure
-from viz.theme import palette, weight_scale
+from viz.theme import palette
 from viz.weight_colours import WeightColours, weight_colours
 
 RING, RING_SHARE = 14, 0.7  # pixels across a ring, at most so much of its cell

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT
 from viz.labels import visible_token, width_in_em
-from viz.theme import TITLE_HEIGHT
 from viz.token_axis import CellSize, ColumnTicks, cell_size, column_ticks
 
 # Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.

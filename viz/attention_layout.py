@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from viz.attention_info import FOOT, SCALE_HEIGHT, AttentionInfo
 from viz.cell_overlay import outlines
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, token_label
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 from viz.token_axis import row_ticks
 
 if TYPE_CHECKING:

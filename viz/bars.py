@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text, token_label
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 from viz.token_axis import ColumnTicks, cell_size, column_ticks
 
 _PANEL, _NAME, _FOOT = 84, 26, 40  # pixels: one panel, the name above it, what is below the last one

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from viz.figure import TITLE_HEIGHT, Specification, as_figure
 from viz.labels import plain_text, template_text
 from viz.row_axes import RowSizes, row_layout
-from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, palette
+from viz.theme import palette
 
 _SIZES = RowSizes(row=34, least=20, foot=70)
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from viz.figure import TITLE_HEIGHT, Specification, as_figure, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _HEIGHT, _LEAST, _FOOT = 460, 300, 46  # pixels
 _WIDTHS = (1.2, 2.4, 4.2, 6.5)  # pixels of a line, by the size of its effect

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text, token_label
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 from viz.token_axis import cell_size, column_ticks
 
 _PANEL, _NAME, _FOOT, _LEGEND = 52, 22, 40, 26  # pixels

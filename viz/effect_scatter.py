@@ -6,9 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
 from viz.mosaic_layout import MosaicHead
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x")
 _ROUNDING = 0.01  # attention to several tokens is a sum, in half precision a little more than 1

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _HEIGHT, _LEAST, _HEAD, _FOOT = 440, 270, 4, 56  # pixels
 _LOSS_SHARE, _BETWEEN = 0.28, 0.1  # of the room for both panels

@@ -5,10 +5,18 @@ from math import ceil
 
 import numpy as np
 
+from viz.figure import (
+    TITLE_HEIGHT,
+    Specification,
+    as_figure,
+    base_axis,
+    base_layout,
+    figure_title,
+    weight_scale,
+)
 from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, WIDTH, TileHead, Tiles, arrange
 from viz.labels import plain_text, template_text
-from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette, weight_scale
+from viz.theme import palette
 from viz.weight_colours import weight_colours
 
 _NAMES_HEIGHT = 76  # the colour scale, and the names of the columns

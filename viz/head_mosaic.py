@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import weight_scale
 from viz.labels import plain_text, template_text
 from viz.mosaic_layout import MosaicHead, MosaicInfo, mosaic_info, mosaic_layout, square_markers
-from viz.theme import colour_scale, palette, weight_scale
+from viz.theme import colour_scale, palette
 
 
 def head_mosaic(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from viz.figure import TITLE_HEIGHT, Specification, as_figure, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _HEIGHT, _LEAST, _FOOT = 380, 220, 110  # pixels
 

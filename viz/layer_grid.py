@@ -5,9 +5,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viz.figure import (
+    TITLE_HEIGHT,
+    Specification,
+    as_figure,
+    base_axis,
+    base_layout,
+    figure_title,
+    weight_scale,
+)
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
-from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.theme import colour_scale, palette
 from viz.token_axis import cell_size, column_ticks
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names

@@ -7,10 +7,11 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text, token_label
 from viz.number_texts import number_text, weight_text
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.theme import colour_scale, palette
 from viz.token_axis import cell_size, column_ticks
 
 SIGNED, WEIGHT = "signed", "weight"

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from viz.figure import Specification, as_figure
 from viz.labels import template_text
 from viz.layer_grid import grid_cells, grid_hover, grid_layout
-from viz.specification import Specification, as_figure
 from viz.theme import palette
 
 

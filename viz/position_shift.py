@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text, visible_token
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _HEIGHT = 360
 _DASHES = ("dash", "dot", "dashdot", "longdash")

@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette
+from viz.theme import colour_scale, palette
 
 _MATRIX_HEIGHT = 440
 _CURVES_HEIGHT = 400

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 _PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 165, 22, 66, 0.3
 

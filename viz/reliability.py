@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,9 +20,6 @@ LINE_DASHES = (
     "3 6",
 )
 
-# Pixels that stay free at the top of each figure for its title and the toolbar.
-TITLE_HEIGHT = 34
-
 
 @dataclass(frozen=True)
 class Palette:
@@ -91,76 +88,3 @@ def palette(theme: str) -> Palette:
 def colour_scale(colours: tuple[str, ...]) -> list[list]:
     """Plotly's form of evenly spaced colours: ``[[0, first], …, [1, last]]``."""
     return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
-
-
-def base_layout(theme: str) -> dict:
-    """The part of the layout that all figures share. No template: a figure brings its looks itself."""
-    colours = palette(theme)
-    return {
-        "template": {},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT_FAMILY, "size": 13, "color": colours.text},
-        "hoverlabel": {
-            "bgcolor": colours.hover_background,
-            "bordercolor": colours.quiet_text,
-            "font": {"family": FONT_FAMILY, "size": 14, "color": colours.text},
-            "align": "left",
-        },
-        "modebar": {
-            "bgcolor": "rgba(0,0,0,0)",
-            "color": colours.quiet_text,
-            "activecolor": colours.accent,
-        },
-        # A finger that drags across the figure scrolls the page; zooming is done with the toolbar's buttons.
-        "dragmode": False,
-        "hovermode": "closest",
-    }
-
-
-def base_axis(theme: str, title: str) -> dict:
-    """The part of an axis that all figures share; ``title`` is already escaped."""
-    colours = palette(theme)
-    return {
-        # A standoff makes Plotly measure the tick labels, so that long ones do not run into the title.
-        "title": {"text": title, "standoff": 8, "font": {"size": 13, "color": colours.quiet_text}},
-        "gridcolor": colours.grid,
-        "linecolor": colours.grid,
-        "ticks": "",
-        "zeroline": False,
-        # Plotly would look again and again whether a label leaves the figure: half of the time it takes to draw.
-        "ticklabeloverflow": "allow",
-    }
-
-
-def figure_title(title: str, height: float) -> dict:
-    """A title in the first ``TITLE_HEIGHT`` of ``height`` pixels; ``title`` is already escaped."""
-    return {
-        "text": title,
-        "font": {"size": 16},
-        "x": 0,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 1 - TITLE_HEIGHT / 2 / height,
-        "yanchor": "middle",
-    }
-
-
-def weight_scale(title: str, height: float) -> dict:
-    """A colour bar that lies across the top, below the title, where it takes no width from narrow screens."""
-    return {
-        "orientation": "h",
-        "lenmode": "pixels",
-        "len": 220,
-        "thickness": 10,
-        "x": 0,
-        "xanchor": "left",
-        "xpad": 0,
-        "yref": "container",
-        "y": 1 - TITLE_HEIGHT / height,
-        "yanchor": "top",
-        "ypad": 0,
-        "title": {"text": title, "side": "right", "font": {"size": 13}},
-        "tickangle": 0,
-        "outlinewidth": 0,
-    }

@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.theme import colour_scale, palette
 
 _ROW, _GAP, _FOOT, _HEAD = 40, 0.5, 44, 40  # pixels; the gap between two rows in rows
 

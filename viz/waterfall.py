@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from viz.figure import Specification, as_figure
 from viz.labels import plain_text, template_text
 from viz.row_axes import RowSizes, row_layout
-from viz.specification import Specification, as_figure
 from viz.theme import palette
 
 _SIZES = RowSizes(row=26, least=15, foot=44)

@@ -22,7 +22,7 @@ from viz import (
     place_map,
     waterfall,
 )
-from viz.specification import to_json
+from viz.figure import to_json
 
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from viz import THEMES
-from viz.theme import LINE_DASHES, TYPE_SIZE, base_layout, colour_scale, palette
+from viz.figure import base_layout
+from viz.theme import LINE_DASHES, TYPE_SIZE, colour_scale, palette
 
 ROOT = Path(__file__).parents[2]
 

@@ -25,8 +25,8 @@ from ui.views.naming import file_name, picture_title
 from ui.views.view import View
 from ui.wording.texts import language, say
 from viz.browser.plot import plot_data
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 ShownPart = tuple[str, dict]
 _CACHE = AnswerCache(entries=64, room=64 * 2**20)

@@ -22,7 +22,7 @@ from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES, lines_data
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS, steps_data
-from viz.specification import Specification
+from viz.figure import Specification
 
 if TYPE_CHECKING:
     from ui.look.lens import Lens

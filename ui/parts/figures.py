@@ -12,7 +12,7 @@ from ui.components.plot import plot
 from ui.shell import address, controls
 from ui.wording.texts import say
 from viz.browser.plot import plot_data
-from viz.specification import Specification
+from viz.figure import Specification
 
 MOST_COLUMNS_ON_A_PHONE = 20  # a figure with more scrolls inside its box, so that columns stay apart
 

@@ -27,8 +27,8 @@ from ui.views.opening import open_head
 from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 GRAPH, GROWTH, CHECKS = "graph", "growth", "checks"
 SETTINGS = (

@@ -21,8 +21,8 @@ from ui.views.wrote import number_of
 from ui.wording.numbers_text import probability
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 GRID, CURVE, READ_JAMO = "grid", "curve", "jamo"
 SETTINGS = (

@@ -15,8 +15,8 @@ from ui.views.view import Values, View, declare, idea
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 SETTINGS = (
     Choice("shown", ("weights", "difference")),  # difference: from a plain copy

@@ -21,7 +21,7 @@ from ui.views.opening import open_head
 from ui.wording.numbers_text import percent
 from ui.wording.reading import capital
 from ui.wording.texts import say
-from viz.specification import Specification
+from viz.figure import Specification
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
 register(ORDER)

@@ -25,8 +25,8 @@ from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import nats, percent
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
 SETTINGS = (

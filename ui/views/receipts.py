@@ -22,8 +22,8 @@ from ui.views.view import Values, View, declare, idea
 from ui.views.why import part_name
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))

@@ -22,8 +22,8 @@ from ui.views.sources import WIDTH
 from ui.views.view import Values, View, declare
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 PARTS, WITHOUT = "parts", "without"
 AS = Choice("why_as", (PARTS, WITHOUT))

@@ -23,8 +23,8 @@ from ui.views.sources import asked_about, choose_step
 from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
+from viz.figure import Specification
 from viz.labels import visible_token
-from viz.specification import Specification
 
 PARTS, MAP = "parts", "map"
 SETTINGS = (Choice("wrote_as", (PARTS, MAP)), Choice("wrote_order", ("size", "network")))

@@ -20,10 +20,10 @@ from viz.browser.plot import plot_data
 from viz.browser.steps import steps_data
 from viz.browser.texts import Say
 from viz.browser.traces import Trace
+from viz.figure import Specification
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.labels import SINK, template_text
-from viz.specification import Specification
 
 # Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
 # the page. Three digits are shown.

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.browser.appearance import SAVING, TYPE
 from viz.browser.script import PLOTLY, read_script, served
 from viz.browser.texts import Say
-from viz.specification import Specification, to_json
+from viz.figure import Specification, to_json
 from viz.theme import palette
 
 # Plotly finds its places by the document's own styles, so the component must not be shut off from them.

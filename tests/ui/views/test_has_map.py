@@ -9,7 +9,7 @@ from ui.look.lens import Lens
 from ui.shell import controls
 from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS
-from viz.specification import to_json
+from viz.figure import to_json
 
 SELECTIONS = (
     Selection("encoder_attention", 0, 1),

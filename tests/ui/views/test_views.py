@@ -13,7 +13,7 @@ from ui.shell import controls
 from ui.shell.settings import Choice, Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
 from ui.wording.texts import LANGUAGES, table
-from viz.specification import to_json
+from viz.figure import to_json
 
 MOST_SENTENCES = 2  # above a picture
 ALL = (*VIEWS, *EXPERIMENTS)

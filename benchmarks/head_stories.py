@@ -26,8 +26,7 @@ from model.survey.head_survey import HeadSurvey, read_head_survey
 from model.trace.interventions import Head
 from training.documents.stories import heads_of_stories, heads_table, pruning_table, sentence_table
 from ui.parts.head_numbers import SIGNS, pruning_curve
-from viz.browser.map_texts import map_texts
-from viz.browser.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, map_texts, table
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."
 PLOTLY = next((ROOT / "static").glob("plotly-cartesian-*.js"))

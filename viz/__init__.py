@@ -3,36 +3,29 @@
 In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.browser`` holds what draws in a browser by itself.
 """
 
+from viz.amounts import Amount, Measured, before_after, waterfall
 from viz.attention import MapTexts, attention_heatmap
-from viz.bars import attention_bars
-from viz.before_after import Measured, before_after
+from viz.bars import MethodPanel, attention_bars, contribution_panels
 from viz.browser.explore import Exploration, explore
-from viz.calculation import attention_steps, number_heatmap
-from viz.circuit_graph import GraphEdge, GraphNode, circuit_graph
-from viz.contribution_panels import MethodPanel, contribution_panels
-from viz.effect_scatter import attention_effect_scatter
-from viz.embedding_sizes import embedding_sizes
-from viz.growth import growth_curves
-from viz.head_grid import head_grid
-from viz.head_mosaic import head_mosaic
-from viz.head_tiles import cells_joined
-from viz.hidden import Hidden
-from viz.history import history_curves
-from viz.layer_curve import layer_curve
-from viz.layer_grid import layer_grid
-from viz.number_table import SIGNED, WEIGHT
-from viz.number_texts import number_text
-from viz.place_map import place_map
-from viz.position_shift import ShiftReference, position_shift
-from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
-from viz.positions import positional_encoding_curves, positional_encoding_heatmap
-from viz.pruning import pruning_curve
-from viz.reliability import reliability_curve
-from viz.role_mosaic import role_mosaic
-from viz.theme import THEMES
-from viz.token_branches import token_branches
-from viz.waterfall import Amount, waterfall
-from viz.weight_colours import FAINT
+from viz.graphs import GraphEdge, GraphNode, circuit_graph, token_branches
+from viz.head_grid import cells_joined, head_grid
+from viz.head_mosaic import head_mosaic, role_mosaic
+from viz.head_studies import attention_effect_scatter, pruning_curve, reliability_curve
+from viz.labels import number_text
+from viz.layers import layer_curve, layer_grid, place_map
+from viz.number_table import SIGNED, WEIGHT, attention_steps, number_heatmap
+from viz.overlay import Hidden
+from viz.positions import (
+    ShiftReference,
+    embedding_sizes,
+    position_shift,
+    position_similarity_curve,
+    position_similarity_heatmap,
+    positional_encoding_curves,
+    positional_encoding_heatmap,
+)
+from viz.theme import FAINT, THEMES
+from viz.training_curves import growth_curves, history_curves
 
 __all__ = [
     "FAINT",

@@ -1,18 +1,294 @@
-"""One attention map as a heatmap: who asks in the rows, what is looked at in the columns."""
+"""An attention map as a heatmap: queries in the rows, keys in the columns."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from viz.attention_info import AttentionInfo, attention_info
-from viz.attention_layout import attention_layout
-from viz.cell_overlay import HOVER_AXES, legend_entry
-from viz.figure import Specification, as_figure, weight_scale
-from viz.hidden import Hidden
-from viz.labels import plain_text, template_text
-from viz.theme import palette
-from viz.weight_colours import WeightColours, weight_colours
+from viz.axes import CellSize, ColumnTicks, cell_size, column_ticks, row_ticks
+from viz.figure import (
+    TITLE_HEIGHT,
+    Specification,
+    as_figure,
+    base_axis,
+    base_layout,
+    figure_title,
+    weight_scale,
+)
+from viz.labels import plain_text, template_text, token_label, visible_token, width_in_em
+from viz.overlay import HOVER_AXES, Hidden, legend_entry, outlines
+from viz.theme import WeightColours, palette, weight_colours
+
+# Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.
+TOLERANCE = 1e-4
+
+# Pixels below the title: colour scale, legend, the name of the columns; then come their labels.
+SCALE_HEIGHT = 40
+LEGEND_HEIGHT = 28
+NAME_HEIGHT = 30
+FOOT = 12
+LEAST_LEFT = 40
+# The least width of a row's label, in em: that of the end mark, so that the map does not move when the marks are hidden.
+LEAST_LABEL = width_in_em("</s>")
+
+
+@dataclass(frozen=True)
+class AttentionInfo:
+    """The data of one heatmap, checked. ``emphasis_rows`` and ``selected`` count tokens from 0."""
+
+    weights: np.ndarray  # (Q, K) float32
+    query_tokens: tuple[str, ...]  # (Q,)
+    key_tokens: tuple[str, ...]  # (K,)
+    masked: np.ndarray  # (Q, K) bool
+    padded: np.ndarray  # (Q, K) bool; no cell is both
+    emphasis_rows: frozenset[int]
+    selected: tuple[int, int] | None
+    ringed: tuple[int, ...]  # (Q,), or nothing
+    first: tuple[int, int]  # (row, column) of the first cell in the whole sentence, from 0
+    difference: bool
+    colour_max: float
+
+    @cached_property
+    def cell(self) -> CellSize:
+        return cell_size(len(self.key_tokens), len(self.query_tokens))
+
+    @cached_property
+    def columns(self) -> ColumnTicks:
+        return column_ticks(self.key_tokens, self.cell)
+
+    @property
+    def top(self) -> float:
+        """Pixels above the cells."""
+        return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
+
+    @property
+    def left(self) -> float:
+        """Pixels left of the cells. Plotly makes room for longer labels itself, and draws a second time for it."""
+        return max(LEAST_LEFT, NAME_HEIGHT + self.widest_row * self.cell.font)
+
+    @property
+    def height(self) -> float:
+        return self.top + max(len(self.query_tokens), 1) * self.cell.height + FOOT
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """(y, x) of the first cell in the figure, where positions count from 1."""
+        return self.first[0] + 1, self.first[1] + 1
+
+    @property
+    def rows_span(self) -> tuple[float, float]:
+        """The vertical axis from its lower end to its upper end."""
+        start = self.origin[0] - 0.5
+        return start + max(len(self.query_tokens), 1), start
+
+    @property
+    def columns_span(self) -> tuple[float, float]:
+        start = self.origin[1] - 0.5
+        return start, start + max(len(self.key_tokens), 1)
+
+    @property
+    def widest_row(self) -> float:
+        """The width of the widest row label, in em."""
+        return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
+
+    @property
+    def widest_column(self) -> float:
+        """The width of the widest column label, in em."""
+        return max((width_in_em(visible_token(token)) for token in self.key_tokens), default=1.0)
+
+
+def attention_info(
+    weights: ArrayLike,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    masked: ArrayLike | None,
+    padded: ArrayLike | None,
+    emphasis_rows: Sequence[int],
+    selected: tuple[int, int] | None,
+    ringed: Sequence[int] | None,
+    first: tuple[int, int],
+    difference: bool,
+    colour_max: float | None,
+    unbounded: bool,
+) -> AttentionInfo:
+    """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
+    if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
+        raise ValueError(f"tokens should be texts, received {strange[:3]}")
+    limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
+    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
+    dotted = _cells("padded", padded, weights)
+    hatched = _cells("masked", masked, weights) & ~dotted
+    if (weights[hatched] != 0).any():
+        raise ValueError(
+            f"masked cells should hold exactly 0, received {weights[hatched & (weights != 0)][0]}"
+        )
+    rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
+    if outside := [row for row in emphasis_rows if row not in rows]:
+        raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {outside}")
+    if selected is not None and not (selected[0] in rows and selected[1] in columns):
+        raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
+    rings = () if ringed is None else tuple(int(key) for key in ringed)
+    if rings and (len(rings) != len(rows) or any(key not in columns for key in rings)):
+        raise ValueError(f"ringed should have {len(rows)} numbers in {_ends(columns)}, received {rings[:5]}")
+    if colour_max is None:
+        colour_max = float(np.abs(weights).max(initial=0)) or 1.0
+    if not 0 < colour_max < np.inf:
+        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
+    return AttentionInfo(
+        weights,
+        tuple(query_tokens),
+        tuple(key_tokens),
+        hatched,
+        dotted,
+        frozenset(emphasis_rows),
+        selected,
+        rings,
+        first,
+        difference,
+        colour_max,
+    )
+
+
+def _ends(numbers: range) -> str:
+    return f"{numbers.start}..{numbers.stop - 1}"
+
+
+def _checked_weights(weights: ArrayLike, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
+    weights = np.asarray(weights, dtype=np.float32)
+    if weights.size == 0 and 0 in shape:
+        weights = np.zeros(shape, np.float32)
+    if weights.shape != shape:
+        raise ValueError(
+            f"weights should have the shape (Q, K) = {shape} of the tokens, received {weights.shape}"
+        )
+    lowest, highest = limits
+    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= highest + TOLERANCE):
+        raise ValueError(
+            f"weights should lie in {lowest}..{highest}, received {weights.min()} to {weights.max()}"
+        )
+    return weights
+
+
+def _cells(name: str, cells: ArrayLike | None, weights: np.ndarray) -> np.ndarray:
+    """(Q, K) bool, all False for None."""
+    cells = np.zeros(weights.shape, bool) if cells is None else np.asarray(cells, dtype=bool)
+    if cells.size == 0 and weights.size == 0:
+        return np.zeros(weights.shape, bool)
+    if cells.shape != weights.shape:
+        raise ValueError(f"{name} should have the shape of weights {weights.shape}, received {cells.shape}")
+    return cells
+
+
+def attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, theme: str) -> dict:
+    """The layout of ``attention_heatmap``; the MapTexts are escaped here."""
+    framed = info.selected and (info.selected[0] + 1, info.selected[1] + 1)
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(texts.title), info.height),
+        "xaxis": _key_axis(info, texts.key_axis, theme),
+        "yaxis": _query_axis(info, texts.query_axis, theme),
+        "xaxis2": _hover_axis("x", info.columns_span, info.origin[1], info.key_tokens),
+        "yaxis2": _hover_axis("y", info.rows_span, info.origin[0], info.query_tokens),
+        "shapes": outlines(framed, info.rows_span, info.columns_span, theme) if framed else [],
+        "meta": _fit(info, texts, extent),
+        "height": info.height,
+        "margin": {"t": info.top, "l": info.left, "r": 16, "b": FOOT},
+        "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
+        "legend": _legend(info),
+    }
+
+
+def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
+    """What a page needs to fit the figure to its window (``browser/plot_fit.js``) and to read cells out."""
+    rows, columns = len(info.query_tokens), len(info.key_tokens)
+    return {
+        "fit": "cells",
+        "rows": max(rows, 1),
+        "columns": max(columns, 1),
+        "extent": max(rows, columns, extent or 0, 1),
+        "row_em": round(info.widest_row, 1),
+        "column_em": round(info.widest_column, 1),
+        "upright": info.columns.angle == 0,
+        "names": [plain_text(name) for name in (texts.query, texts.key, texts.weight)],
+    }
+
+
+def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
+    columns = info.columns
+    return base_axis(theme, plain_text(title)) | {
+        "side": "top",
+        "range": info.columns_span,
+        "tickmode": "array",
+        "tickvals": [column + info.origin[1] for column in columns.positions],
+        "ticktext": columns.above(),
+        "tickangle": columns.angle,
+        "tickfont": {"size": info.cell.font},
+        "showgrid": False,
+        "constrain": "domain",
+        "constraintoward": "left",
+    }
+
+
+def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
+    start, colour = info.origin[0], palette(theme).accent
+    always = {row - info.first[0] for row in info.emphasis_rows}
+    rows = row_ticks(info.query_tokens, info.cell, always)
+    labels = (token_label(info.query_tokens[row]) for row in rows)
+    return (
+        base_axis(theme, plain_text(title))
+        | {
+            "range": info.rows_span,
+            "tickmode": "array",
+            "tickvals": [row + start for row in rows],
+            "ticktext": [
+                _emphasised(label, colour) if row in always else label
+                for row, label in zip(rows, labels, strict=True)
+            ],
+            "tickfont": {"size": info.cell.font},
+            "showgrid": False,
+            "automargin": True,
+            "constrain": "domain",
+            "constraintoward": "top",
+        }
+        | ({"scaleanchor": "x", "scaleratio": 1} if info.cell.square else {})
+    )
+
+
+def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequence[str]) -> dict:
+    """An invisible axis with a label for every place. The hover reads labels from it, also those that have no room on screen."""
+    return {
+        "overlaying": over,
+        "matches": over,
+        "range": span,
+        "tickmode": "array",
+        "tickvals": list(range(first, first + len(tokens))),
+        "ticktext": [token_label(token) for token in tokens],
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
+
+
+def _legend(info: AttentionInfo) -> dict:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "yref": "container",
+        "y": 1 - (TITLE_HEIGHT + SCALE_HEIGHT) / info.height,
+        "yanchor": "top",
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def _emphasised(label: str, colour: str) -> str:
+    return f'<b><span style="color:{colour}">{label}</span></b>'
+
 
 RING, RING_SHARE = 14, 0.7  # pixels across a ring, at most so much of its cell
 

@@ -1,14 +1,178 @@
-"""One square for each head of a network, coloured by a number."""
+"""One square for each head of a network: coloured by an effect, or by the head's role."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
-from viz.figure import weight_scale
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
 from viz.labels import plain_text, template_text
-from viz.mosaic_layout import MosaicHead, MosaicInfo, mosaic_info, mosaic_layout, square_markers
 from viz.theme import colour_scale, palette
+
+MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
+
+# Pixels; the kinds and the heads' numbers are part of the names.
+_CELL, _NAMES, _KINDS, _FOOT = (
+    34,
+    76,
+    42,
+    12,
+)
+_GAP = 0.8  # cells between the kinds
+_FRAME = 0.06  # cells around all, where half of an outer frame lies
+
+
+@dataclass(frozen=True)
+class MosaicInfo:
+    grids: dict[str, np.ndarray]  # (L, H) float32 by kind
+    starts: dict[str, float]  # the x of each kind's first head
+    names: dict[str, str]
+    chosen: tuple[MosaicHead, ...]
+    largest: float
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind for kind, grid in self.grids.items() if grid.size)
+
+    @property
+    def heads(self) -> list[MosaicHead]:
+        return [(kind, *place) for kind in self.kinds for place in np.ndindex(self.grids[kind].shape)]
+
+    @property
+    def layers(self) -> int:
+        return max((len(grid) for grid in self.grids.values()), default=0)
+
+    @property
+    def width(self) -> float:
+        """In cells."""
+        return sum(grid.shape[1] + _GAP for grid in self.grids.values()) - _GAP if self.kinds else 1.0
+
+    @property
+    def height(self) -> float:
+        return TITLE_HEIGHT + _NAMES + max(self.layers, 1) * _CELL + _FOOT
+
+    def places(self, heads: Sequence[MosaicHead]) -> dict[str, list[float]]:
+        """x and y of the squares of ``heads``."""
+        return {
+            "x": [self.starts[kind] + head for kind, _, head in heads],
+            "y": [layer for _, layer, _ in heads],
+        }
+
+
+def mosaic_info(
+    values: Mapping[str, ArrayLike],
+    names: Mapping[str, str] | None,
+    chosen: Collection[MosaicHead],
+    largest: float | None,
+) -> MosaicInfo:
+    grids = {kind: np.asarray(grid, np.float32) for kind, grid in values.items()}
+    for kind, grid in grids.items():
+        if grid.ndim != 2 or np.isinf(grid).any():
+            raise ValueError(f"values of {kind} should be (L, H) and finite, received {grid.shape}: {grid}")
+    starts, place = {}, 0.0
+    for kind, grid in grids.items():
+        starts[kind] = place
+        place += grid.shape[1] + _GAP
+    known = {(kind, *place) for kind, grid in grids.items() for place in np.ndindex(grid.shape)}
+    framed = tuple((kind, layer, head) for kind, layer, head in chosen)
+    if strange := [each for each in framed if each not in known]:
+        raise ValueError(f"chosen should be heads of the values, received {strange}")
+    if largest is None:
+        sizes = np.concatenate([np.abs(grid).ravel() for grid in grids.values()] or [np.zeros(0)])
+        largest = float(np.nanmax(sizes, initial=0)) or 1.0
+    if not 0 < largest < np.inf:
+        raise ValueError(f"largest should be finite and positive, received {largest}")
+    called = {kind: (names or {}).get(kind, kind) for kind in grids}
+    return MosaicInfo(grids, starts, called, framed, largest)
+
+
+def square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str]) -> go.Scatter:
+    layer_title, head_title = map(template_text, titles)
+    texts = [
+        f"{template_text(info.names[kind])}<br>{layer_title} {layer + 1} · {head_title} {head + 1}<br>{text}"
+        for (kind, layer, head), text in zip(info.heads, told, strict=True)
+    ]
+    return go.Scatter(
+        **info.places(info.heads),
+        customdata=[list(head) for head in info.heads],
+        text=texts,
+        mode="markers",
+        marker={"symbol": "square", "size": 20, "opacity": 0},
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -> go.Layout:
+    colours = palette(theme)
+    heads = [
+        (info.starts[kind] + head, head) for kind in info.kinds for head in range(info.grids[kind].shape[1])
+    ]
+    frames = [
+        {
+            "type": "rect",
+            "x0": info.starts[kind] + head - 0.5,
+            "x1": info.starts[kind] + head + 0.5,
+            "y0": layer - 0.5,
+            "y1": layer + 0.5,
+            "line": {"color": colours.accent, "width": 3},
+        }
+        for kind, layer, head in info.chosen
+    ]
+    kinds = [
+        {
+            "text": plain_text(info.names[kind]),
+            "x": info.starts[kind] + (info.grids[kind].shape[1] - 1) / 2,
+            "xanchor": "center",
+            "y": -0.5,
+            "yanchor": "bottom",
+            "yshift": 20,
+            "showarrow": False,
+            "font": {"size": 12, "color": colours.text},
+        }
+        for kind in info.kinds
+    ]
+    shared = {"tickmode": "array", "showgrid": False, "fixedrange": True}
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), info.height),
+            "xaxis": base_axis(theme, "")
+            | shared
+            | {
+                "side": "top",
+                "range": [-0.5 - _FRAME, info.width - 0.5 + _FRAME],
+                "tickvals": [place for place, _ in heads],
+                "ticktext": [str(head + 1) for _, head in heads],
+            },
+            "yaxis": base_axis(theme, plain_text(layer_title))
+            | shared
+            | {
+                "range": [max(info.layers, 1) - 0.5 + _FRAME, -0.5 - _FRAME],
+                "tickvals": list(range(info.layers)),
+                "ticktext": [str(layer + 1) for layer in range(info.layers)],
+                "automargin": True,
+            },
+            "annotations": kinds,
+            "shapes": frames,
+            "height": info.height,
+            "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
+            "hoverdistance": 300,
+            # It grows upwards where a phone breaks it into lines: eight roles are four lines.
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 1 - (TITLE_HEIGHT + _NAMES - _KINDS) / info.height,
+                "yanchor": "bottom",
+                "entrywidth": 108,
+                "font": {"size": 11},
+                "bgcolor": "rgba(0,0,0,0)",
+            },
+        }
+    )
 
 
 def head_mosaic(
@@ -110,3 +274,95 @@ def _told(info: MosaicInfo, margins: Mapping[str, np.ndarray], title: str, signe
         interval = f" ± {margin:.3f}" if np.isfinite(margin) else ""
         told.append(f"{template_text(title)}: <b>{shown}</b>{interval}")
     return told
+
+
+def role_mosaic(
+    roles: Mapping[str, Sequence[Sequence[str]]],
+    labels: Mapping[str, tuple[str, str]],
+    *,
+    details: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+    layer_title: str = "Layer",
+    head_title: str = "Head",
+    theme: str = "light",
+) -> go.Figure:
+    """The squares of ``head_mosaic``, each with the colour and the sign of the head's role; the legend names the roles there are.
+
+    Args:
+        roles: by kind, for each layer the role of each head.
+        labels: by role the sign that stands in a square, one character, and what the legend calls it. The last role
+            is the one of heads without any; its colour is quiet.
+        details: by kind, for each layer what the hover adds about each head.
+
+    Raises ValueError for a role without a label, for more roles than there are colours, and for an unknown theme.
+
+    >>> labels = {"copy": ("C", "copies"), "next": ("N", "next character"), "broad": ("·", "looks broadly")}
+    >>> figure = role_mosaic({"cross_attention": [["copy", "next"], ["copy", "broad"]]}, labels)
+    >>> [trace.name for trace in figure.data if trace.name]
+    ['C copies', 'N next character', '· looks broadly']
+    """
+    found = {role for grid in roles.values() for row in grid for role in row}
+    if strange := sorted(found - set(labels)):
+        raise ValueError(f"each role should have a label, received {strange}")
+    order = list(labels)
+    distinct = palette(theme).qualitative[: len(order) - 1]
+    if len(order) > len(distinct) + 1:
+        raise ValueError(f"at most {len(distinct) + 1} roles have colours, received {len(order)}")
+    colours = [*distinct, palette(theme).grid]
+    grids = {kind: [[order.index(role) for role in row] for row in grid] for kind, grid in roles.items()}
+    info = mosaic_info(grids, names, (), None)
+    figure = go.Figure(layout=mosaic_layout(info, title, layer_title, theme))
+    for kind in info.kinds:
+        figure.add_trace(_role_squares(info, kind, colours))
+    for number, role in enumerate(order):
+        if role in found:
+            figure.add_trace(_role_signs(info, number, labels[role], colours[number]))
+    if info.kinds:
+        told = []
+        for kind, layer, head in info.heads:
+            more = details[kind][layer][head] if details and kind in details else ""
+            parts = labels[roles[kind][layer][head]][1], more
+            told.append("<br>".join(template_text(text) for text in parts if text))
+        figure.add_trace(square_markers(info, (layer_title, head_title), told))
+    return figure
+
+
+def _role_squares(info: MosaicInfo, kind: str, colours: Sequence[str]) -> go.Heatmap:
+    """Role number n lies between n - 0.5 and n + 0.5."""
+    steps = [place for number in range(len(colours)) for place in (number, number + 1)]
+    scale = [[place / len(colours), colours[number // 2]] for number, place in enumerate(steps)]
+    return go.Heatmap(
+        z=info.grids[kind],
+        x0=info.starts[kind],
+        dx=1,
+        zmin=-0.5,
+        zmax=len(colours) - 0.5,
+        colorscale=scale,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hoverinfo="skip",
+    )
+
+
+def _role_signs(info: MosaicInfo, number: int, label: tuple[str, str], colour: str) -> go.Scatter:
+    sign, name = label
+    heads = [each for each in info.heads if info.grids[each[0]][each[1:]] == number]
+    return go.Scatter(
+        **info.places(heads),
+        mode="markers+text",
+        marker={"symbol": "square", "size": 16, "color": colour},
+        text=[plain_text(sign)] * len(heads),
+        textfont={"color": _readable_on(colour), "size": 15},
+        name=plain_text(f"{sign} {name}"),
+        hoverinfo="skip",
+    )
+
+
+def _readable_on(colour: str) -> str:
+    """Black or white, whichever stands out more from ``colour`` (WCAG 2.2, relative luminance)."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    luminance = float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"

@@ -1,14 +1,15 @@
-"""The positional encoding: a heatmap of its matrix, and curves of single dimensions."""
+"""The positional encoding: its matrix and curves, similarity of positions, shifts, and its size beside the embedding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
-from viz.labels import plain_text, template_text
+from viz.axes import cell_size, column_ticks
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
+from viz.labels import plain_text, template_text, token_label, visible_token
 from viz.theme import colour_scale, palette
 
 _MATRIX_HEIGHT = 440
@@ -162,3 +163,329 @@ def _checked_matrix(matrix: ArrayLike) -> np.ndarray:
     if matrix.size and not (matrix.min() >= -1.0001 and matrix.max() <= 1.0001):
         raise ValueError(f"matrix should hold values in -1..1, received {matrix.min()} to {matrix.max()}")
     return matrix
+
+
+_SIMILARITY_HEIGHT = 480
+_CURVE_HEIGHT = 320
+_SCALE_HEIGHT = 62  # of the colour scale with its title and numbers
+
+
+def position_similarity_heatmap(
+    similarities: np.ndarray,
+    *,
+    title: str = "",
+    titles: tuple[str, str] = ("Position", "Similarity"),
+    theme: str = "light",
+) -> go.Figure:
+    """Heatmap of the dot products of all pairs of positional encodings, positions from 0 on both axes.
+
+    Args:
+        similarities: (P, P) floats. Colours run from the negative of the largest of them (blue) over 0 to the
+            largest itself (red), which is that of a position with itself.
+        titles: of both axes and of the colour scale; also in the hover.
+
+    The numbers travel exactly, as float32: 64 x 64 of them take 22 kB of JSON, 512 x 512 take 1.4 MB.
+    Raises ValueError for another shape and for an unknown theme.
+
+    >>> position_similarity_heatmap(np.array([[4.0, 3.0], [3.0, 4.0]])).data[0].z.tolist()
+    [[4.0, 3.0], [3.0, 4.0]]
+    """
+    similarities = _checked(similarities, 2)
+    if similarities.shape[0] != similarities.shape[1]:
+        raise ValueError(f"similarities should have the shape (P, P), received {similarities.shape}")
+    positions = max(len(similarities), 1)
+    axis = base_axis(theme, plain_text(titles[0])) | {"showgrid": False}
+    layout = base_layout(theme) | {
+        "title": figure_title(plain_text(title), _SIMILARITY_HEIGHT),
+        # Square cells, so that the same distance is the same line in every direction.
+        "xaxis": axis | {"range": [0.5, positions + 0.5], "constrain": "domain", "constraintoward": "left"},
+        "yaxis": axis
+        | {
+            "range": [positions + 0.5, 0.5],
+            "scaleanchor": "x",
+            "constrain": "domain",
+            "constraintoward": "top",
+            "automargin": True,
+        },
+        "height": _SIMILARITY_HEIGHT,
+        "margin": {"t": TITLE_HEIGHT + _SCALE_HEIGHT, "l": 50, "r": 16, "b": 50},
+    }
+    figure = go.Figure(layout=layout)
+    if similarities.size:
+        figure.add_trace(_heatmap(similarities, titles, theme))
+    return figure
+
+
+def _heatmap(similarities: np.ndarray, titles: tuple[str, str], theme: str) -> go.Heatmap:
+    largest = float(np.abs(similarities).max()) or 1.0
+    position_name, value_name = (template_text(name) for name in titles)
+    return go.Heatmap(
+        z=similarities,
+        x0=1,
+        y0=1,
+        zmin=-largest,
+        zmax=largest,
+        colorscale=colour_scale(palette(theme).diverging),
+        hovertemplate=f"{position_name}: <b>%{{y:d}}</b>, <b>%{{x:d}}</b>"
+        f"<br>{value_name}: <b>%{{z:.2f}}</b><extra></extra>",
+        colorbar=weight_scale(plain_text(titles[1]), _SIMILARITY_HEIGHT)
+        | {"title": {"text": plain_text(titles[1]), "side": "top", "font": {"size": 13}}},
+    )
+
+
+def position_similarity_curve(
+    by_distance: np.ndarray,
+    *,
+    title: str = "",
+    titles: tuple[str, str] = ("Distance", "Similarity"),
+    theme: str = "light",
+) -> go.Figure:
+    """Similarity against the distance of two positions.
+
+    Args:
+        by_distance: (P,) floats, the similarity of positions that lie 0, 1, 2, … apart.
+        titles: of distance and similarity, on the axes and in the hover.
+
+    Raises ValueError for another rank and for an unknown theme.
+
+    >>> position_similarity_curve(np.array([4.0, 3.0, 1.0])).data[0].y.tolist()
+    [4.0, 3.0, 1.0]
+    """
+    by_distance = _checked(by_distance, 1)
+    colours = palette(theme)
+    layout = base_layout(theme) | {
+        "title": figure_title(plain_text(title), _CURVE_HEIGHT),
+        "xaxis": base_axis(theme, plain_text(titles[0])) | {"rangemode": "tozero"},
+        "yaxis": base_axis(theme, plain_text(titles[1]))
+        | {"rangemode": "tozero", "zeroline": True, "zerolinecolor": colours.quiet_text, "automargin": True},
+        "height": _CURVE_HEIGHT,
+        "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
+    }
+    figure = go.Figure(layout=layout)
+    if by_distance.size:
+        distance_name, value_name = (template_text(name) for name in titles)
+        figure.add_trace(
+            go.Scatter(
+                x0=0,
+                dx=1,
+                y=by_distance,
+                mode="lines+markers" if len(by_distance) <= 64 else "lines",
+                line={"color": colours.qualitative[0], "width": 2},
+                hovertemplate=f"{distance_name}: <b>%{{x:d}}</b>"
+                f"<br>{value_name}: <b>%{{y:.2f}}</b><extra></extra>",
+            )
+        )
+    return figure
+
+
+def _checked(values: ArrayLike, rank: int) -> np.ndarray:
+    values = np.asarray(values, np.float32)
+    if values.size == 0:
+        return np.zeros((0,) * rank, np.float32)
+    if values.ndim != rank:
+        raise ValueError(f"similarities should have {rank} dimensions, received the shape {values.shape}")
+    return values
+
+
+_HEIGHT = 360
+_DASHES = ("dash", "dot", "dashdot", "longdash")
+_LEGEND_HEIGHT = 48
+
+
+@dataclass(frozen=True)
+class ShiftReference:
+    """A token that stands in the place of the one that moves, as a level line.
+
+    >>> ShiftReference("방", 5.0).token
+    '방'
+    """
+
+    token: str
+    value: float
+
+
+def position_shift(
+    moved: np.ndarray,
+    others: Sequence[ShiftReference] = (),
+    *,
+    title: str = "",
+    titles: tuple[str, str] = ("Positions moved", "Distance"),
+    moved_name: str = "the same token, moved",
+    other_name: str = "{token} in its place",
+    theme: str = "light",
+) -> go.Figure:
+    """A measure of a moved token against how far it moved, and the same measure of ``others`` that did not.
+
+    Args:
+        moved: (P,) floats, the measure after 0, 1, 2, … positions.
+        others: at most a few; each gets its own colour and dash.
+        titles: of the axis of positions and of the measure, also in the hover.
+        moved_name, other_name: legend texts; ``{token}`` is where the token goes.
+
+    Raises ValueError for another rank and for an unknown theme.
+
+    >>> figure = position_shift(np.array([0.0, 1.0, 2.0]), [ShiftReference("방", 5.0)])
+    >>> [trace.name for trace in figure.data]
+    ['the same token, moved', '방 in its place']
+    """
+    moved = np.asarray(moved, np.float32)
+    if moved.ndim != 1:
+        raise ValueError(f"moved should have the shape (P,), received {moved.shape}")
+    layout = base_layout(theme) | {
+        "title": figure_title(plain_text(title), _HEIGHT),
+        "xaxis": base_axis(theme, plain_text(titles[0])),
+        "yaxis": base_axis(theme, plain_text(titles[1])) | {"rangemode": "tozero", "automargin": True},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+        "showlegend": True,
+        "height": _HEIGHT + _LEGEND_HEIGHT,
+        "margin": {"t": TITLE_HEIGHT + _LEGEND_HEIGHT, "l": 50, "r": 16, "b": 50},
+    }
+    if not moved.size:
+        return go.Figure(layout=layout)
+    names = [other_name.replace("{token}", visible_token(other.token)) for other in others]
+    levels = [
+        _level(other, name, len(moved), index, titles, theme)
+        for index, (other, name) in enumerate(zip(others, names, strict=True))
+    ]
+    return go.Figure([_curve(moved, moved_name, titles, theme), *levels], layout)
+
+
+def _curve(moved: np.ndarray, name: str, titles: tuple[str, str], theme: str) -> go.Scatter:
+    shift_name, value_name = (template_text(text) for text in titles)
+    return go.Scatter(
+        x0=0,
+        dx=1,
+        y=moved,
+        mode="lines",
+        name=plain_text(name),
+        line={"color": palette(theme).qualitative[0], "width": 3},
+        hovertemplate=f"{template_text(name)}<br>{shift_name}: <b>%{{x:d}}</b>"
+        f"<br>{value_name}: <b>%{{y:.3f}}</b><extra></extra>",
+    )
+
+
+def _level(
+    other: ShiftReference, name: str, positions: int, index: int, titles: tuple[str, str], theme: str
+) -> go.Scatter:
+    colours = palette(theme).qualitative[1:]
+    return go.Scatter(
+        x=[0, max(positions - 1, 1)],
+        y=[other.value, other.value],
+        mode="lines",
+        name=plain_text(name),
+        line={"color": colours[index % len(colours)], "width": 2, "dash": _DASHES[index % len(_DASHES)]},
+        hovertemplate=f"{template_text(name)}<br>{template_text(titles[1])}: <b>%{{y:.3f}}</b><extra></extra>",
+    )
+
+
+_SIZES_HEIGHT = 380
+_SIZES_LEGEND = 64  # three entries, below one another on a phone
+
+
+@dataclass(frozen=True)
+class _Series:
+    name: str
+    values: np.ndarray  # (S,)
+    colour: str
+    pattern: str  # of the bars; "" is plain
+
+
+def embedding_sizes(
+    tokens: Sequence[str],
+    embedding: np.ndarray,
+    scaled: np.ndarray,
+    encoding: np.ndarray,
+    *,
+    title: str = "",
+    titles: tuple[str, str] = ("Token", "Length of the vector"),
+    names: tuple[str, str, str] = ("embedding", "embedding × √D", "positional encoding"),
+    theme: str = "light",
+) -> go.Figure:
+    """Two bars for each token, its embedding without and with the factor, and the encoding as a line. Positions count from 1.
+
+    Args:
+        tokens: (S,) labels, in the order of the sentence; repeated ones keep their own places.
+        embedding, scaled, encoding: (S,) lengths.
+        titles: of the axis of tokens and that of lengths.
+        names: of the three in the legend and in the hover.
+
+    Raises ValueError where the lengths differ and for an unknown theme.
+
+    >>> figure = embedding_sizes(["가", "방"], np.array([1.0, 1.5]), np.array([16.0, 24.0]), np.array([11.0, 11.0]))
+    >>> [trace.name for trace in figure.data]
+    ['embedding', 'embedding × √D', 'positional encoding']
+    """
+    series = _series(tokens, (embedding, scaled, encoding), names, theme)
+    cell = cell_size(len(tokens))
+    ticks = column_ticks(tokens, cell)
+    layout = base_layout(theme) | {
+        "title": figure_title(plain_text(title), _SIZES_HEIGHT),
+        "barmode": "group",
+        "bargap": 0.25,
+        "xaxis": base_axis(theme, plain_text(titles[0]))
+        | {
+            "showgrid": False,
+            "range": [0.5, max(len(tokens), 1) + 0.5],
+            "tickvals": [position + 1 for position in ticks.positions],
+            "ticktext": ticks.below(),
+            "tickangle": ticks.angle,
+            "tickfont": {"size": cell.font},
+            "automargin": True,
+        },
+        "yaxis": base_axis(theme, plain_text(titles[1])) | {"rangemode": "tozero", "automargin": True},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+        "showlegend": True,
+        "height": _SIZES_HEIGHT + _SIZES_LEGEND,
+        "margin": {"t": TITLE_HEIGHT + _SIZES_LEGEND, "l": 50, "r": 16, "b": 50},
+    }
+    if not len(tokens):
+        return go.Figure(layout=layout)
+    plain, factor, position = series
+    labels = [token_label(token) for token in tokens]
+    return go.Figure([_bars(plain, labels), _bars(factor, labels), _size_line(position, labels)], layout)
+
+
+def _series(
+    tokens: Sequence[str], lengths: Iterable[ArrayLike], names: Iterable[str], theme: str
+) -> list[_Series]:
+    arrays = [np.asarray(each, np.float32) for each in lengths]
+    if any(each.shape != (len(tokens),) for each in arrays):
+        shapes = [each.shape for each in arrays]
+        raise ValueError(f"each of {len(tokens)} tokens should have three lengths, received {shapes}")
+    colours = palette(theme).qualitative
+    looks = ((colours[0], "/"), (colours[0], ""), (colours[1], ""))
+    return [_Series(name, values, *look) for name, values, look in zip(names, arrays, looks, strict=True)]
+
+
+def _bars(series: _Series, labels: list[str]) -> go.Bar:
+    return go.Bar(
+        x0=1,
+        y=series.values,
+        name=plain_text(series.name),
+        customdata=labels,
+        marker={
+            "color": series.colour,
+            "pattern": {"shape": series.pattern, "size": 5, "solidity": 0.35},
+            "line": {"width": 0},
+        },
+        hovertemplate=_hover(series),
+    )
+
+
+def _size_line(series: _Series, labels: list[str]) -> go.Scatter:
+    return go.Scatter(
+        x0=1,
+        y=series.values,
+        name=plain_text(series.name),
+        customdata=labels,
+        mode="lines+markers",
+        marker={"size": 5, "symbol": "diamond"},
+        line={"color": series.colour, "width": 3},
+        hovertemplate=_hover(series),
+    )
+
+
+def _hover(series: _Series) -> str:
+    return (
+        f"<b>%{{customdata}}</b> (%{{x:d}})<br>{template_text(series.name)}: <b>%{{y:.2f}}</b><extra></extra>"
+    )

@@ -11,7 +11,7 @@ from deploy.site import packed, rules, runtime, scripts, stored
 from deploy.site.figures import sizes, template
 from deploy.site.page import PackedPart, page
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
-from viz.browser.script import FONT, PLOTLY
+from viz.browser.document import FONT, PLOTLY
 from viz.browser.texts import FIRST, LANGUAGES, table
 from viz.theme import THEMES
 

@@ -12,7 +12,10 @@ from typing import Any
 
 from deploy.site.more_figures import more_figures, more_sizes
 from model.trace.trace import AttentionTrace
-from viz import attention_info, head_tiles, labels, theme, token_axis
+from viz import attention as attention_info
+from viz import axes as token_axis
+from viz import figure, labels
+from viz import head_grid as head_tiles
 from viz.browser.explore_data import explorer_data
 from viz.browser.texts import Say
 from viz.head_grid import _FOOT, _NAMES_HEIGHT
@@ -63,7 +66,7 @@ def sizes() -> dict[str, Any]:
         ),
         **_numbers(head_tiles, "WIDTH MOST_CELLS _LARGEST_TILE _SMALLEST_TILE"),
         **_numbers(labels, "TICK_LENGTH NARROW_EM"),
-        **_numbers(theme, "TITLE_HEIGHT"),
+        **_numbers(figure, "TITLE_HEIGHT"),
         "GRID_NAMES": _NAMES_HEIGHT,
         "GRID_FOOT": _FOOT,
         "WIDE": _wide(),

@@ -13,10 +13,16 @@ import viz
 from model.plain.positions import positional_encoding
 from model.trace.trace import AttentionTrace
 from viz import bars, number_table
-from viz import contribution_panels as draw_panels
+from viz.bars import (
+    _MAY_SHRINK,
+    _PANELS_FOOT,
+    _PANELS_LEGEND,
+    _PANELS_NAME,
+    _PANELS_PANEL,
+    contribution_panels,
+)
 from viz.browser.plot import plot_data
 from viz.browser.texts import Say
-from viz.contribution_panels import _FOOT, _LEGEND, _MAY_SHRINK, _NAME, _PANEL
 
 POSITIONS = 64  # rows of the picture of the positional encoding
 CURVES = (10, 11, 30, 31)  # dimensions whose curves are drawn, of those that there are
@@ -63,10 +69,10 @@ def more_sizes() -> dict[str, dict[str, float]]:
     return {
         "BARS": {name: getattr(bars, f"_{name}") for name in ("PANEL", "NAME", "FOOT", "LEGEND")},
         "PANELS": {
-            "PANEL": _PANEL,
-            "NAME": _NAME,
-            "FOOT": _FOOT,
-            "LEGEND": _LEGEND,
+            "PANEL": _PANELS_PANEL,
+            "NAME": _PANELS_NAME,
+            "FOOT": _PANELS_FOOT,
+            "LEGEND": _PANELS_LEGEND,
             "MAY_SHRINK": _MAY_SHRINK,
         },
         "TABLE": {
@@ -99,7 +105,7 @@ def _panels(say: Say, theme: str) -> go.Figure:
     panels = [
         viz.MethodPanel(say(f"method_{name}"), np.ones(2), intervened=name == METHODS[0]) for name in METHODS
     ]
-    return draw_panels(
+    return contribution_panels(
         panels,
         _TOKENS,
         split=1,

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from deploy.site import one_file, scripts
-from viz.browser.document import digest, whole
+from viz.browser.document import FOLDER as BROWSER
+from viz.browser.document import Script, declared, digest, whole
 from viz.browser.explore import EXPLORE
 from viz.browser.lines import LINES
 from viz.browser.plot import PLOT
-from viz.browser.script import FOLDER as BROWSER
-from viz.browser.script import Script, declared
 from viz.browser.steps import STEPS
 
 HERE = Path(__file__).parent

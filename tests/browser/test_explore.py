@@ -13,8 +13,7 @@ from tests.browser.visit import CELLS, PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large
 from viz import explore
-from viz.browser.lines import thinned
-from viz.edges import strongest_edges
+from viz.browser.lines import strongest_edges, thinned
 
 TRACE = random_trace("고갱님이 왓다", "고객님이 왔다", seed=4)
 NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cell}</div>"

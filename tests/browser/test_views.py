@@ -25,7 +25,7 @@ from ui.parts.number_table import NumberTable
 from ui.shell.settings import defaults
 from ui.wording.texts import table
 from viz import number_text
-from viz.edges import strongest_edges
+from viz.browser.lines import strongest_edges
 from viz.labels import log_odds
 
 SENTENCE = "고갱님이 오셧습니다."

@@ -9,7 +9,7 @@ import pytest
 
 from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
 from viz.figure import TITLE_HEIGHT
-from viz.number_texts import weight_text
+from viz.labels import weight_text
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from viz import GraphEdge, GraphNode, Measured, before_after, circuit_graph, place_map
+from viz import GraphEdge, GraphNode, Measured
+from viz.amounts import before_after
+from viz.graphs import circuit_graph
+from viz.layers import place_map
 
 NODES = [
     GraphNode("<b>거", 0, "token"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.edges import strongest_edges
+from viz.browser.lines import strongest_edges
 
 
 def test_the_fewest_keys_that_carry_the_mass_the_strongest_first():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from viz import ShiftReference, embedding_sizes, position_shift
+from viz import ShiftReference
+from viz.positions import embedding_sizes, position_shift
 
 
 def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():

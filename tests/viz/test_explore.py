@@ -13,7 +13,7 @@ from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
 from viz.browser import explore_data
-from viz.browser.patches import pixels_of
+from viz.browser.explore_data import pixels_of
 from viz.browser.steps import WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")

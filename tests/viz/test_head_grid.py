@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from viz import cells_joined, head_grid
-from viz.head_grid import NO_CELL, STRONGEST, WEAKEST
-from viz.head_tiles import MOST_CELLS
+from viz.head_grid import MOST_CELLS, NO_CELL, STRONGEST, WEAKEST
 
 
 def random_weights(layers=2, heads=3, queries=4, keys=5) -> np.ndarray:

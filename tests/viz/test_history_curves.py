@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from viz import history_curves
-from viz.history import coolings
+from viz.training_curves import coolings
 
 
 def history() -> pd.DataFrame:

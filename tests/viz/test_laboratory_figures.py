@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from viz import (
-    THEMES,
-    MethodPanel,
-    attention_effect_scatter,
-    contribution_panels,
-    head_mosaic,
-    pruning_curve,
-    role_mosaic,
-)
+from viz import THEMES, MethodPanel, attention_effect_scatter, head_mosaic, pruning_curve
+from viz.bars import contribution_panels
+from viz.head_mosaic import role_mosaic
 from viz.theme import palette
 
 KINDS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from viz import layer_curve, layer_grid
 from viz.figure import to_json
+from viz.layers import layer_curve, layer_grid
 
 TEXTS, PROBABILITIES = [["가", "나", ""], ["각", "나", ""]], [[0.25, 0.5, np.nan], [0.75, 1.0, np.nan]]
 PLACES, TOKENS = ["입력", "1층"], ["각", "나", "</s>"]

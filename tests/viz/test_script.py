@@ -1,12 +1,11 @@
 """What Python and a script both know is decided in Python and stands in the script once."""
 
-import doctest
 import re
 
 import pytest
 
 from ui.components.diagram import SCRIPT
-from viz.browser import appearance, script
+from viz.browser import document as script
 from viz.browser.explore import EXPLORE
 from viz.browser.lines import LINES, MOST_HEADS
 from viz.browser.plot import PLOT
@@ -28,8 +27,3 @@ def test_scripts_begin_with_what_python_decided():
     assert f"const KEEP = {KEEP};" in STEPS.js
     assert f"const MOST_HEADS = {MOST_HEADS};" in EXPLORE.js
     assert script.PLOTLY.name in PLOT.js
-
-
-def test_the_examples_are_true():
-    for module in (appearance, script):
-        assert doctest.testmod(module) == (0, 1)

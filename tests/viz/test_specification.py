@@ -7,22 +7,11 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
-from viz import (
-    Amount,
-    GraphEdge,
-    GraphNode,
-    MapTexts,
-    Measured,
-    attention_heatmap,
-    before_after,
-    circuit_graph,
-    head_grid,
-    layer_curve,
-    layer_grid,
-    place_map,
-    waterfall,
-)
+from viz import Amount, GraphEdge, GraphNode, MapTexts, Measured, attention_heatmap, head_grid
+from viz.amounts import before_after, waterfall
 from viz.figure import to_json
+from viz.graphs import circuit_graph
+from viz.layers import layer_curve, layer_grid, place_map
 
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)

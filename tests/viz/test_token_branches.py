@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz import token_branches
+from viz.graphs import token_branches
 
 TOKENS = [("가", "<b>", "</s>"), ("가", "다", "라", "</s>")]
 PROBABILITIES = [(1, 0.5, 0.75), (1, 0.01, 0.5, 0.99)]

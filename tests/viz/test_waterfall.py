@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from viz import Amount, waterfall
+from viz import Amount
+from viz.amounts import waterfall
 
 AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0), Amount("나머지", 1.0))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from viz import FAINT, THEMES
-from viz.weight_colours import weight_colours
+from viz.theme import weight_colours
 
 
 def colour_at(colours, weight: float) -> np.ndarray:

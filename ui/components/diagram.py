@@ -8,8 +8,8 @@ from ui.components.diagram_layout import FORMS, Column, Drawing, PlacedPart, arr
 from ui.components.heard import heard
 from ui.components.packed import component
 from ui.wording.reading import Say
-from viz.browser import script
-from viz.browser.appearance import SAVING, appearance
+from viz.browser import document as script
+from viz.browser.document import SAVING, appearance
 from viz.theme import palette
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.

@@ -17,7 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.browser.script import declared
+from viz.browser.document import declared
 
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 _OPEN = "given => exportedByDefault({ ...given, data: given.data[0] })"

@@ -15,8 +15,7 @@ from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from viz.browser.appearance import without_font_file
-from viz.browser.document import Component
+from viz.browser.document import Component, without_font_file
 from viz.browser.explore import EXPLORE
 from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES, lines_data

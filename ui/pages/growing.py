@@ -20,7 +20,7 @@ from ui.look.sentence import MAX_CHARACTERS
 from ui.parts import figures, model_card
 from ui.shell import address, controls, header, markup, notices
 from ui.wording.texts import say
-from viz.browser.map_texts import map_texts
+from viz.browser.texts import map_texts
 
 MODEL = "growing-up"
 SECONDS_A_PICTURE = 0.9

@@ -20,7 +20,7 @@ from ui.views.view import Values, View, declare, idea
 from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
-from viz.browser.map_texts import map_texts
+from viz.browser.texts import map_texts
 from viz.labels import visible_token
 
 STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins

@@ -14,7 +14,7 @@ from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View, declare, idea
 from ui.wording import reading
 from ui.wording.texts import say
-from viz.browser.map_texts import map_texts
+from viz.browser.texts import map_texts
 from viz.figure import Specification
 from viz.labels import visible_token
 

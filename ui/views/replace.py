@@ -27,7 +27,7 @@ from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
-from viz.browser.map_texts import map_texts
+from viz.browser.texts import map_texts
 from viz.labels import visible_token
 
 if TYPE_CHECKING:

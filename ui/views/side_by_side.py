@@ -19,7 +19,7 @@ from ui.shell.settings import Choice, Flag, Text
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
 from ui.wording.texts import say
-from viz.browser.map_texts import map_texts
+from viz.browser.texts import map_texts
 from viz.labels import visible_token
 
 # Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not corrected.

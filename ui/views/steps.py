@@ -18,8 +18,8 @@ from ui.wording import reading
 from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
-from viz.browser.changes import change_label
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
+from viz.browser.texts import change_label
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation

@@ -6,8 +6,7 @@ import numpy as np
 
 from model.text.changes import Change
 from model.trace.trace import AttentionTrace
-from viz.browser.changes import visible, what_happened
-from viz.browser.texts import Say
+from viz.browser.texts import Say, visible, what_happened
 
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 

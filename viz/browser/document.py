@@ -1,19 +1,77 @@
-"""Writes an HTML file that needs no other file: text, figures, components, font, and Plotly in packed form.
-
-Its content security policy forbids every request, and runs only the scripts written here, which it names by their hashes. Typed text
-is escaped or stands in blocks of JSON.
-"""
+"""Scripts that draw in a browser, and an HTML file that needs no other file: Plotly, font and data inside."""
 
 import base64
 import hashlib
 import json
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from pathlib import Path
+from types import MappingProxyType
 
-from viz.browser.script import FOLDER, FONT, PLOTLY, Script
+import assets
+from viz.labels import NARROW_EM
+from viz.theme import FONT_FAMILY, PNG_SCALE, TYPE_SIZE, palette
+
+PLOTLY = next(assets.STATIC.glob("plotly-*.js"))
+FONT = assets.STATIC / "NotoSansKR-subset.woff2"
+FOLDER = Path(__file__).parent
+_EXPORT = re.compile(r"^export default ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A JavaScript module without imports that exports one function by default, and its style.
+
+    The function takes ``data``, the ``parentElement`` to draw in, and the functions by which it answers
+    (``setTriggerValue``, ``setStateValue``).
+    """
+
+    name: str  # ASCII; also the class of its place
+    js: str
+    css: str = ""
+    isolated: bool = True  # whether its style applies to it alone
+
+    @property
+    def html(self) -> str:
+        return f'<div class="{self.name}"></div>'
+
+    def handed_to(self, receiver: str) -> str:
+        """The script for a page that cannot import it from a file: at its end it calls ``receiver`` with what it exports.
+
+        Raises ValueError where it does not export exactly one function by default.
+        """
+        text, exports = _EXPORT.subn("const exportedByDefault = ", self.js)
+        if exports != 1:
+            raise ValueError(
+                f"the component {self.name!r} should export one function by default, exports {exports}"
+            )
+        return f"{text}\n{receiver}(exportedByDefault);\n"
+
+
+def read_script(
+    name: str, *files: str, isolated: bool = True, constants: Mapping[str, object] = MappingProxyType({})
+) -> Script:
+    """The module joined from ``files`` of this folder, with the style of its name. It begins with ``constants``."""
+    js = "\n".join([declared(constants), *((FOLDER / file).read_text("utf-8") for file in files)])
+    return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)
+
+
+def declared(constants: Mapping[str, object]) -> str:
+    """What Python and a script both know, in the script's words, so that it is decided in one place.
+
+    >>> declared({"MOST_HEADS": 8})
+    'const MOST_HEADS = 8;'
+    """
+    return "\n".join(f"const {name} = {json.dumps(value)};" for name, value in constants.items())
+
+
+def served(file: Path) -> str:
+    """Where a browser finds a shipped file: beside the app, as .streamlit/config.toml serves it."""
+    return f"app/static/{file.name}"
 
 
 @dataclass(frozen=True)
@@ -134,3 +192,31 @@ def _font_face() -> str:
         "@font-face { font-family: 'Noto Sans KR'; "
         f"src: url(data:font/woff2;base64,{font}) format('woff2'); }}"
     )
+
+
+# What save.js and type.js are given; they stand before the scripts of drawings.
+SAVING = {"PNG_SCALE": PNG_SCALE}
+TYPE = {"USUAL_TYPE": TYPE_SIZE, "NARROW_EM": NARROW_EM}
+
+
+def appearance(theme: str, file: str, *colours: str) -> dict:
+    """``colours`` of the theme by their names, and the picture that is saved as ``file``, without ending.
+
+    >>> sorted(appearance("light", "steps", "text", "grid")["colours"])
+    ['grid', 'text']
+    """
+    of_theme = palette(theme)
+    return {
+        "colours": {name: getattr(of_theme, name) for name in colours},
+        "picture": {
+            "name": file,
+            "ground": of_theme.sequential[0],
+            "font": FONT_FAMILY,
+            "font_file": served(FONT),
+        },
+    }
+
+
+def without_font_file(data: dict) -> dict:
+    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
+    return data | {"picture": data["picture"] | {"font_file": None}}

@@ -11,16 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from viz.browser.document import Component, component, document
+from viz.browser.document import Component, component, document, read_script
 from viz.browser.explore_data import Trace, difference_data, explorer_data
-from viz.browser.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, USUAL_MASS
+from viz.browser.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, ROUNDING, USUAL_MASS
 from viz.browser.plot import PLOT
-from viz.browser.script import read_script
 from viz.browser.steps import STEPS
 from viz.browser.texts import LANGUAGES, Say, table
-from viz.edges import ROUNDING
-from viz.head_tiles import MIDDLE, NO_CELL, STRONGEST, WEAKEST
-from viz.weight_colours import FAINT
+from viz.head_grid import MIDDLE, NO_CELL, STRONGEST, WEAKEST
+from viz.theme import FAINT
 
 EXPLORE = read_script(
     "explore",

@@ -1,4 +1,4 @@
-"""Attention as lines between two columns of tokens. Python sends the data, ``lines.js`` draws them in the browser."""
+"""JSON from which ``lines.js`` draws attention as lines between two columns of tokens."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -6,13 +6,40 @@ from operator import itemgetter
 
 import numpy as np
 
-from viz.browser.appearance import SAVING, TYPE, appearance
-from viz.browser.script import read_script
-from viz.browser.texts import Say
-from viz.browser.traces import Trace
-from viz.edges import strongest_edges
+from viz.browser.document import SAVING, TYPE, appearance, read_script
+from viz.browser.texts import Say, Trace
 from viz.labels import visible_token
 from viz.theme import LINE_DASHES
+
+# Weights are float32: a few of them that should sum to the wanted mass may miss it by this much.
+ROUNDING = 1e-6
+
+
+def strongest_edges(weights: np.ndarray, mass: float) -> list[tuple[int, int, float]]:
+    """(query, key, weight) of the fewest keys of each row that together carry at least ``mass`` of it.
+
+    Rows in their order, within a row the strongest first (of equal ones the one on the left). ``mass`` is a
+    share of what the row sums to, met within a millionth: 0 keeps nothing, 1 all that is no rounding error.
+
+    Args:
+        weights: (Q, K), none negative.
+        mass: in 0..1.
+
+    Raises ValueError for a mass or weights outside their range.
+    """
+    weights = np.asarray(weights)
+    if weights.ndim != 2 or (weights < 0).any():
+        raise ValueError(f"weights should be (Q, K) and not negative, received {weights.shape}: {weights}")
+    if not 0.0 <= mass <= 1.0:
+        raise ValueError(f"mass should be in 0..1, received {mass!r}")
+    order = np.argsort(-weights, axis=1, kind="stable")  # (Q, K)
+    ranked = np.take_along_axis(weights, order, axis=1).astype(np.float64)
+    before = np.cumsum(ranked, axis=1) - ranked  # what the stronger keys of the row carry together
+    wanted = ranked.sum(axis=1, keepdims=True) * mass - ROUNDING
+    rows, ranks = np.nonzero((before < wanted) & (ranked > 0))
+    keys = order[rows, ranks]
+    return list(zip(rows.tolist(), keys.tolist(), weights[rows, keys].tolist(), strict=True))
+
 
 MOST_HEADS = len(LINE_DASHES)  # as many as can be told apart
 MOST_LINES = 4096  # a browser draws these without a pause

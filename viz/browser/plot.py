@@ -6,8 +6,7 @@ size, and so do sentences of about the same length. Choosing a cell moves nothin
 
 import plotly.graph_objects as go
 
-from viz.browser.appearance import SAVING, TYPE
-from viz.browser.script import PLOTLY, read_script, served
+from viz.browser.document import PLOTLY, SAVING, TYPE, read_script, served
 from viz.browser.texts import Say
 from viz.figure import Specification, to_json
 from viz.theme import palette

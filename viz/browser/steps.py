@@ -6,11 +6,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from viz.browser.appearance import SAVING, TYPE, appearance
-from viz.browser.changes import change_label
-from viz.browser.script import read_script
-from viz.browser.texts import Say
-from viz.browser.traces import DrawnChange, Trace
+from viz.browser.document import SAVING, TYPE, appearance, read_script
+from viz.browser.texts import DrawnChange, Say, Trace, change_label
 from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, OUTSIDE, visible_token
 
 WEIGHT_UNIT = (

@@ -1,16 +1,16 @@
-"""Reads every text that a screen shows: one folder for each language, one file for each part of the app.
-
-A folder in ``assets/texts`` is a language. It is called as in the address (``ko``, ``pt-BR``) and has its own name under the key
-``language_name``. A text that it lacks is shown in English, which more readers know than Korean; what English lacks, too, in
-Korean, in which texts are written first. ``tests/ui/wording/test_texts.py`` lists what each language lacks.
-"""
+"""Texts on a screen by language, and the words of an attention map and of a change."""
 
 import json
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Protocol
+
+import numpy as np
 
 import assets
+from viz.attention import MapTexts
+from viz.theme import FAINT
 
 FIRST = "ko"  # the app opens in it
 _INSTEAD = ("ko", "en")  # languages that stand in for a missing text; the later one is preferred
@@ -57,3 +57,131 @@ def languages() -> dict[str, str]:
 
 
 LANGUAGES = languages()  # as they are when the app starts
+
+
+def map_texts(
+    say: Say, kind: str, *, difference: bool = False, by_words: bool = False, masked: str = "masked"
+) -> MapTexts:
+    """Of a map of ``kind``; ``masked`` is the text that says why a cell holds nothing."""
+    of = "words_" if by_words else ""
+    return MapTexts(
+        query_axis=say(f"query_{of}{kind}"),
+        key_axis=say(f"key_{kind}"),
+        query=say("hover_query"),
+        key=say("hover_key"),
+        weight=say("heatmap_hover_difference" if difference else "hover_weight"),
+        masked=say(masked),
+        padded=say("padded"),
+        faint=say("heatmap_faint_difference" if difference else "heatmap_faint", floor=FAINT),
+        selected=say("heatmap_selected"),
+    )
+
+
+class Trace(Protocol):
+    """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
+
+    @property
+    def source_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def target_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def decoder_input_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def log_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def alternatives(self) -> tuple[tuple[str, ...], ...]: ...
+
+    @property
+    def alternative_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def prefix(self) -> int: ...
+
+    @property
+    def prompt(self) -> int: ...
+
+    @property
+    def source_grid(self) -> tuple[int, int] | None: ...
+
+    @property
+    def read_grid(self) -> tuple[int, int, int] | None: ...
+
+    @property
+    def windows(self) -> tuple[int, ...]: ...
+
+    @property
+    def global_tokens(self) -> int: ...
+
+    @property
+    def encoder_masked(self) -> np.ndarray | None: ...
+
+    @property
+    def decoder_masked(self) -> np.ndarray | None: ...
+
+    @property
+    def cross_masked(self) -> np.ndarray | None: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+
+    def attention(self, kind: str) -> np.ndarray: ...
+
+    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
+    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def padded(self, kind: str) -> np.ndarray: ...
+
+    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None: ...
+
+    def sink(self, kind: str) -> np.ndarray | None: ...
+
+    def check(self) -> None: ...
+
+
+class DrawnChange(Protocol):
+    """What is read of ``model.Change``."""
+
+    @property
+    def wrong(self) -> str: ...
+
+    @property
+    def right(self) -> str: ...
+
+    @property
+    def source_start(self) -> int: ...
+
+    @property
+    def source_end(self) -> int: ...
+
+    @property
+    def target_start(self) -> int: ...
+
+    @property
+    def target_end(self) -> int: ...
+
+    @property
+    def fix_probability(self) -> float | None: ...
+
+    @property
+    def keep_probability(self) -> float | None: ...
+
+
+def visible(text: str) -> str:
+    """Blanks and line ends as signs."""
+    return text.replace(" ", "␣").replace("\n", "↵")
+
+
+def what_happened(change: DrawnChange) -> str:
+    """ "replaced", "inserted" or "deleted", as the names of texts end."""
+    return "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
+
+
+def change_label(say: Say, change: DrawnChange) -> str:
+    """What a change does, in a few characters."""
+    name = f"steps_change_{what_happened(change)}"
+    return say(name, wrong=visible(change.wrong), right=visible(change.right))

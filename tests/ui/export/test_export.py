@@ -30,7 +30,7 @@ from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
 from ui.wording import texts
 from viz.browser import document
-from viz.browser.script import Script
+from viz.browser.document import Script
 
 NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
 

@@ -1,10 +1,13 @@
-"""Labels tokens along an axis. Tokens stand at 0, 1, 2, … so that a repeated syllable gets a place of its own."""
+"""Axes whose ticks are tokens or named rows, and the pixels that their labels need."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
-from viz.labels import token_label, visible_token, width_in_em
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.labels import plain_text, token_label, visible_token, width_in_em
+from viz.theme import palette
 
 # What the cells share out when the figure is about as wide as a text column; the browser may give more or
 # less.
@@ -90,3 +93,52 @@ def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = (
         return tuple(range(len(tokens)))
     spaced = (row for row in range(0, len(tokens), step) if all(abs(row - kept) >= step for kept in always))
     return tuple(sorted({*spaced, *always}))
+
+
+_EM = 13  # pixels, of the names
+
+
+class RowSizes(NamedTuple):
+    """In pixels."""
+
+    row: int
+    least: int  # of a row where the window is low
+    foot: int  # below the rows
+
+
+def row_layout(
+    names: Sequence[str],
+    span: tuple[float, float],
+    texts: tuple[str, str],
+    sizes: RowSizes,
+    theme: str,
+    ticks: Sequence[str] | None = None,
+) -> dict:
+    """The layout. ``span``: of the values. ``texts``: the title of the figure and of the values. ``ticks``: the names as HTML, if they
+    are to look different from ``names``.
+    """
+    title, value_title = texts
+    height = TITLE_HEIGHT + len(names) * sizes.row + sizes.foot
+    widest = max(map(width_in_em, names), default=1.0)
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), height),
+        "xaxis": base_axis(theme, plain_text(value_title))
+        | {
+            "range": list(span),
+            "zeroline": True,
+            "zerolinecolor": palette(theme).quiet_text,
+            "fixedrange": True,
+        },
+        "yaxis": base_axis(theme, "")
+        | {
+            "range": [len(names) - 0.4, -0.6],
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": list(map(plain_text, names)) if ticks is None else list(ticks),
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        "height": height,
+        "margin": {"t": TITLE_HEIGHT, "l": 20 + _EM * widest, "r": 12, "b": sizes.foot},
+        "meta": {"fit": "fill", "least": TITLE_HEIGHT + len(names) * sizes.least + sizes.foot, "across": 1},
+    }

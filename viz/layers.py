@@ -1,10 +1,11 @@
-"""A grid of what is read at each place of a network, step by step: the cells have texts, their colour is the probability."""
+"""Values by layer: a grid of layers by tokens, a map of signed values, a curve."""
 
 from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viz.axes import cell_size, column_ticks
 from viz.figure import (
     TITLE_HEIGHT,
     Specification,
@@ -16,7 +17,6 @@ from viz.figure import (
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
 from viz.theme import colour_scale, palette
-from viz.token_axis import cell_size, column_ticks
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
 _TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; the smaller type with more than _MANY columns
@@ -176,3 +176,141 @@ def grid_layout(
         "margin": {"t": TITLE_HEIGHT + _SCALE, "l": 16 + _EM * widest, "r": 12, "b": foot},
         "meta": {"fit": "fill", "least": least, "tokens": columns},
     }
+
+
+_HEIGHT, _LEAST, _CURVE_FOOT = 380, 220, 110  # pixels
+
+
+@as_figure
+def layer_curve(
+    values: Sequence[float],
+    places: Sequence[str],
+    *,
+    details: Sequence[str] = (),
+    marked: int | None = None,
+    title: str = "",
+    value_title: str = "Nats",
+    theme: str = "light",
+) -> Specification:
+    """A point for each of P places, joined by a line, with a line at 0 where the sign changes.
+
+    Args:
+        values: P numbers of any sign. ``places``: their P names, below the points.
+        details: P texts that the hover adds.
+        marked: a place with a vertical line, such as the one from which on nothing changes any more.
+
+    Raises ValueError for lengths that differ, values that are not finite, a place that does not exist, and an unknown theme.
+
+    >>> figure = layer_curve([-2.0, 3.5], ["input", "layer 1"])
+    >>> figure.data[0].y.tolist()
+    [-2.0, 3.5]
+    """
+    points = np.asarray(values, np.float32)
+    if points.shape != (len(places),) or (details and len(details) != len(places)):
+        raise ValueError(
+            f"there should be {len(places)} values and details, received {points.shape}, {len(details)}"
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("values should be finite")
+    if marked is not None and not 0 <= marked < len(places):
+        raise ValueError(f"marked should lie in 0..{len(places) - 1}, received {marked}")
+    layout = _layout(places, marked, title, value_title, theme)
+    if not len(places):
+        return {"data": [], "layout": layout}
+    line = {
+        "type": "scatter",
+        "x": list(range(len(places))),
+        "y": points,
+        "mode": "lines+markers",
+        "line": {"color": palette(theme).qualitative[0], "width": 2.5},
+        "marker": {"size": 8},
+        "text": [template_text(place) for place in places],
+        "customdata": [template_text(each) for each in details] or [""] * len(places),
+        "hovertemplate": f"%{{text}}<br>{template_text(value_title)}: <b>%{{y:+.2f}}</b><br>%{{customdata}}<extra></extra>",
+        "showlegend": False,
+    }
+    return {"data": [line], "layout": layout}
+
+
+def _layout(places: Sequence[str], marked: int | None, title: str, value_title: str, theme: str) -> dict:
+    colours = palette(theme)
+    shapes = [
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": 0,
+            "y1": 0,
+            "line": {"color": colours.quiet_text, "width": 1},
+        }
+    ]
+    if marked is not None:
+        accent = {"color": colours.accent, "width": 2, "dash": "dot"}
+        shapes.append(
+            {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": marked, "x1": marked, "line": accent}
+        )
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), _HEIGHT),
+        "xaxis": base_axis(theme, "")
+        | {
+            "range": [-0.4, max(len(places), 1) - 0.6],
+            "tickmode": "array",
+            "tickvals": list(range(len(places))),
+            "ticktext": [plain_text(place) for place in places],
+            "tickangle": -40,
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        "yaxis": base_axis(theme, plain_text(value_title)) | {"fixedrange": True, "automargin": True},
+        "shapes": shapes,
+        "height": _HEIGHT,
+        "margin": {"t": TITLE_HEIGHT, "l": 64, "r": 16, "b": _CURVE_FOOT},
+        "meta": {"fit": "fill", "least": _LEAST},
+    }
+
+
+@as_figure
+def place_map(
+    values: np.ndarray,
+    places: Sequence[str],
+    tokens: Sequence[str],
+    *,
+    details: np.ndarray | None = None,
+    emphasis: Collection[int] = (),
+    title: str = "",
+    place_title: str = "Place",
+    token_title: str = "Token",
+    value_title: str = "Share",
+    detail_title: str = "Nats",
+    theme: str = "light",
+) -> Specification:
+    """P rows, from the beginning of the network down to its end, and T columns; token t lies at x = t + 1. The colours run from -1 to 1.
+
+    Args:
+        values: (P, T) of any sign, such as the share of a score; nan where nothing can be said, and such cells stay empty.
+        details: (P, T) numbers that the hover adds.
+        emphasis: columns whose labels are bold.
+
+    Raises ValueError for shapes that do not fit each other, and an unknown theme.
+
+    >>> figure = place_map(np.array([[0.5, -0.25]]), ["layer 1"], ["가", "각"])
+    >>> figure.data[0].z.tolist()
+    [[0.5, -0.25]]
+    """
+    cells = np.asarray(values, np.float32)
+    if not cells.size:
+        cells = cells.reshape(len(places), len(tokens))
+    shapes = [np.shape(each) for each in (cells, details) if each is not None]
+    if any(shape != (len(places), len(tokens)) for shape in shapes):
+        raise ValueError(f"values and details should be {(len(places), len(tokens))}, received {shapes}")
+    layout = grid_layout(places, tokens, None, emphasis, (title, place_title, token_title), theme)
+    if not cells.size:
+        return {"data": [], "layout": layout}
+    hover = f"{grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"
+    map_ = grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout)
+    if details is not None:
+        map_["customdata"] = np.asarray(details, np.float32)
+        hover += f"<br>{template_text(detail_title)}: %{{customdata:.2f}}"
+    map_["hovertemplate"] = f"{hover}<extra></extra>"
+    return {"data": [map_], "layout": layout}

@@ -1,0 +1,406 @@
+"""Charts of studies over many sentences: effects against attention, pruning, reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.head_mosaic import MosaicHead
+from viz.labels import plain_text, template_text
+from viz.theme import palette
+
+_SYMBOLS = ("circle", "square", "diamond", "cross", "x")
+_ROUNDING = 0.01  # attention to several tokens is a sum, in half precision a little more than 1
+_LEGEND = 46  # pixels of its two lines on a phone
+_LEAST_HEIGHT = 260
+_SCATTER_HEIGHT = 420
+
+Points = tuple[np.ndarray, np.ndarray, list[MosaicHead]]  # attention (N,), effects (N,), N heads
+
+
+def attention_effect_scatter(
+    attention: Sequence[float],
+    effects: Sequence[float],
+    heads: Sequence[MosaicHead],
+    *,
+    names: Mapping[str, str] | None = None,
+    chosen: Collection[MosaicHead] = (),
+    title: str = "",
+    attention_title: str = "Attention to the edit (observed)",
+    effect_title: str = "Change without the head, in nats (intervened)",
+    layer_title: str = "Layer",
+    head_title: str = "Head",
+    theme: str = "light",
+) -> go.Figure:
+    """A point for each of N heads: how much it looks at an edit, and what its removal changes there.
+
+    Kinds of attention differ in colour and in symbol; a line marks no effect. ``customdata`` of a point is its
+    ``(kind, layer, head)``.
+
+    Args:
+        attention: (N,) in 0..1. effects: (N,) in nats. heads: N of ``(kind, layer, head)``, counted from 0.
+        chosen: heads with a ring around them.
+
+    Raises ValueError for different lengths, attention outside 0..1, effects that are not finite, and an unknown theme.
+
+    >>> heads = [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
+    >>> figure = attention_effect_scatter([0.1, 0.75], [-0.25, -3.0], heads)
+    >>> figure.data[0].y.tolist()
+    [-0.25, -3.0]
+    """
+    points = _points(attention, effects, heads)
+    figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
+    kinds = list(dict.fromkeys(head[0] for head in points[2]))
+    titles = tuple(map(template_text, (layer_title, head_title, attention_title, effect_title)))
+    for number, kind in enumerate(kinds):
+        name = (names or {}).get(kind, kind)
+        figure.add_trace(
+            _cloud(
+                points,
+                kind,
+                name,
+                number,
+                {(kind, layer, head) for kind, layer, head in chosen},
+                titles,
+                theme,
+            )
+        )
+    return figure
+
+
+def _points(attention: ArrayLike, effects: ArrayLike, heads: Iterable[MosaicHead]) -> Points:
+    attention, effects = np.asarray(attention, np.float32), np.asarray(effects, np.float32)
+    heads = [(kind, layer, head) for kind, layer, head in heads]
+    if not attention.shape == effects.shape == (len(heads),):
+        raise ValueError(
+            f"each head should have both numbers, received {attention.shape}, {effects.shape}, {len(heads)} heads"
+        )
+    if not ((attention >= -_ROUNDING) & (attention <= 1 + _ROUNDING)).all():
+        raise ValueError(f"attention should lie in 0..1, received {attention}")
+    if not np.isfinite(effects).all():
+        raise ValueError(f"effects should be finite, received {effects}")
+    return attention, effects, heads
+
+
+def _cloud(
+    points: Points,
+    kind: str,
+    name: str,
+    number: int,
+    chosen: set[MosaicHead],
+    titles: tuple[str, ...],
+    theme: str,
+) -> go.Scatter:
+    attention, effects, heads = points
+    layer_title, head_title, attention_title, effect_title = titles
+    rows = [row for row, head in enumerate(heads) if head[0] == kind]
+    colours = palette(theme)
+    return go.Scatter(
+        x=attention[rows],
+        y=effects[rows],
+        customdata=[list(heads[row]) for row in rows],
+        text=[f"{layer_title} {heads[row][1] + 1} · {head_title} {heads[row][2] + 1}" for row in rows],
+        mode="markers",
+        name=plain_text(name),
+        marker={
+            "size": 10,
+            "symbol": _SYMBOLS[number % len(_SYMBOLS)],
+            "color": colours.qualitative[number % len(colours.qualitative)],
+            "line": {
+                "color": colours.accent,
+                "width": [3 if heads[row] in chosen else 0 for row in rows],
+            },
+        },
+        hovertemplate=f"{template_text(name)}<br>%{{text}}<br>{attention_title}: <b>%{{x:.3f}}</b>"
+        f"<br>{effect_title}: <b>%{{y:+.3f}}</b><extra></extra>",
+    )
+
+
+def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: str) -> go.Layout:
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), _SCATTER_HEIGHT),
+            "xaxis": base_axis(theme, plain_text(attention_title))
+            | {"rangemode": "tozero", "tickformat": "~g"},
+            "yaxis": base_axis(theme, plain_text(effect_title))
+            | {
+                "automargin": True,
+                "zeroline": True,
+                "zerolinecolor": palette(theme).quiet_text,
+                "zerolinewidth": 1,
+            },
+            "height": _SCATTER_HEIGHT,
+            "meta": {"fit": "fill", "least": _LEAST_HEIGHT},
+            "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 64, "r": 16, "b": 50},
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        }
+    )
+
+
+_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 165, 22, 66, 0.3
+
+
+def pruning_curve(
+    curves: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    main: str,
+    main_name: str = "least effective first",
+    others_name: str = "random order",
+    title: str = "",
+    removed_title: str = "Heads removed",
+    titles: tuple[str, str] = ("Corrected exactly", "Left untouched"),
+    theme: str = "light",
+) -> go.Figure:
+    """Two panels over the number of removed heads: sentences corrected exactly, and right ones left untouched.
+
+    Args:
+        curves: by the name of an order, rows of (removed, exact, untouched), shares in 0..1 or nan.
+        main: the order drawn strongly; all others are drawn thin, as one group of the legend.
+
+    Raises ValueError for rows that are no triples, for shares outside 0..1, for a ``main`` that is not among the
+    curves where there are any, and for an unknown theme.
+
+    >>> by_effect, by_chance = [(0, 0.8, 0.99), (24, 0.4, 0.9)], [(0, 0.8, 0.99), (24, 0.1, 0.5)]
+    >>> figure = pruning_curve({"effect": by_effect, "chance": by_chance}, main="effect")
+    >>> len(figure.data)  # two curves in two panels
+    4
+    """
+    info = _info(curves, main)
+    figure = go.Figure(layout=_layout(info, title, removed_title, titles, theme))
+    for panel in range(2):
+        for number, (name, rows) in enumerate(info.ordered):
+            called = main_name if name == main else others_name
+            in_legend = panel == 0 and (name == main or number == 0)
+            texts = called, removed_title, titles[panel]
+            figure.add_trace(_line(rows, panel, name == main, texts, in_legend, theme))
+    return figure
+
+
+@dataclass(frozen=True)
+class _PruningInfo:
+    ordered: list[tuple[str, np.ndarray]]  # (N, 3) each, the main one last so that it lies on top
+
+    @property
+    def most(self) -> float:
+        return max((rows[:, 0].max() for _, rows in self.ordered if len(rows)), default=1.0)
+
+
+def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _PruningInfo:
+    arrays = {name: np.asarray(rows, float).reshape(len(rows), -1) for name, rows in curves.items()}
+    for name, rows in arrays.items():
+        if len(rows) and rows.shape[1] != 3:
+            raise ValueError(f"rows of {name!r} should be (removed, exact, untouched), received {rows.shape}")
+        shares = rows[:, 1:] if len(rows) else np.zeros(0)
+        if not (np.isnan(shares) | ((shares >= 0) & (shares <= 1))).all():
+            raise ValueError(f"shares of {name!r} should lie in 0..1, received {shares.tolist()}")
+    if arrays and main not in arrays:
+        raise ValueError(f"main should be one of {list(arrays)}, received {main!r}")
+    filled = [(name, rows) for name, rows in arrays.items() if len(rows)]
+    return _PruningInfo(sorted(filled, key=lambda each: each[0] == main))
+
+
+def _line(
+    rows: np.ndarray, panel: int, strong: bool, texts: tuple[str, str, str], in_legend: bool, theme: str
+) -> go.Scatter:
+    name, removed, share = texts
+    colours = palette(theme)
+    line = (
+        {"color": colours.qualitative[0], "width": 3} if strong else {"color": colours.quiet_text, "width": 1}
+    )
+    return go.Scatter(
+        x=rows[:, 0],
+        y=rows[:, 1 + panel],
+        mode="lines+markers",
+        line=line | ({} if strong else {"dash": "dot"}),
+        marker={"size": 7 if strong else 4},
+        name=plain_text(name),
+        legendgroup=name,
+        showlegend=in_legend,
+        yaxis="y" if panel == 0 else "y2",
+        hovertemplate=f"{template_text(name)}<br>{template_text(removed)}: %{{x:d}}"
+        f"<br>{template_text(share)}: <b>%{{y:.1%}}</b><extra></extra>",
+    )
+
+
+def _name(title: str, panel: int, theme: str) -> dict:
+    """What a panel shows, written above it: beside it there is no room in a narrow figure, and inside of a low one it would lie over a curve."""
+    top = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "borderpad": 0, "xref": "x domain"}
+    axis = {"yref": "y domain" if panel == 0 else "y2 domain"}
+    return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
+
+
+def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str], theme: str) -> go.Layout:
+    # The page leaves little room for this figure, and has a title above it.
+    head = _HEAD + (TITLE_HEIGHT if title else 0)
+    height = head + 2 * _PANEL_HEIGHT + _FOOT
+    share = {"range": [-0.02, 1.02], "tickformat": ".0%", "automargin": True}
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), height),
+            "xaxis": base_axis(theme, plain_text(removed))
+            | {"anchor": "y2", "range": [-0.02 * info.most, 1.02 * info.most]},
+            "yaxis": base_axis(theme, "") | share | {"domain": [0.5 + _BETWEEN / 2, 1]},
+            "yaxis2": base_axis(theme, "") | share | {"domain": [0, 0.5 - _BETWEEN / 2]},
+            "annotations": [_name(plain_text(titles[panel]), panel, theme) for panel in range(2)],
+            "height": height,
+            "meta": {"fit": "fill", "least": _LEAST, "low": True},
+            "margin": {"t": head, "l": 64, "r": 16, "b": _FOOT},
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 0,
+                "yanchor": "bottom",
+                "bgcolor": "rgba(0,0,0,0)",
+            },
+        }
+    )
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("low", "high", "count", "mean_confidence", "share_right")
+
+_CURVE_HEIGHT, _COUNT_HEIGHT = 320, 110
+_RELIABILITY_HEAD, _RELIABILITY_FOOT = TITLE_HEIGHT + 28, 50
+_SPACE_BETWEEN = 0.06
+
+
+def reliability_curve(
+    bins: pd.DataFrame,
+    *,
+    title: str = "",
+    titles: tuple[str, str, str] = ("Confidence", "Share right", "Changes"),
+    curve_name: str = "measured",
+    diagonal_name: str = "as sure as right",
+    theme: str = "light",
+) -> go.Figure:
+    """The reliability diagram of Guo et al. (2017), section 2, above the number of changes in each bin.
+
+    Args:
+        bins: one row per bin of confidence with the columns of COLUMNS. ``low`` and ``high`` bound the bin,
+            bins may differ in width; ``mean_confidence`` and ``share_right`` are NaN where ``count`` is 0,
+            and such a bin has no point.
+        titles: of the confidence, of the share that was right, and of the number of changes.
+
+    Raises ValueError for a missing column, naming those received, for shares outside 0..1, and for an unknown
+    theme.
+
+    >>> columns = ["low", "high", "count", "mean_confidence", "share_right"]
+    >>> bins = pd.DataFrame([[0.0, 0.5, 10, 0.3, 0.25], [0.5, 1.0, 90, 0.9, 0.875]], columns=columns)
+    >>> reliability_curve(bins).data[1].y.tolist()
+    [0.25, 0.875]
+    """
+    info = _reliability_info(bins)
+    figure = go.Figure(layout=_reliability_layout(info, title, titles, theme))
+    figure.add_trace(_diagonal(diagonal_name, theme))
+    if info.count.size:
+        figure.add_trace(_curve(info, curve_name, titles, theme))
+        figure.add_trace(_counts(info, titles, theme))
+    return figure
+
+
+@dataclass(frozen=True)
+class _ReliabilityInfo:
+    """Arrays (N,) over the bins, empty ones included."""
+
+    low: np.ndarray
+    high: np.ndarray
+    count: np.ndarray
+    confidence: np.ndarray
+    right: np.ndarray
+
+    @property
+    def filled(self) -> np.ndarray:
+        return self.count > 0
+
+
+def _reliability_info(bins: pd.DataFrame) -> _ReliabilityInfo:
+    if bins.empty:
+        return _ReliabilityInfo(*[np.zeros(0)] * len(COLUMNS))
+    missing = [name for name in COLUMNS if name not in bins.columns]
+    if missing:
+        raise ValueError(f"bins should have the columns {missing} too, received {list(bins.columns)}")
+    info = _ReliabilityInfo(*(bins[name].to_numpy(float) for name in COLUMNS))
+    for values in (info.low, info.high, info.confidence[info.filled], info.right[info.filled]):
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError(f"confidences and shares should lie in 0..1, received {values.tolist()}")
+    return info
+
+
+def _diagonal(name: str, theme: str) -> go.Scatter:
+    return go.Scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name=plain_text(name),
+        line={"color": palette(theme).quiet_text, "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+    )
+
+
+def _curve(info: _ReliabilityInfo, name: str, titles: tuple[str, str, str], theme: str) -> go.Scatter:
+    sure, right, changes = map(template_text, titles)
+    return go.Scatter(
+        x=info.confidence[info.filled],
+        y=info.right[info.filled],
+        customdata=info.count[info.filled],
+        mode="lines+markers",
+        name=plain_text(name),
+        line={"color": palette(theme).qualitative[0], "width": 2},
+        marker={"size": 9},
+        hovertemplate=f"{sure}: <b>%{{x:.3f}}</b><br>{right}: <b>%{{y:.1%}}</b>"
+        f"<br>{changes}: <b>%{{customdata:,d}}</b><extra></extra>",
+    )
+
+
+def _counts(info: _ReliabilityInfo, titles: tuple[str, str, str], theme: str) -> go.Bar:
+    sure, _, changes = map(template_text, titles)
+    return go.Bar(
+        x=(info.low + info.high) / 2,
+        width=info.high - info.low,
+        y=info.count,
+        customdata=np.stack([info.low, info.high], axis=-1),
+        marker={"color": palette(theme).qualitative[0], "line": {"color": palette(theme).gap, "width": 1}},
+        yaxis="y2",
+        showlegend=False,
+        hovertemplate=f"{sure}: <b>%{{customdata[0]:~g}}–%{{customdata[1]:~g}}</b>"
+        f"<br>{changes}: <b>%{{y:,d}}</b><extra></extra>",
+    )
+
+
+def _reliability_layout(
+    info: _ReliabilityInfo, title: str, titles: tuple[str, str, str], theme: str
+) -> go.Layout:
+    height = _RELIABILITY_HEAD + _CURVE_HEIGHT + _COUNT_HEIGHT + _RELIABILITY_FOOT
+    lower = _COUNT_HEIGHT / (_COUNT_HEIGHT + _CURVE_HEIGHT)
+    sure, right, changes = map(plain_text, titles)
+    share = {"range": [-0.02, 1.02], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+    # Nearly all changes lie in a few bins: on a linear axis the others would vanish. log10 of one change
+    # is 0, so the axis begins a little below it.
+    most = np.log10(max(info.count.max(initial=1), 10))
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), height),
+            "xaxis": base_axis(theme, sure) | share | {"anchor": "y2"},
+            "yaxis": base_axis(theme, right)
+            | share
+            | {"domain": [lower + _SPACE_BETWEEN, 1], "tickformat": ".0%", "automargin": True},
+            "yaxis2": base_axis(theme, changes)
+            | {"domain": [0, lower], "type": "log", "range": [-0.3, most + 0.1], "dtick": 1}
+            | {"tickformat": "~s", "automargin": True},
+            "height": height,
+            "margin": {"t": _RELIABILITY_HEAD, "l": 64, "r": 16, "b": _RELIABILITY_FOOT},
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        }
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from ctranslate2.converters.utils import fuse_linear
 from ctranslate2.specs import common_spec, transformer_spec
 
-from model.plain.positions import positional_encoding
+from model.activations.sublayers import positional_encoding
 from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary
 from model.text import hangul
 from model.text.tokenizer import END, OUTSIDE, SPECIAL_TOKENS, START, Tokenizer

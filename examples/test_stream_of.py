@@ -9,6 +9,7 @@ import pytest
 from examples.test_hugging_face import ENCODER_DECODERS
 from examples.test_laboratory_of import SOURCE, TARGET, TOKENIZER, logits, model_of
 from model import Intervention, laboratory_of
+from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
 from model.analysis import (
     changed_twin,
@@ -21,7 +22,6 @@ from model.analysis import (
 )
 from model.analysis.node_effects import node_effects
 from model.analysis.stand_ins import means_for
-from model.plain.drafting import log_softmax
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
 

@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.alterations import checked_taps
-from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
-from model.plain.output_weights import compose, output_weights
-from model.plain.patched import PatchedTransformer
-from model.plain.positions import positional_encoding
+from model.activations.drafting import Pass, Produced, longest_target, read_off, settle
+from model.activations.replacements import checked_taps
+from model.activations.sublayers import compose, output_weights, positional_encoding
+from model.activations.walk import PatchedTransformer
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
 from model.trace.output_weights import EPSILON, OutputWeights

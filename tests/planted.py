@@ -93,11 +93,11 @@ def planted_network(feed_forward: bool = False, circuit: bool = False):
 def planted_corrector(feed_forward: bool = False, circuit: bool = False):
     """It answers as a shipped one does: from a graph, passes under interventions in NumPy, and gradients in Keras."""
     from model import Corrector
+    from model.activations.walk import PatchedTransformer
     from model.export.export import graph_of
     from model.graph.network import GraphNetwork
     from model.graph.sessions import given_arrays, open_halves
     from model.network.compiled import CompiledNetwork
-    from model.plain.patched import PatchedTransformer
 
     network, tokenizer = planted_network(feed_forward, circuit)
     config, features, space = network.config, tokenizer.features(), tokenizer.encode_target(" ")[0]

@@ -11,12 +11,12 @@ from engine import Engine
 from engine.asked import EngineCorrector, OwnCorrector
 from engine.traced import TracedCorrector
 from model import AttentionTrace, Corrector
+from model.activations.laboratory import Passes
+from model.activations.token_network import AnswersInIds
 from model.correction.answers import AnswersMany, Asked, Intervenes, Network
 from model.graph.network import GraphNetwork
 from model.network.compiled import CompiledNetwork
 from model.network.laboratory import Laboratory
-from model.plain.in_ids import AnswersInIds
-from model.plain.passes import Passes
 from model.stored.folder import ASSETS, DEFAULT_MODEL
 from tests.own_model import Speller
 from tests.ui.fake_corrector import FakeCorrector, random_trace

@@ -14,7 +14,7 @@ NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Which rooms a room may import besides itself. The innermost folder named here decides. ``model`` among the values is the
 # face, ``from model import …``, alone; ``model/*`` means all its rooms, too.
 LIGHT = {"model/text", "model/trace"}
-DESCRIBED = {*LIGHT, "model/stored", "model/plain"}
+DESCRIBED = {*LIGHT, "model/stored", "model/activations"}
 SEEN_BY_PAGES = {
     *LIGHT,
     "model",
@@ -32,7 +32,7 @@ ROOMS = {
     "model/trace": set(),
     "model/norm": {"model/text"},
     "model/stored": LIGHT,
-    "model/plain": {*LIGHT, "model/stored"},
+    "model/activations": {*LIGHT, "model/stored"},
     "model/adapters": {*DESCRIBED, "model/correction"},
     "model/network": DESCRIBED,
     "model/graph": DESCRIBED,
@@ -46,7 +46,7 @@ ROOMS = {
     "seeing": set(),
     "classroom": {*LIGHT, "model/analysis"},
     "engine": {"model/*", "classroom"},
-    "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
+    "ui/asking": {*SEEN_BY_PAGES, "model/activations", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
     "training": {"model/*"},
 }
@@ -56,7 +56,7 @@ LIBRARIES = {
     "model/trace": {"numpy"},
     "model/norm": set(),
     "model/stored": {"numpy"},
-    "model/plain": {"numpy"},
+    "model/activations": {"numpy"},
     "model/adapters": {"numpy", "keras", "tensorflow", "jax", "torch"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/graph": {"numpy", "onnxruntime"},

@@ -19,13 +19,12 @@ import pytest
 from engine import answers
 from engine.asked import EngineCorrector
 from engine.questions import CORRECT, QUESTIONS
+from model.activations import drafting
 from model.correction import reading
 from model.correction.corrector import Corrector
 from model.correction.mending import Mending
 from model.graph.network import GraphNetwork
-from model.graph.reading import GraphReading
-from model.graph.sessions import GraphHalf
-from model.plain import drafting
+from model.graph.sessions import GraphHalf, GraphReading
 from ui.asking import questions
 from ui.look import look
 

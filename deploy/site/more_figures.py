@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import viz
-from model.plain.positions import positional_encoding
+from model.activations.sublayers import positional_encoding
 from model.trace.trace import AttentionTrace
 from viz import bars, number_table
 from viz.bars import (

@@ -52,7 +52,7 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
     """The graphs by name, and the layout of the one file of float32 weights that they read.
 
-    They take interventions and hand out queries, keys and values. In the app NumPy computes these (``model/plain/``).
+    They take interventions and hand out queries, keys and values. In the app NumPy computes these (``model/activations/``).
     """
     files = graph_of(config, opened=True)
     shapes = {name: shape for half in files.weights.values() for name, shape in half.items()}

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.activations.replacements import alterations
 from model.adapters.own_network import AttentionSizes
-from model.plain.alterations import alterations
 from model.trace.interventions import Intervention
 
 _TINY = 1e-30  # keeps a row that sees nothing at zeros

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from model.activations.drafting import Pass
 from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import without_memory
@@ -19,7 +20,6 @@ from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_texts import DecoderTexts
-from model.plain.drafting import Pass
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from model.activations.drafting import Pass, Produced
 from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.keras import Inputs
 from model.adapters.keras_finding import Recorded
@@ -22,7 +23,6 @@ from model.adapters.outputs import probabilities
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.own_stream import without_memory
 from model.adapters.vocabulary import Vocabulary
-from model.plain.drafting import Pass, Produced
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed

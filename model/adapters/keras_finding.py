@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.sublayers import kind_side
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
 from model.adapters.own_stream import NO_NORMALISATION, Built, NoStreamError
-from model.plain.parts import kind_side
-from model.stored.paths import ATTENTION_PATHS
+from model.stored.config import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from model.activations.drafting import Pass, Produced, longest_target
 from model.adapters.altering import altering, embedding_factors
 from model.adapters.keras import Inputs
 from model.adapters.keras_decoder import NotCausalError, laboratory_of_keras_decoder
@@ -22,7 +23,6 @@ from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
 from model.adapters.vocabulary import Vocabulary
-from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed

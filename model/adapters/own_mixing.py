@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model.activations.sublayers import kind_side
 from model.adapters.own_stream import OwnStream
-from model.plain.parts import kind_side
 from model.trace.laboratory_data import Insides, Zeroed
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
 from model.trace.taps import tap

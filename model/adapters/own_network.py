@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from model.activations.drafting import Pass, Produced
+from model.activations.laboratory import Passes
+from model.activations.walk import PatchedTransformer
 from model.adapters.own_stream import OTHER_PARTS
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
-from model.plain.drafting import Pass, Produced
-from model.plain.passes import Passes
-from model.plain.patched import PatchedTransformer
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences

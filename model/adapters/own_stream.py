@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from model.plain.nearby import Units
-from model.plain.patched import PatchedTransformer
+from model.activations.sublayers import Units
+from model.activations.walk import PatchedTransformer
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from model.activations.drafting import Pass, longest_target
 from model.adapters.altering import altering, embedding_factors
 from model.adapters.decoder_laboratory import laboratory_of_decoder, longest_of
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, check_one_length, without_nan
@@ -20,7 +21,6 @@ from model.adapters.transformers_insides import distances, has_insides, insides_
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_stream import stream_of
 from model.adapters.transformers_texts import TransformersTexts
-from model.plain.drafting import Pass, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.own_stream import Built, OwnStream, as_array, read
-from model.stored.paths import ATTENTION_PATHS
+from model.stored.config import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS
 from model.trace.trace import ATTENTION_KINDS

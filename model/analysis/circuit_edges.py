@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.walk import PatchedTransformer
 from model.analysis.circuits import Circuit
 from model.analysis.stand_ins import StandIns, means_for
 from model.correction.answers import Network
-from model.plain.patched import PatchedTransformer
 from model.trace.patches import ATTENTIONS, Node, Patch
 from model.trace.taps import tap
 

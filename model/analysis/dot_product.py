@@ -11,7 +11,7 @@ class DotProduct:
     """Every intermediate result of ``softmax(query · keyᵀ / sqrt(d)) · value``, as float64.
 
     Q queries and K keys of width d, values of width v. ``output`` and ``weights`` are what
-    ``model.network.attention.scaled_dot_product_attention`` gives for the same arrays and mask.
+    ``model.network.layers.scaled_dot_product_attention`` gives for the same arrays and mask.
     """
 
     query: np.ndarray  # (Q, d)
@@ -40,7 +40,7 @@ def dot_product_attention(
 
     Args:
         query: (Q, d); key: (K, d); value: (K, v).
-        mask: (Q, K) bool, True where a query may look, as in ``model.network.attention``; None lets all look at all.
+        mask: (Q, K) bool, True where a query may look, as in ``model.network.layers``; None lets all look at all.
         scaling: whether products are divided by sqrt(d); without it, see what the division is good for.
 
     Raises ValueError for shapes that do not fit each other.

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.activations.drafting import log_softmax
 from model.analysis.contrasts import questions_of_sentence
 from model.correction.answers import Network
-from model.plain.drafting import log_softmax
 from model.text import hangul
 from model.text.changes import Change
 from model.trace.odds import Contrast

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.walk import PatchedTransformer
 from model.analysis.stand_ins import StandIns, means_for
 from model.analysis.stream_parts import BIAS, EMBEDDING, parts_of, taps_of
 from model.correction.answers import Network
-from model.plain.patched import PatchedTransformer
 from model.trace.interventions import Head
 from model.trace.patches import Node, Patch
 from model.trace.taps import tap

@@ -13,11 +13,11 @@ __all__ = ["PAD", "hidden_by_look_ahead", "hidden_by_padding", "pad"]
 
 
 def hidden_by_padding(ids: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
-    """(B, K) ids -> (B, K) bool, True at padding; the opposite of ``model.network.attention.padding_mask``."""
+    """(B, K) ids -> (B, K) bool, True at padding; the opposite of ``model.network.layers.padding_mask``."""
     return np.asarray(ids) == PAD_ID
 
 
 def hidden_by_look_ahead(length: int) -> np.ndarray:
     """(Q, K) bool with Q = K = length, True where the key is later than the query; the opposite of
-    ``model.network.attention.look_ahead_mask``."""
+    ``model.network.layers.look_ahead_mask``."""
     return np.triu(np.ones((length, length), dtype=bool), k=1)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.activations.replacements import every_head
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.edits import attention_to_edit, changed_rows
 from model.correction.answers import Network
-from model.plain.alterations import every_head
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast

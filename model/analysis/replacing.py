@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.activations.drafting import longest_target
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.edits import standing_positions
 from model.analysis.places import changes_in_tokens, in_tokens
 from model.correction.answers import Intervenes
-from model.plain.drafting import longest_target
 from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast

@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from model.activations.walk import PatchedTransformer
 from model.analysis.twin_runs import TwinRun
 from model.correction.answers import Network
-from model.plain.patched import PatchedTransformer
 from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
 from model.text.tokenizer import Tokenizer

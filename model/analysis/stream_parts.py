@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from model.plain.patched import PatchedTransformer
+from model.activations.walk import PatchedTransformer
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
 from model.trace.taps import tap
 

@@ -19,9 +19,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from model.activations.laboratory import Passes
+from model.activations.walk import PatchedTransformer
 from model.correction.correction import Correction
-from model.plain.passes import Passes
-from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.text.changes import Change
 from model.text.tokenizer import Tokenizer

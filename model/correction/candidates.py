@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.drafting import Produced
+from model.activations.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 

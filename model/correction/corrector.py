@@ -9,6 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from model.activations.drafting import Produced, read_off
+from model.activations.laboratory import Passes
+from model.activations.sublayers import positional_encoding
+from model.activations.token_network import OpenedNetwork
+from model.activations.walk import PatchedTransformer
 from model.correction.agreeing import agreeing
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence
@@ -18,11 +23,6 @@ from model.correction.intervening import Intervening
 from model.correction.mending import Mending, Proposed
 from model.correction.opening import answering, load_network
 from model.correction.reading import Answer
-from model.plain.drafting import Produced, read_off
-from model.plain.in_ids import OpenedNetwork
-from model.plain.passes import Passes
-from model.plain.patched import PatchedTransformer
-from model.plain.positions import positional_encoding
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Passage
 from model.text.changes import Change

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.plain.drafting import Pass, log_softmax
-from model.plain.passes import Passes
+from model.activations.drafting import Pass, log_softmax
+from model.activations.laboratory import Passes
 from model.text.changes import Change, find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention

@@ -5,14 +5,14 @@ corrected is read again.
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from model.activations.drafting import Produced
+from model.activations.token_network import AnswersInIds
 from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.reading import Answer, read
 from model.correction.second_reading import after_second_reading, made
-from model.plain.drafting import Produced
-from model.plain.in_ids import AnswersInIds
 from model.stored.config import NetworkConfig
 from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes

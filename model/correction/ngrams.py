@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from model.stored.npz import read_npz
+from model.stored.folder import read_npz
 
 ORDER = 5  # characters of the longest runs
 EDGE = "\n"  # stands before and behind every sentence

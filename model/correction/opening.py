@@ -4,8 +4,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
+from model.activations.token_network import AnswersInIds, OpenedNetwork
 from model.graph.files import can_answer
-from model.plain.in_ids import AnswersInIds, OpenedNetwork
 from model.text.tokenizer import Tokenizer
 
 

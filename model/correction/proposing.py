@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from model.activations.drafting import Produced
 from model.correction.candidates import LEAST_PROBABILITY
 from model.correction.confidence import Chosen
-from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes, select_changes
 
 # What the network's probability of a change should be at least if the change removes letters or words.

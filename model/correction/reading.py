@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from model.plain.drafting import Produced
+from model.activations.drafting import Produced
 from model.text.anchors import Passage, lost_anchors, passages_beside
 
 

@@ -1,4 +1,4 @@
-"""The two halves of the Transformer as graphs; ``model/network/walk.py`` goes the same way in Keras. Needs ``onnx``.
+"""The two halves of the Transformer as graphs; ``model/network/transformer.py`` goes the same way in Keras. Needs ``onnx``.
 
 An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It also takes what a pass is asked to change
 (``model/trace/interventions.py``). The outputs of heads are multiplied by gates (L, H), by kind of attention. In the decoder ``left_out``
@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from model.export.operators import MASKED_LOGIT, GraphWriter
 from model.graph.files import POSITIONS
-from model.stored.config import TransformerConfig
-from model.stored.paths import ATTENTION_PATHS
+from model.stored.config import ATTENTION_PATHS, TransformerConfig
 from model.text.hangul import SYLLABLE_COUNT
 
 EPSILON = 1e-6  # of layer normalisation

@@ -14,14 +14,12 @@ from threading import Lock
 
 import numpy as np
 
+from model.activations.drafting import Produced, longest_target, read_off, settle_ahead
+from model.activations.laboratory import PlainLaboratory, projected
+from model.activations.token_network import AnswersInIds, Handed, Returned
+from model.activations.walk import PatchedTransformer
 from model.graph.files import read_files
-from model.graph.reading import GraphReading
-from model.graph.sessions import GraphHalf, given_arrays, open_halves
-from model.plain.altered import projected
-from model.plain.drafting import Produced, longest_target, read_off, settle_ahead
-from model.plain.in_ids import AnswersInIds, Handed, Returned
-from model.plain.laboratory import PlainLaboratory
-from model.plain.patched import PatchedTransformer
+from model.graph.sessions import GraphHalf, GraphReading, given_arrays, open_halves
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import END_ID, Tokenizer, pad

@@ -1,25 +1,30 @@
 """An opened graph: the two halves of a network in ONNX Runtime, with the weights of a file.
 
 B batch, S source and T target tokens, D d_model, V vocabulary.
+
+One sentence, encoded once, for all passes over drafts of its correction: a ``drafting.Reading`` from a graph.
+
+B is 1 in all shapes. S source and T target tokens, L layers, H heads, Q queries, K keys, D d_model, V vocabulary.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-os.environ.setdefault(
-    "ORT_DISABLE_TELEMETRY", "1"
-)  # read at the import; else the runtime reports to its maker
-
-from onnxruntime import GraphOptimizationLevel, InferenceSession, OrtValue, SessionOptions
-
+from model.activations.drafting import Produced
+from model.activations.sublayers import compose, positional_encoding
 from model.graph.files import POSITIONS, GraphFiles
-from model.plain.output_weights import compose
-from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError
+from model.text.tokenizer import END_ID, START_ID, pad
+
+# The runtime reads this at its import, and else reports to its maker.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+from onnxruntime import GraphOptimizationLevel, InferenceSession, OrtValue, SessionOptions
 
 FATAL = 4  # the runtime's log level: errors are raised, so they need not be logged, too
 Arrays = dict[str, np.ndarray]
@@ -85,3 +90,100 @@ def given_arrays(config: NetworkConfig, features: np.ndarray, stored: Mapping[st
         "embedding/vocabulary": np.ascontiguousarray(vectors[: config.vocab_size].T),
         "positions": positional_encoding(POSITIONS, config.d_model),
     }
+
+
+@dataclass(frozen=True)
+class GraphPass:
+    """A pass over a draft: what the decoder read and what it found."""
+
+    ids: np.ndarray  # (B, T) read by the decoder: the start mark, then the draft without its last token
+    logits: np.ndarray  # (B, T, V)
+    cache: Arrays  # what the decoder keeps of the tokens that it read
+    encoder_attention: Arrays  # (B, L, H, S, S) under its name; nothing for a network that has none
+    # (first row, attention from that row on) of each run of rows that was computed together. Where two overlap, the later one holds.
+    stretches: tuple[tuple[int, Arrays], ...]
+
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
+        """The pass as it is shown. Its attention is put together only here, because most passes are not shown."""
+        attention = {kind: array[number] for kind, array in self.encoder_attention.items()}
+        for kind, columns in (("decoder_attention", len(ids)), ("cross_attention", len(source))):
+            if kind in self.stretches[0][1]:
+                attention[kind] = self._rows_of(kind, number, len(ids), columns)
+        return Produced(ids, self.logits[number, : len(ids)], attention)
+
+    def shared(self, ids: np.ndarray) -> int:
+        """How many tokens at the beginning of ``ids`` need not be read again: never all of them, and 0 for a recurrent network,
+        whose cache holds its last state alone."""
+        width = min(ids.shape[1] - 1, self.ids.shape[1]) if "cache_keys" in self.cache else 0
+        differs = ids[0, :width] != self.ids[0, :width]
+        return int(differs.argmax()) if differs.any() else width
+
+    def _rows_of(self, kind: str, number: int, rows: int, columns: int) -> np.ndarray:
+        """(L, H, rows, columns) of one kind of attention."""
+        layers, heads = self.stretches[0][1][kind].shape[1:3]
+        found = np.zeros((layers, heads, rows, columns), np.float32)  # no row looks at later tokens
+        for first, arrays in self.stretches:
+            part = arrays[kind][number, :, :, : rows - first, :columns]
+            found[:, :, first : first + part.shape[2], : part.shape[3]] = part
+        return found
+
+
+class GraphReading:
+    """Passes over drafts of one sentence. A pass computes only what follows the tokens that its draft shares with the draft before it. A
+    decoder looks at earlier tokens alone, so the shared tokens cannot differ. Their keys and values are taken from the pass before.
+
+    ``encoded``: what the encoder found for the sentence.
+    """
+
+    def __init__(self, decode: GraphHalf, encoded: Arrays):
+        self._decode, self._encoded = decode, encoded
+        self._last: GraphPass | None = None
+
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> GraphPass:
+        """A pass over the one draft in ``drafts``."""
+        (draft,) = drafts
+        ids, last = pad([[START_ID, *draft[:-1]]]), self._last
+        first = last.shared(ids) if last else 0
+        cache, found = self._decoded(ids[:, first:], self._cache(first))
+        logits = found.pop("logits")
+        if last and first:
+            logits = np.concatenate([last.logits[:, :first], logits], axis=1)
+        before = [each for each in last.stretches if each[0] < first] if last else []
+        self._last = GraphPass(
+            ids, logits, cache, named("encoder_", self._encoded), (*before, (first, found))
+        )
+        return self._last
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Does nothing: there is only one sentence."""
+
+    def write_on(self, beginning: Sequence[int], most_tokens: int) -> list[int] | None:
+        """``beginning``, of which the last pass was certain, and what the network writes behind it, one token after the other;
+        None if no end mark is among the first ``most_tokens``."""
+        written, ids = list(beginning), pad([[START_ID, *beginning]])
+        first = self._last.shared(ids) if self._last else 0
+        ids, cache = ids[:, first:], self._cache(first)
+        while len(written) < most_tokens:
+            cache, found = self._decoded(ids, cache)
+            written.append(int(found["logits"][0, -1].argmax()))
+            if written[-1] == END_ID:
+                return written
+            ids = pad([written[-1:]])
+        return None
+
+    def _decoded(self, ids: np.ndarray, cache: Arrays) -> tuple[Arrays, Arrays]:
+        """(the cache with ``ids``, everything else that the decoder found for them)."""
+        found = self._decode({"ids": ids, **named("memory_", self._encoded), **cache})
+        grown = {name.replace("next_", "cache_"): found.pop(name) for name in named("next_", found)}
+        return grown, found
+
+    def _cache(self, tokens: int) -> Arrays:
+        """The cache of the first ``tokens`` tokens of the last pass: keys and values (B, L, H, tokens, D/H)."""
+        if self._last is None or tokens == 0:
+            return named("cache_", self._encoded)
+        return {name: array[:, :, :, :tokens] for name, array in self._last.cache.items()}
+
+
+def named(prefix: str, arrays: Arrays) -> Arrays:
+    """Those whose names start with ``prefix``."""
+    return {name: array for name, array in arrays.items() if name.startswith(prefix)}

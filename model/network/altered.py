@@ -7,12 +7,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from model.activations.replacements import Altered
 from model.network.passes import LateGraphs
-from model.plain.alterations import Altered
 
 
 class KerasHalves:
-    """``encode`` and ``decode`` as ``model.plain.altered.AlteredHalves`` has them; what they hand out are tensors."""
+    """``encode`` and ``decode`` as ``model.activations.laboratory.AlteredHalves`` has them; what they hand out are tensors."""
 
     def __init__(self, network: keras.Model, late: LateGraphs):
         self._network, self._late, self._lock = network, late, Lock()

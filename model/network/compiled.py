@@ -13,15 +13,15 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from model.activations.drafting import Produced, longest_target, read_off, settle
+from model.activations.laboratory import projected
+from model.activations.replacements import checked_taps
+from model.activations.sublayers import output_weights
+from model.activations.token_network import Handed, Returned
+from model.activations.walk import PatchedTransformer
 from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
 from model.network.passes import IDS, Halves, KerasReading, LateGraphs, compile_halves
-from model.plain.alterations import checked_taps
-from model.plain.altered import projected
-from model.plain.drafting import Produced, longest_target, read_off, settle
-from model.plain.in_ids import Handed, Returned
-from model.plain.output_weights import output_weights
-from model.plain.patched import PatchedTransformer
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights

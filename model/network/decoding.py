@@ -1,6 +1,6 @@
 """Step-by-step decoding, greedy or with beams. It calls ``step(tokens, index, cache)`` and knows nothing of layers.
 
-The app uses ``model/plain/drafting.py`` instead, which finds the same text faster; this is the reference for it. Beam search is
+The app uses ``model/activations/drafting.py`` instead, which finds the same text faster; this is the reference for it. Beam search is
 used by ``Corrector.load(…, beam_width=4)`` and ``--beam-width 4``, but not by the app, because it is many times slower.
 
 B sentences, W beams of each, T produced tokens at most, V vocabulary.

@@ -14,11 +14,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from model.activations.laboratory import AlteredPasses
+from model.activations.replacements import Altered, AlteredAttention, every_head
 from model.network.altered import KerasHalves
 from model.network.passes import IDS, LateGraphs
-from model.network.walk import decoder_scopes, walk
-from model.plain.alterations import Altered, AlteredAttention, every_head
-from model.plain.altered import AlteredPasses
+from model.network.transformer import decoder_scopes, walk
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Slopes, Zeroed

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from model.plain.drafting import Pass
+from model.activations.drafting import Pass
 from model.text.tokenizer import START_ID, pad
 
 IDS = tf.TensorSpec((None, None), tf.int32)

@@ -15,8 +15,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from model.network.attention import scaled_dot_product_attention
-from model.network.blocks import TokenEmbedding
+from model.network.layers import TokenEmbedding, scaled_dot_product_attention
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import PAD_ID
 from model.trace.taps import Found

@@ -1,4 +1,7 @@
-"""The numbers that decide a network's shape: one frozen dataclass, which checks itself, for each kind of network."""
+"""The numbers that decide a network's shape: one frozen dataclass, which checks itself, for each kind of network.
+
+The paths of weights that belong to attention. A model folder keeps weights under these names, so they never change.
+"""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
@@ -158,3 +161,11 @@ class Seq2SeqConfig(NetworkConfig):
 
 
 CONFIGS = {config.architecture: config for config in (TransformerConfig, Seq2SeqConfig)}
+
+
+# Of each kind of attention, in a block: its layer, and the residual connection around it.
+ATTENTION_PATHS = {
+    "encoder_attention": ("self_attention", "around_attention"),
+    "decoder_attention": ("self_attention", "around_self_attention"),
+    "cross_attention": ("cross_attention", "around_cross_attention"),
+}

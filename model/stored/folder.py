@@ -1,4 +1,6 @@
-"""One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
+"""Reads the arrays of an ``.npz`` file as fast as they can be unpacked.
+
+One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
 
 ``graph/`` may hold the ONNX graphs that answer (``model/graph/files.py``); ``confidence.json``, ``words.txt.gz`` and ``ngrams.npz`` say how
 sure a change is (``model/correction/confidence.py``).
@@ -12,8 +14,10 @@ steps.
 """
 
 import hashlib
+import io
 import json
 import os
+import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
@@ -24,8 +28,33 @@ import numpy as np
 
 import assets
 from model.stored.config import CONFIGS, NetworkConfig
-from model.stored.npz import read_npz
 from model.text.tokenizer import Tokenizer
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of a file by name, read-only.
+
+    Each is unpacked in one piece and not copied. ``np.load`` unpacks it in small pieces and asks for Python's lock before each of them,
+    which other threads of a starting worker hold.
+
+    >>> from assets import FOLDER
+    >>> read_npz(FOLDER / "transformer" / "weights.npz")["transformer/encoder_norm/gamma"].shape
+    (128,)
+
+    Raises OSError where there is no file, and what zipfile and NumPy raise for a damaged one: a dozen kinds, depending on the byte.
+    """
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            file = io.BytesIO(content)
+            if np.lib.format.read_magic(file) != (1, 0):  # later ones are for fields with names
+                raise ValueError(f"{name} should be an array of .npy version 1.0")
+            shape, fortran, kind = np.lib.format.read_array_header_1_0(file)
+            values = np.frombuffer(content, kind, offset=file.tell())
+            found[name.removesuffix(".npy")] = values.reshape(shape, order="F" if fortran else "C")
+    return found
+
 
 ASSETS = assets.FOLDER
 ARCHITECTURES = tuple(CONFIGS)

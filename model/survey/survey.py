@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from model.activations.replacements import every_head
 from model.analysis.pruning import TextPair, pruning_curve, random_order
 from model.analysis.tally import Tally
 from model.correction.answers import Network
-from model.plain.alterations import every_head
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_sums import sums_of_answers
 from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles

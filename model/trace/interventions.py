@@ -1,7 +1,7 @@
 """``Intervention``: what a pass is asked to change, as plain data. Heads off, weights replaced, tokens left out.
 
 An intervention is an argument of a pass (``Laboratory.pass_over``), never a state of a network, so two threads cannot disturb each other.
-``model/plain/alterations.py`` turns it into arrays.
+``model/activations/replacements.py`` turns it into arrays.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """

@@ -176,7 +176,7 @@ def test_long_texts_are_read_in_parts_or_said_to_be_too_long(open_page, correcto
 
 
 def test_positional_encoding_at_its_largest(open_page):
-    from model.plain.positions import positional_encoding
+    from model.activations.sublayers import positional_encoding
 
     page = open_page("positions?positions=512&dimensions=512")
     np.testing.assert_array_equal(heatmap(page), positional_encoding(512, 512))

@@ -8,13 +8,13 @@ import pytest
 
 import viz
 from deploy.site import figures, more_figures, scripts
+from model.activations.sublayers import positional_encoding
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import contribution
 from model.analysis.dot_product import dot_product_attention
 from model.analysis.edits import attention_to_edit, leading_heads
 from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.ranks import rank_correlation
-from model.plain.positions import positional_encoding
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences

@@ -184,6 +184,6 @@ def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
 @st.cache_data(max_entries=8, show_spinner=False)
 def positional_encoding(positions: int, d_model: int) -> np.ndarray:
     """(P, D) float32, without loading a model."""
-    from model.plain.positions import positional_encoding as compute
+    from model.activations.sublayers import positional_encoding as compute
 
     return compute(positions, d_model)

@@ -1,4 +1,4 @@
-// The typed sentence is the first draft; it is read and repaired until the network agrees with it, as model/plain/drafting.py.
+// The typed sentence is the first draft; it is read and repaired until the network agrees with it, as model/activations/drafting.py.
 import { END_ID } from "./tokenizer.js";
 
 const PASSES = 4; // after which the sentence is finished step by step

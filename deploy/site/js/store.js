@@ -47,7 +47,7 @@ export function weightsFile(bytes, { layout, characters, config, positions }) {
   return new Uint8Array(file.buffer);
 }
 
-/** (ids, D): a syllable's own vector and those of its jamo; any other token's own. As model/plain/output_weights.py. */
+/** (ids, D): a syllable's own vector and those of its jamo; any other token's own. As model/activations/sublayers.py. */
 function putVectors(vectors, stored, characters, width) {
   const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map((part) => stored[`embedding/${part}_embedding`]);
   const known = SPECIAL.length + characters.length;

@@ -7,6 +7,7 @@ from keras import layers
 
 from engine.traced import load
 from model import Intervention, laboratory_of
+from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
 from model.analysis import (
     circuit_edges,
@@ -19,7 +20,6 @@ from model.analysis import (
 )
 from model.analysis.contributions import methods_of
 from model.analysis.mixing import added_vectors
-from model.plain.drafting import log_softmax
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
 from tests.model.adapters.networks import HandWrittenTransformer

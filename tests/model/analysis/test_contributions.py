@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.traced import TracedCorrector
+from model.activations.replacements import Altered
 from model.analysis import methods, mixing
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import (
@@ -21,7 +22,6 @@ from model.analysis.method import Contribution
 from model.analysis.methods.alti import alti
 from model.analysis.methods.norms import norms
 from model.analysis.methods.rollout import rollout
-from model.plain.alterations import Altered
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from tests import own_model

@@ -6,7 +6,7 @@ from keras import ops
 
 from model.analysis.dot_product import dot_product_attention, softmax
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding
-from model.network import attention
+from model.network import layers as attention
 
 KEYS = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]
 VALUES = [[1, 0], [10, 0], [100, 5], [1000, 6]]

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from model.activations.sublayers import positional_encoding
 from model.analysis.positions import by_distance, move, nearest_others, similarity, sizes
-from model.plain.positions import positional_encoding
 
 P, D = 24, 16
 

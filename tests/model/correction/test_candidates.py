@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from model.activations.drafting import Produced
 from model.correction.candidates import MOST, find_stretches
-from model.plain.drafting import Produced
 from model.text.tokenizer import END, Tokenizer
 
 TOKENIZER = Tokenizer("가나다라마바사 .")

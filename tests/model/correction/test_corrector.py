@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from model.activations.sublayers import positional_encoding
 from model.correction.corrector import Corrector
-from model.plain.positions import positional_encoding
 from model.text.changes import apply_changes
 from model.text.hangul import is_syllable
 from model.text.tokenizer import START_ID

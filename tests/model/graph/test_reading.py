@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.graph.network import load_graph
-from model.graph.reading import GraphReading
+from model.graph.sessions import GraphReading
 from model.stored.folder import ASSETS
 from model.text.tokenizer import pad
 

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from model.network.attention import (
+from model.network.layers import (
     MultiHeadAttention,
     look_ahead_mask,
     padding_mask,
@@ -145,7 +145,7 @@ def test_look_ahead_mask_lets_a_row_see_itself_and_what_came_before():
 def test_a_single_key_is_no_reason_for_a_warning():
     code = """
 import numpy as np
-from model.network.attention import scaled_dot_product_attention
+from model.network.layers import scaled_dot_product_attention
 one = np.ones((1, 1, 1, 4), "float32")
 scaled_dot_product_attention(one, one, one)
 """

@@ -6,8 +6,11 @@ import keras
 import numpy as np
 import pytest
 
-from model.network import attention, blocks, transformer
-from model.network.blocks import (
+from model.activations.sublayers import positional_encoding
+from model.network import layers as attention
+from model.network import layers as blocks
+from model.network import transformer
+from model.network.layers import (
     DECODER_KINDS,
     ENCODER_KINDS,
     Block,
@@ -15,8 +18,7 @@ from model.network.blocks import (
     Residual,
     TokenEmbedding,
 )
-from model.network.walk import Scope, decoder_scopes, walk
-from model.plain.positions import positional_encoding
+from model.network.transformer import Scope, decoder_scopes, walk
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import OUTSIDE_ID, Tokenizer
 from model.trace.taps import Found

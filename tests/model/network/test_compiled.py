@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from model.activations.drafting import read_off
 from model.network.compiled import CompiledNetwork
 from model.network.loading import build_network
-from model.plain.drafting import read_off
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import END_ID, START_ID
 from tests.conftest import END_BIAS

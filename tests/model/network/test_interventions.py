@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from model.activations.replacements import every_head
 from model.network.laboratory import Laboratory
 from model.network.passes import compile_halves
-from model.plain.alterations import every_head
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import Head, Intervention, ZeroedValue

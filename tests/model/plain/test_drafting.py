@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from model.plain.drafting import (
+from model.activations.drafting import (
     AHEAD,
     ALTERNATIVES,
     PASSES,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.plain.nearby import Units
+from model.activations.sublayers import Units
 
 WIDTH, HIDDEN = 16, 200
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.plain.parts import _softmax
-from model.plain.patched import PatchedTransformer
+from model.activations.sublayers import _softmax
+from model.activations.walk import PatchedTransformer
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import Head, Intervention
@@ -135,7 +135,7 @@ def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, i
     _, _, patched = networks
     patches = [(Patch.of(node, values(node)),) for node in NODES]
     whole = patched.passes(*ids, patches).logits
-    monkeypatch.setattr("model.plain.patched.BATCH", 5)
+    monkeypatch.setattr("model.activations.walk.BATCH", 5)
     np.testing.assert_allclose(patched.passes(*ids, patches).logits, whole, atol=1e-4)
 
 

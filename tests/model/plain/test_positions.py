@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from model.plain.positions import angle_rates, positional_encoding
+from model.activations.sublayers import angle_rates, positional_encoding
 
 
 def test_angle_rates_of_three_dimensions():

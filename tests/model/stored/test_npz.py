@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from model.stored.npz import read_npz
+from model.stored.folder import read_npz
 
 ARRAYS = {
     "a/b": np.arange(6, dtype=np.float16).reshape(2, 3),

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.own_pairs import own_pairs
 from model import ModelFolderError
+from model.activations.replacements import every_head
 from model.analysis.roles import COPIED, EDITED, NEXT, OWN
-from model.plain.alterations import every_head
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.survey.survey import Survey, SurveyPlan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.correction.corrector import Corrector
-from model.network.attention import MASKED_LOGIT
+from model.network.layers import MASKED_LOGIT
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
 from model.trace.projections import Projections

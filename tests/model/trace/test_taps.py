@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from model.activations.replacements import checked_taps
+from model.activations.sublayers import positional_encoding
 from model.correction.corrector import Corrector
 from model.network.loading import build_network
-from model.plain.alterations import checked_taps
-from model.plain.positions import positional_encoding
 from model.stored.config import Seq2SeqConfig
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from model.trace.taps import TAPS

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model.activations.sublayers import positional_encoding
 from model.analysis.positions import similarity
-from model.plain.positions import positional_encoding
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import decode, figure, figures, html
@@ -143,7 +143,7 @@ def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
 
 
 def test_importing_the_page_parts_loads_no_network_library():
-    code = "import sys, viz, model.plain.positions;"
+    code = "import sys, viz, model.activations.sublayers;"
     code += "from ui.shell import controls, notices; from ui.parts import figures, model_card; from ui.asking import loaders, models; from ui.wording import reading;"
     code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
     result = subprocess.run(

@@ -9,9 +9,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from model.plain.drafting import Produced
-from model.plain.passes import Passes
-from model.plain.patched import PatchedTransformer
+from model.activations.drafting import Produced
+from model.activations.laboratory import Passes
+from model.activations.walk import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
@@ -47,7 +47,7 @@ class AnswersInIds(Protocol):
         ...
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
-        """What a trace needs of one pass: ``model.plain.drafting.read_off``."""
+        """What a trace needs of one pass: ``model.activations.drafting.read_off``."""
         ...
 
     def project(

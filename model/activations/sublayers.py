@@ -1,24 +1,131 @@
-"""The parts of a Transformer in NumPy: what each sub-layer computes, from the arrays of its weights.
-
-They compute what ``model/network`` computes (Vaswani et al. 2017). ``model/plain/walk.py`` puts them together to a pass.
-
-Rows of a batch are compared with row 0, because most rows of a patched pass equal it nearly everywhere.
-
-B rows of a batch, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
-"""
+"""The sub-layers of a Transformer in NumPy, computed from the arrays of its weights."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.nearby import Units
-from model.plain.output_weights import compose, output_weights
-from model.plain.positions import positional_encoding
-from model.stored.config import NetworkConfig, TransformerConfig
-from model.stored.paths import ATTENTION_PATHS
+from model.stored.config import ATTENTION_PATHS, NetworkConfig, TransformerConfig
 from model.text.tokenizer import START_ID
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
+
+
+def angle_rates(d_model: int) -> np.ndarray:
+    """(D,) float64: how many radians dimension i turns per position, ``10000^(-2*(i//2)/D)``.
+
+    Dimensions 2i and 2i+1 share one rate: they are the sine and the cosine of the same angle.
+    """
+    dimension = np.arange(d_model)
+    return np.power(10000.0, -2.0 * (dimension // 2) / d_model)
+
+
+def positional_encoding(positions: int, d_model: int) -> np.ndarray:
+    """(P, D) float32: sine in even dimensions, cosine in odd ones.
+
+    Raises ValueError where either size is below 1.
+
+    >>> positional_encoding(2, 4)[0].tolist()  # position 0: sines are 0, cosines 1
+    [0.0, 1.0, 0.0, 1.0]
+    """
+    if positions < 1 or d_model < 1:
+        raise ValueError(f"both sizes should be at least 1, received {positions} x {d_model}")
+    angles = np.arange(positions)[:, None] * angle_rates(d_model)[None, :]  # (P, D)
+    even = np.arange(d_model) % 2 == 0
+    return np.where(even, np.sin(angles), np.cos(angles)).astype(np.float32)
+
+
+_MARGIN = 1e-3  # more than what rounding may add
+
+
+class Units(NamedTuple):
+    """The weights of a feed-forward network, by its units.
+
+    >>> units = Units.of(np.eye(2), np.zeros(2), np.eye(2), np.zeros(2))
+    >>> row = np.array([1.0, -9.0])
+    >>> units.near(row, units.entered(row), np.array([[2.0, -9.0], [1.0, -8.5]])).tolist()
+    [[2.0, 0.0], [1.0, 0.0]]
+    """
+
+    entering: np.ndarray  # (F, D)
+    thresholds: np.ndarray  # (F,)
+    leaving: np.ndarray  # (F, D)
+    bias: np.ndarray  # (D,)
+    lengths: np.ndarray  # (F,) of ``entering``
+
+    @classmethod
+    def of(
+        cls, hidden: np.ndarray, hidden_bias: np.ndarray, output: np.ndarray, output_bias: np.ndarray
+    ) -> "Units":
+        """From kernels (D, F) and (F, D) and their biases."""
+        entering = np.ascontiguousarray(hidden.T)
+        return cls(entering, hidden_bias, output, output_bias, np.linalg.norm(entering, axis=1))
+
+    def entered(self, rows: np.ndarray) -> np.ndarray:
+        """(..., F): what enters the units from ``rows`` (..., D)."""
+        return rows @ self.entering.T + self.thresholds
+
+    def near(self, row: np.ndarray, entered: np.ndarray, variations: np.ndarray) -> np.ndarray:
+        """(N, D): what the network puts out for ``variations`` (N, D) of ``row`` (D,). ``entered``: that of the row."""
+        reach = np.sqrt(((variations - row) ** 2).sum(axis=1).max())
+        may_open = np.flatnonzero(entered + reach * self.lengths > -_MARGIN)
+        hidden = variations @ self.entering[may_open].T
+        hidden += self.thresholds[may_open]
+        np.maximum(hidden, 0, out=hidden)
+        opened = np.flatnonzero(hidden.any(axis=0))
+        return hidden[:, opened] @ self.leaving[may_open[opened]] + self.bias
+
+
+_JAMO = ("initial", "medial", "final")
+_KINDS = {kind: ATTENTION_PATHS[kind] for kind in ATTENTIONS["decoder"]}
+# By side: the residual connections of a block, in their order.
+_AROUNDS = {
+    side: (*(ATTENTION_PATHS[kind][1] for kind in kinds), "around_feed_forward")
+    for side, kinds in ATTENTIONS.items()
+}
+
+
+def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
+    token, *jamo = (
+        weights[f"embedding/{name}_embedding"][features[:, i]] for i, name in enumerate(("token", *_JAMO))
+    )
+    return token + (features[:, 1:2] > 0) * sum(jamo)
+
+
+def output_weights(
+    config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]
+) -> OutputWeights:
+    """The output weights of a Transformer. ``features``: the tokenizer's, (ids, 4). ``weights``: by path without its first part, such as
+    ``decoder_1/cross_attention/output/kernel``."""
+    layers = [f"decoder_{n}" for n in range(1, config.num_layers + 1)]
+    heads = config.num_heads, -1, config.d_model  # (D, D) -> (H, D/H, D)
+
+    def each(path: str) -> list[np.ndarray]:
+        return [np.asarray(weights[f"{layer}/{path}"], np.float32) for layer in layers]
+
+    return OutputWeights(
+        norm_first=config.norm_first,
+        kernels={
+            kind: np.stack([kernel.reshape(heads) for kernel in each(f"{layer}/output/kernel")])
+            for kind, (layer, _) in _KINDS.items()
+        },
+        biases={kind: np.stack(each(f"{layer}/output/bias")) for kind, (layer, _) in _KINDS.items()},
+        norms={side: _norms(config, side, weights) for side in _AROUNDS},
+        vocabulary=compose(weights, features[: config.vocab_size]),
+        bias=np.asarray(weights["embedding/output_bias"], np.float32),
+        # Row 0 of these tables belongs to tokens that are no syllables.
+        jamo={part: np.asarray(weights[f"embedding/{part}_embedding"][1:], np.float32) for part in _JAMO},
+    )
+
+
+def _norms(config: TransformerConfig, side: str, weights: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(norms, 2, D): gamma and beta."""
+    paths = [f"{side}_norm"]
+    if not config.norm_first:
+        paths = [f"{side}_{n}/{a}/norm" for n in range(1, config.num_layers + 1) for a in _AROUNDS[side]]
+    return np.array([[weights[f"{path}/gamma"], weights[f"{path}/beta"]] for path in paths], np.float32)
+
 
 SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: float32 still holds exp(-50)
 FEW = 0.5  # of all positions: with more, choosing them costs what it saves

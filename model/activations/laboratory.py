@@ -1,25 +1,59 @@
-"""Passes under interventions, whatever computes them: the halves of a network take an argument that changes their attention.
+"""Passes under interventions."""
 
-``model/network/altered.py`` has such halves in Keras, ``model/plain/halves.py`` in NumPy.
-
-B rows, each a source and an intervention, L layers, H heads, S source and T target tokens, V vocabulary.
-"""
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
 
-from model.plain.alterations import Altered, alterations, check, checked_taps
-from model.plain.drafting import Pass, Produced, settle
+from model.activations.drafting import Pass, Produced, settle
+from model.activations.replacements import Altered, AlteredAttention, alterations, check, checked_taps
+from model.activations.walk import PatchedTransformer, PlainHalves
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
 from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.projections import Projections
 from model.trace.taps import tap
 from model.trace.trace import ATTENTION_KINDS
+
+
+class Passes(Protocol):
+    """Passes under interventions on token ids, as ``model.network.laboratory.Laboratory`` has them, whose docstrings say
+    more."""
+
+    def pass_over(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass: ...
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]: ...
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]: ...
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes: ...
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
+
+    def warm_up(self) -> Iterator[None]: ...
 
 
 class AlteredHalves(Protocol):
@@ -203,3 +237,62 @@ def projected(
     names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in config.attention_kinds}
     found = taps(source, target, chain(*names.values()))
     return {kind: Projections(*(found[name] for name in parts)) for kind, parts in names.items()}
+
+
+class PlainLaboratory(AlteredPasses):
+    """All that ``network.laboratory.Laboratory`` answers, in NumPy but for gradients: those are asked of ``whole()``, a laboratory in
+    Keras, which is loaded when they are first wanted."""
+
+    def __init__(self, parts: PatchedTransformer, space_id: int, whole: Callable[[], Passes]):
+        self._plain = PlainHalves(parts)
+        super().__init__(self._plain, parts.config, space_id)
+        self._parts, self._whole = parts, whole
+
+    def warm_up(self) -> Iterator[None]:
+        """See ``network.laboratory.Laboratory``: NumPy has nothing to make ready."""
+        return self._whole().warm_up()
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes:
+        """See ``network.laboratory.Laboratory``."""
+        return self._whole().slopes(source, target, contrast, shares)
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
+        """See ``network.laboratory.Laboratory``."""
+        memory, _ = self._plain.encode(np.array([source]), Altered(), ())
+        read = np.array([[START_ID, *target[:-1]]])
+        _, found = self._plain.decode(read, memory, Altered(), ("decoder_residual",))
+        stream = found["decoder_residual"]  # (1, 3L+1, T, D)
+        length, both = len(target), len(target) + len(source)
+        gone = 1 - np.eye(both, dtype=np.float32)  # (T + S, T + S): first what was read, then the source
+        changed = {
+            "decoder_attention": AlteredAttention(values=gone[:, :length]),
+            "cross_attention": AlteredAttention(values=gone[:, length:]),
+        }
+        each = self._plain.chosen(memory, [0] * both)
+        distances = []
+        for layer in range(self.config.num_layers):
+            before, plain = stream[:, 3 * layer], stream[:, 3 * layer + 3]
+            varied = self._plain.one_layer(layer, before.repeat(both, axis=0), each, changed)
+            distances.append(_distances(varied, plain))  # (T, T + S)
+        turned = np.stack(distances)
+        return Zeroed(turned[..., :length], turned[..., length:])
+
+    @cached_property
+    def _output_projections(self) -> tuple[dict, dict, dict | None]:
+        kernels, biases, scales = {}, {}, {}
+        for kind in self.config.attention_kinds:
+            layers = range(self.config.num_layers)
+            both = [self._parts.output_projection(kind, layer) for layer in layers]
+            shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
+            kernels[kind] = np.stack([kernel.reshape(shape) for kernel, _ in both])
+            biases[kind] = np.stack([bias for _, bias in both])
+            scales[kind] = np.stack([self._parts.norm_weights(kind, layer)[0] for layer in layers])
+        return kernels, biases, None if self._parts.config.norm_first else scales
+
+
+def _distances(varied: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """(N, Q, D) variants of plain (1, Q, D) -> (Q, N) cosine distances."""
+    unit = [x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-6) for x in (varied, plain)]
+    return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0).T

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from engine.errors import EngineDiedError
 from engine.versions import ModelKey
 
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of a checkout, or site-packages
 _SECONDS_TO_END = 5.0
 _LONGEST_FOLDER = 75  # bytes: the path of a Unix socket below it may have about 100
 # Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps what it has freed, and what loading took is
@@ -63,7 +63,7 @@ class WorkerProcess:
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
             # -P: the folder where one stands does not come first in the path. It may hold a ``model.py`` of its own.
-            command or [sys.executable, "-P", "-m", "engine.worker"],
+            command or [sys.executable, "-P", "-m", f"{__package__}.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_FRUGAL, **_ONE_CORE, **os.environ, "PYTHONPATH": path},

@@ -170,6 +170,12 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
         raise _reported(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
+    plain = AttentionTrace.__module__.removeprefix("see_attention.")
+    if others := {plain, f"see_attention.{plain}"} & sys.modules.keys() - {AttentionTrace.__module__}:
+        raise _reported(
+            f"{VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
+            "Start `see-attention app` for what imports see_attention, and `streamlit run app.py` for what imports model"
+        )
     if isinstance(model, OwnNetwork):
         if model.why_no_stream:
             print(f"{VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """The library: corrects Korean text, and shows the attention of the network that did.
 
-Most callers need only ``from seeing.model import Corrector``, or ``model`` where no ``model.py`` of theirs hides it. Importing
-this package is quick, because it loads no TensorFlow.
+Most callers need only ``from see_attention.model import Corrector``; in a checkout that is not installed the package is ``model``.
+Importing it is quick, because it loads no TensorFlow.
 ``Corrector.load`` loads it only for a model without a graph. The first question about gradients loads it, too. ``trace_keras``,
 ``trace_torch``, ``trace_jax`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to
 ``analysis``.

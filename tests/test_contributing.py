@@ -1,7 +1,6 @@
 """What the guide for contributors names is there, and what checks a commit is what CI checks."""
 
 import re
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -32,10 +31,3 @@ def test_the_workflow_runs_what_everybody_can_run_and_may_only_read():
     workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
     assert "- run: .ci/run\n" in workflow
     assert re.search(r"^permissions:\n  contents: read\n\n", workflow, re.MULTILINE)
-
-
-def test_the_changelog_begins_with_what_is_not_released_and_knows_the_version():
-    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    parts = re.findall(r"^## (.+)$", changes, re.MULTILINE)
-    assert parts[0] == "Unreleased" and parts[1].split()[0] == version

@@ -43,7 +43,6 @@ ROOMS = {
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
     "model": {"model/*"},
     "viz": set(),
-    "seeing": set(),
     "classroom": {*LIGHT, "model/analysis"},
     "engine": {"model/*", "classroom"},
     "ui/asking": {*SEEN_BY_PAGES, "model/activations", "ui"},
@@ -66,7 +65,6 @@ LIBRARIES = {
     "model/tables": {"openpyxl", "click", "rich"},
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
-    "seeing": set(),
     "classroom": {"numpy"},
 }
 KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path

@@ -1,4 +1,4 @@
-"""The wheel has everything: installed in an empty environment, it works from a folder that knows nothing of the repository."""
+"""The wheel, installed into an empty environment, works in a folder that has files called ``model.py`` and ``viz.py``."""
 
 import os
 import re
@@ -14,60 +14,67 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.test_seeing import OPENED_AND_DRAWN, shadowed
-from viz.browser.texts import table
+from hatch_build import inside_package
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = tuple(".streamlit assets classroom engine model seeing static training ui viz".split())
-CORRECT_ASK_DRAW_EXPLORE = """
-from pathlib import Path
-
-import model
-from model import Corrector
-from model.analysis import head_effects
-from viz import attention_heatmap, explore
+NEEDED = {"click", "numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy-model"}
+MISSING = (
+    "streamlit pandas openpyxl segno rich keras tensorflow onnx ray torch jax".split()
+)  # come with an extra
+SCRIPT = """
+from see_attention.model import AttentionTrace, Corrector
+from see_attention.model.analysis import head_effects
+from see_attention.viz import attention_heatmap, explore
 
 corrector = Corrector.load()
 result = corrector.correct("고갱니믈 초대하고 십씀니다.")
-trace = result.trace
+trace: AttentionTrace = result.trace
+assert trace.cross_attention is not None and trace.target_tokens is not None
 effects = head_effects(corrector, result.source, result.text, result.changes[0])
 figure = attention_heatmap(trace.cross_attention[-1].mean(0), trace.target_tokens, trace.source_tokens)
 explore(trace, language="ko").save("seen.html")
-print(model.__file__, result.text, len(figure.data), len(effects.heads), sep="\\n")
+print(result.text, len(effects.heads))
 """
+IMPORT_ALL = """
+import pkgutil, sys
+import see_attention
 
-
-NEEDED = {"numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy-model"}
-# Beside a plain `pip install .` none of what the extras bring can be imported.
-WITHOUT_EXTRAS = """
-import sys
-
-for name in "streamlit pandas openpyxl segno click rich keras tensorflow onnx ray torch jax".split():
-    sys.modules[name] = None
+missing, plain = set(), set(sys.modules)
+for found in pkgutil.walk_packages(see_attention.__path__, "see_attention."):
+    if found.name.endswith((".__main__", ".app")) or ".ui.pages" in found.name:
+        continue
+    try:
+        __import__(found.name)
+    except ModuleNotFoundError as error:
+        missing.add(error.name.partition(".")[0])
+rooms = {"assets", "classroom", "deploy", "engine", "model", "package", "training", "ui", "viz"}
+print(sorted(missing), sorted(rooms & set(sys.modules)))
 """
 
 
 class Installed(NamedTuple):
-    python: Path
-    home: Path  # an empty folder to work in
+    """An environment with the wheel alone; ``home`` is a student's folder, whose files have the names of rooms."""
 
-    def command(self, name: str) -> Path:
-        return self.python.with_name(name)
+    python: Path
+    home: Path
 
     @property
     def environment(self) -> dict[str, str]:
         return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
-    def run(self, *arguments: str) -> str:
-        return subprocess.run(
-            [self.python, *arguments],
+    def run(self, *command: str | Path, status: int = 0) -> str:
+        """What a command prints; the first word is ``python`` or a script of the environment."""
+        done = subprocess.run(
+            [self.python.with_name(str(command[0])), *command[1:]],
             cwd=self.home,
             env=self.environment,
             capture_output=True,
-            check=True,
-            timeout=120,
+            timeout=240,
+            check=False,
             encoding="utf-8",
-        ).stdout
+        )
+        assert done.returncode == status, done.stderr
+        return done.stdout + done.stderr * bool(status)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +88,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Installed:
-    """An environment with the wheel; its dependencies are those of this one, so nothing is downloaded."""
+    """Its dependencies are those of this environment, so nothing is downloaded."""
     folder, home = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("home")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
@@ -90,56 +97,94 @@ def installed(wheel, tmp_path_factory) -> Installed:
     (packages,) = folder.glob("lib/python*/site-packages")
     # A path in a .pth file is searched last, and .pth files that lie there, such as of `pip install -e .`, are not read.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), "utf-8")
+    for name in ("model", "viz", "engine", "assets", "ui"):
+        (home / f"{name}.py").write_text("raise ImportError('not what was meant')\n", "utf-8")
     return Installed(python, home)
 
 
-def test_the_wheel_holds_every_file_and_is_small(wheel):
+def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(wheel):
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
-    here = {path.relative_to(ROOT) for name in FOLDERS for path in (ROOT / name).rglob("*") if path.is_file()}
-    wanted = {path.as_posix() for path in here if "__pycache__" not in path.parts} - {"assets/fonts/build.py"}
-    assert wanted and wanted <= held
-    assert "app.py" in held and not any(name.startswith("tests/") for name in held)
-    assert wheel.stat().st_size < 60e6
-
-
-def test_what_the_library_needs_is_little_and_the_rest_is_asked_for(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        held = archive.namelist()
         (metadata,) = (archive.read(name).decode() for name in held if name.endswith("/METADATA"))
+    assert {name.partition("/")[0].partition("-")[0] for name in held} == {"see_attention"}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rooms = r"(?:assets/(?!fonts/)|classroom/|deploy/site/|engine/|model/|static/|training/|ui/|viz/|\.streamlit/|app\.py)"
+    wanted = {f"see_attention/{name}" for name in listed.split("\n") if re.match(rooms, name)}
+    present = {name for name in wanted if (ROOT / name.removeprefix("see_attention/")).exists()}
+    assert (
+        present - held == set() and {f"see_attention/{name}" for name in ("py.typed", "__main__.py")} <= held
+    )
+    assert wheel.stat().st_size < 60e6
     needed = re.findall(r"^Requires-Dist: ([\w.-]+)(?:\[.*?\])?(.*)$", metadata, re.MULTILINE)
     assert {name for name, rest in needed if "extra ==" not in rest} == NEEDED
-    extras = {"app": "streamlit", "train": "onnx", "ray": "ray"}
-    for extra, name in extras.items():
+    for extra, name in {"app": "streamlit", "train": "onnx", "ray": "ray"}.items():
         assert any(each == name and f"extra == '{extra}'" in rest for each, rest in needed), extra
-    assert {f"{room}/py.typed" for room in ("model", "seeing", "viz")} <= set(held)
 
 
-def test_what_builds_it_here_is_what_builds_it_elsewhere():
-    pinned = re.findall(r'"(hatch[\w-]*==[\d.]+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
-    development = (ROOT / "requirements-dev.txt").read_text("utf-8")
-    assert len(pinned) == 2 and all(each in development for each in pinned)
+def test_every_module_can_be_imported_and_none_under_its_plain_name(installed):
+    missing, plain = installed.run("python", "-c", IMPORT_ALL).splitlines()[-1].split("] ")
+    assert set(re.findall(r"\w+", missing)) <= {
+        "onnx",
+        "torch",
+        "jax",
+        "transformers",
+        "flax",
+        "keras_hub",
+        "ray",
+    }
+    assert plain == "[]"
 
 
-def test_it_corrects_asks_the_laboratory_draws_and_explores(installed):
-    code = WITHOUT_EXTRAS + CORRECT_ASK_DRAW_EXPLORE
-    where, text, drawn, heads = installed.run("-c", code).splitlines()[-4:]
-    assert Path(where).is_relative_to(installed.python.parents[1])
-    assert text == "고객님을 초대하고 싶습니다."
-    assert int(drawn) >= 1 and int(heads) >= 1
-    page = (installed.home / "seen.html").read_text("utf-8")
-    assert "Plotly" in page and table("ko")["take_away_no_script"] in page
+def test_it_corrects_asks_the_laboratory_draws_and_explores_without_the_extras(installed):
+    without = f"import sys\nsys.modules |= dict.fromkeys({MISSING})\n"
+    assert installed.run("python", "-c", without + SCRIPT).split() == [
+        "고객님을",
+        "초대하고",
+        "싶습니다.",
+        "48",
+    ]
+    assert "Plotly" in (installed.home / "seen.html").read_text("utf-8")
 
 
-def test_files_of_the_same_names_do_not_hide_it(installed):
-    """As `tests/test_seeing.py` has it for a checkout."""
-    folder = shadowed(installed.home / "shadowed")
-    command = [installed.python, "-c", OPENED_AND_DRAWN]
-    done = subprocess.run(
-        command, cwd=folder, env=installed.environment, capture_output=True, text=True, check=True
+def test_a_type_checker_sees_its_types(installed):
+    options = (
+        "--python-executable",
+        installed.python,
+        "--strict",
+        "--ignore-missing-imports",
+        "--no-incremental",
     )
-    own, library = done.stdout.splitlines()
-    assert Path(own).parent == folder and Path(library).is_relative_to(installed.python.parents[1])
+    (installed.home / "script.py").write_text(SCRIPT + "result.txt\n", "utf-8")
+    command = [sys.executable, "-m", "mypy", *options, "script.py"]
+    done = subprocess.run(command, cwd=installed.home, capture_output=True, text=True, check=False)
+    (error,) = re.findall(r"error: (.*)", done.stdout)
+    assert error == '"Correction" has no attribute "txt"  [attr-defined]'
+
+
+@pytest.mark.parametrize("page", ["researchers", "own-keras", "own-file"])
+def test_the_code_of_the_documents_runs(installed, page):
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert blocks
+    installed.run("python", "-c", "\n".join(blocks))
+
+
+def test_its_command_corrects_and_checks(installed):
+    assert installed.run("see-attention", "correct", "그러면 안되요.") == "그러면 안 돼요.\n"
+    assert installed.run("python", "-m", "see_attention", "--version").startswith("see-attention, version 1.")
+    (installed.home / "text.txt").write_text("밥을 먹어요.\n그러면 안되요.\n", "utf-8")
+    assert installed.run("see-attention", "check", "text.txt", status=1) == "text.txt:2:6: 되 →  돼\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "extra"), [("app", "streamlit", "app"), ("heads", "rich", "app")]
+)
+def test_a_missing_library_is_named_in_one_sentence(installed, command, library, extra):
+    code = f"import sys; sys.modules['{library}'] = None; sys.argv[1:] = {[command, 'text.txt', '--out', 'o'][: 4 if command == 'heads' else 1]}; "
+    code += "from see_attention.__main__ import main; main()"
+    (installed.home / "text.txt").write_text("밥을 먹어요.\n", "utf-8")
+    told = installed.run("python", "-c", code, status=1).splitlines()
+    assert told == [f'see-attention: {library} is not installed: pip install "see-attention[{extra}]"']
 
 
 def test_its_command_starts_the_app(installed):
@@ -147,7 +192,8 @@ def test_its_command_starts_the_app(installed):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        installed.command("see-attention"),
+        installed.python.with_name("see-attention"),
+        "app",
         "--server.port",
         str(port),
         "--server.address",
@@ -172,3 +218,29 @@ def fetched(address: str, app: subprocess.Popen) -> bytes:
         except urllib.error.URLError:
             time.sleep(0.1)
     raise AssertionError(f"{address} does not answer")
+
+
+@pytest.mark.parametrize(
+    ("written", "packed"),
+    [
+        ("from model.text import jamo", "from see_attention.model.text import jamo"),
+        ("import viz", "from see_attention import viz"),
+        ("import model.quiet as quiet", "import see_attention.model.quiet as quiet"),
+        (
+            '"""\n    >>> from viz import explore\n"""',
+            '"""\n    >>> from see_attention.viz import explore\n"""',
+        ),
+        ('run(python, "-m", "training", "train")', 'run(python, "-m", "see_attention.training", "train")'),
+        ('import_module("model.quiet")', 'import_module("see_attention.model.quiet")'),
+        ('import_module(f"ui.views.{name}")', 'import_module(f"see_attention.ui.views.{name}")'),
+        ('say("model.no such module")', 'say("model.no such module")'),
+        ("from modelling import model", "from modelling import model"),
+    ],
+)
+def test_imports_as_they_are_inside_the_package(written, packed):
+    assert inside_package(written) == packed
+
+
+def test_an_import_that_would_mean_another_module_ends_the_build():
+    with pytest.raises(ValueError, match="somewhere.py, line 1"):
+        inside_package("import model.text.jamo", "somewhere.py")

@@ -1,6 +1,7 @@
 """``python -m training train``, ``average``, ``evaluate`` and the other commands."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -24,21 +25,28 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a command's module on first use."""
+    """A click group that imports a command's module on first use; ``places`` holds (module, attribute) by name."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(COMMANDS)
+    def __init__(self, places: dict[str, tuple[str, str]], **named: Any):
+        super().__init__(**named)
+        self._places = places
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._places)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the names alone: for a line about each command all of them would have to be imported."""
+        with formatter.section("Commands (COMMAND --help says more)"):
+            formatter.write_text(", ".join(self._places))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._places:
             return None
-        module, attribute = COMMANDS[name]
+        module, attribute = self._places[cmd_name]
         return getattr(import_module(module), attribute)
 
 
-@click.group(cls=LazyGroup)
-def main() -> None:
-    """Train a correction model, or measure one."""
+main = LazyGroup(COMMANDS, name="training", help="Train a correction model, or measure one.")
 
 
 if __name__ == "__main__":  # background processes import this module again, and must not start over

@@ -1,18 +1,19 @@
-"""``python -m ui``, installed also as ``see-attention``: starts the app from whatever folder one stands in.
+"""``see-attention app``: starts the app from any folder.
 
-Arguments of the command are handed to ``streamlit run``: ``see-attention --server.port 8502``.
+Its options are those of ``streamlit run``: ``see-attention app --server.port 8502``.
 """
 
-import sys
-
+import click
 from streamlit.web import cli
 
 import assets
 
 
-def main() -> None:
-    """Run ``app.py``, which lies beside this package, until it is stopped."""
-    cli.main(["run", str(assets.FOLDER.with_name("app.py")), *sys.argv[1:]], prog_name="streamlit")
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def main(options: tuple[str, ...]) -> None:
+    """Open the app in a browser; OPTIONS are those of `streamlit run`."""
+    cli.main(["run", str(assets.FOLDER.with_name("app.py")), *options], prog_name="streamlit")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import numpy as np
 from keras import ops
 
+from examples.keras_networks import OfKerasLayers
 from model.trace.trace import AttentionTrace
-from tests.model.adapters.networks import OfKerasLayers
 from viz import explore
 
 SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from keras import layers, ops
 
-from model.adapters.keras import trace_keras
-from tests.model.adapters.networks import (
+from examples.keras_networks import (
     HEADS,
     VOCABULARY,
     BahdanauDecoder,
@@ -19,6 +18,7 @@ from tests.model.adapters.networks import (
     seeded,
     softmaxed,
 )
+from model.adapters.keras import trace_keras
 from tests.model.adapters.opening import KINDS, SOURCE, TARGET, opened, produced
 
 # Its own tests need it.

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from keras import ops
 
+from examples.keras_networks import DecoderAlone
 from model import Intervention, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, contribution_rows
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
-from tests.model.adapters.networks import DecoderAlone
 from tests.model.adapters.test_keras import Mixed
 from tests.model.adapters.test_keras_laboratory import LETTERS
 

@@ -9,11 +9,11 @@ import pytest
 from engine import OwnModelError
 from engine.traced import load
 from engine.versions import LIVE
+from examples.keras_networks import BahdanauDecoder, HandWrittenTransformer, OfKerasLayers
 from model import Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
-from tests.model.adapters.networks import BahdanauDecoder, HandWrittenTransformer, OfKerasLayers
 
 LETTERS = Vocabulary(
     encode=lambda text: [ord(letter) - ord("a") + 3 for letter in text],

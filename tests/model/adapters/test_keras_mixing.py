@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import layers, ops
 
+from examples.keras_networks import Block, Causal, Gated, WholeDecoder, grouped
 from model import laboratory_of
 from model.adapters.listening import replaced
 from model.analysis import contrast_of_row, contribution
@@ -12,7 +13,6 @@ from model.analysis.contributions import METHODS, methods_of
 from model.analysis.mixing import added_vectors
 from tests.model.adapters.test_keras_decoder import IDS, PROMPT, ROW, WRITTEN
 from tests.model.adapters.test_keras_laboratory import LETTERS
-from tests.model.adapters.whole_transformers import Block, Causal, Gated, WholeDecoder, grouped
 
 BUILDS = {
     "norms behind": {},

@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
+from examples.keras_networks import HEADS, HandWrittenTransformer, OfKerasLayers, functional_encoder, seeded
 from model.adapters.keras import trace_keras
-from tests.model.adapters.networks import (
-    HEADS,
-    HandWrittenTransformer,
-    OfKerasLayers,
-    functional_encoder,
-    seeded,
-)
 from tests.model.adapters.opening import SOURCE, TARGET, opened
 
 PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]

@@ -4,14 +4,8 @@ import keras
 import numpy as np
 from keras import layers, ops
 
+from examples.keras_networks import HEADS, VOCABULARY, BahdanauDecoder, RecurrentLayer, seeded
 from model.adapters.keras import trace_keras
-from tests.model.adapters.networks import (
-    HEADS,
-    VOCABULARY,
-    BahdanauDecoder,
-    RecurrentLayer,
-    seeded,
-)
 from tests.model.adapters.opening import SOURCE, TARGET, opened, produced
 
 

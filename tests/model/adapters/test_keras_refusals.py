@@ -7,14 +7,9 @@ import keras
 import pytest
 from keras import layers
 
+from examples.keras_networks import VOCABULARY, DecoderAlone, OfKerasLayers, seeded
 from model.adapters.keras import trace_keras
 from model.trace.strict_npz import TraceError
-from tests.model.adapters.networks import (
-    VOCABULARY,
-    DecoderAlone,
-    OfKerasLayers,
-    seeded,
-)
 from tests.model.adapters.opening import SOURCE, TARGET
 
 # Its own tests need it.

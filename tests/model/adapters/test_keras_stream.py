@@ -6,6 +6,7 @@ import pytest
 from keras import layers
 
 from engine.traced import load
+from examples.keras_networks import Block, ByHand, Gated, HandWrittenTransformer, WholeTransformer, forward
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
@@ -22,9 +23,7 @@ from model.analysis.contributions import methods_of
 from model.analysis.mixing import added_vectors
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
-from tests.model.adapters.networks import HandWrittenTransformer
 from tests.model.adapters.test_keras_laboratory import LETTERS, ROW, SOURCE, TARGET
-from tests.model.adapters.whole_transformers import Block, ByHand, Gated, WholeTransformer, forward
 from tests.silent_heads import silent_and_off
 
 NETWORKS = {

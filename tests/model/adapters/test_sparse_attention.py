@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 from keras import layers, ops
 
-from model.adapters.heard import Maps
-from model.adapters.keras import trace_keras
-from model.trace.trace import AttentionTrace
-from tests.model.adapters.networks import (
+from examples.keras_networks import (
     HEADS,
     VOCABULARY,
     WIDTH,
@@ -18,6 +15,9 @@ from tests.model.adapters.networks import (
     padding_mask,
     seeded,
 )
+from model.adapters.heard import Maps
+from model.adapters.keras import trace_keras
+from model.trace.trace import AttentionTrace
 from viz import explore
 
 SOURCE, TARGET = [5, 3, 9, 4, 6], [1, 7, 8, 2]

@@ -1,0 +1,48 @@
+"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, the survey of heads, the site, training."""
+
+import sys
+
+OURS = {
+    "assets",
+    "classroom",
+    "deploy",
+    "engine",
+    "model",
+    "package",
+    "see_attention",
+    "training",
+    "ui",
+    "viz",
+}
+EXTRAS = {"onnx": "train", "ray": "ray"}  # the extra that brings a library; "app" brings all others
+PLACES = {
+    "app": ("ui.__main__", "main"),
+    "correct": ("model.__main__", "correct"),
+    "check": ("model.__main__", "check"),
+    "heads": ("model.__main__", "heads"),
+    "export": ("model.__main__", "export"),
+    "site": ("deploy.site.__main__", "main"),
+    "workers": ("engine.__main__", "main"),
+}
+
+
+def main() -> None:
+    """Run one command, whose module is imported only then. A missing library is named in one sentence, with the extra that brings it."""
+    try:
+        import click
+
+        from package import __version__
+        from training.__main__ import COMMANDS, LazyGroup
+
+        group = LazyGroup(PLACES | COMMANDS, name="see-attention", help="See a Transformer think.")
+        click.version_option(__version__)(group)(prog_name="see-attention")
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library in OURS or not library:
+            raise
+        extra = EXTRAS.get(library, "app")
+        sys.exit(f'see-attention: {library} is not installed: pip install "see-attention[{extra}]"')
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 import viz
 from model import Corrector
 from model.analysis.edits import changed_rows
-from model.analysis.head_effects import head_effects, written_without
+from model.analysis.head_effects import ablate_heads, head_effects
 from model.analysis.roles import EDITED
 from model.stored.folder import find_model_folder, of_weights
 from model.survey.head_survey import HeadSurvey, read_head_survey
@@ -66,7 +66,7 @@ def ask(corrector: Corrector, sentence, stories: dict[str, Head]) -> dict:
             {"wrong": change.wrong, "right": change.right, "looker": list(looker), "rank": int(rank)}
             | {"of": len(found.heads), "effects": effects}
         )
-    written = written_without(corrector, sentence.source, [[head] for head in stories.values()])
+    written = ablate_heads(corrector, sentence.source, [[head] for head in stories.values()])
     return {
         "fingerprint": of_weights(corrector.fingerprint),
         "heads": {story: list(head) for story, head in stories.items()},

@@ -24,8 +24,8 @@ sys.path.insert(0, str(ROOT))
 from model import Corrector
 from model.analysis import heads as of_heads
 from model.analysis.edits import attention_to_edit, copy_positions
-from model.analysis.forks import road_not_taken
-from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.forks import alternative_continuation
+from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.replacing import UNIFORM, replaced_for_change
 from model.trace.interventions import Head
 from ui.wording.numbers_text import probability
@@ -101,7 +101,7 @@ def margin_of(change) -> float:
 def judge(corrector: Corrector, sentence, number: int) -> Judged:
     source, text, change = sentence.source, sentence.text, sentence.changes[number]
     effects = head_effects(corrector, source, text, change)
-    alone = written_without(corrector, source, [[head] for head in effects.heads])
+    alone = ablate_heads(corrector, source, [[head] for head in effects.heads])
     undone = [head for head, each in zip(effects.heads, alone, strict=True) if each.text != text]
     replaced = []
     for head in effects.strongest(STRONGEST):
@@ -109,7 +109,7 @@ def judge(corrector: Corrector, sentence, number: int) -> Judged:
         if any(each.how == UNIFORM and each.text != text for each in versions):
             replaced.append(head)
     contrast = effects.contrast
-    fork = road_not_taken(corrector, source, text, contrast.row, contrast.instead_token)
+    fork = alternative_continuation(corrector, source, text, contrast.row, contrast.instead_token)
     answers = (
         MARGIN[0] <= effects.observed <= MARGIN[1],
         bool(undone),
@@ -219,8 +219,8 @@ def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> 
     strongest = effects.strongest(STRONGEST)
     alone = [chosen.undone_by[0]] if chosen.undone_by else []
     sets = ((), tuple(map(head_of, alone)), strongest)
-    texts = [each.text for each in written_without(corrector, source, sets)]
-    shares = fix_without(corrector, source, text, change, sets)
+    texts = [each.text for each in ablate_heads(corrector, source, sets)]
+    shares = ablated_fix_probability(corrector, source, text, change, sets)
     looker, rank = effects.rank_of_looker()
     swapped = head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
     _, versions = replaced_for_change(corrector, source, text, change, swapped)

@@ -26,7 +26,7 @@ from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences
 from model.text.tokenizer import normalise
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import NO_ID, Contrast, Odds
+from model.trace.odds import NO_ID, Contrast, LogitDifferences
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
 from model.trace.traced import Described, InterveningModel, TracedModel, described
 
@@ -96,13 +96,13 @@ class TracedCorrector:
                 return Contrast(row, NO_ID, NO_ID, one, instead, other)
         raise OwnModelError(f"{self.name}: trace: target_tokens are the same with and without the change")
 
-    def odds(
+    def logit_differences(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
-    ) -> Odds:
+    ) -> LogitDifferences:
         """Two passes for each intervention: one over ``target``, and one over ``contrast.other`` for what is written instead."""
         texts = target, contrast.other or target
         logs = [[self._log(source, text, contrast.row, each) for each in interventions] for text in texts]
-        return Odds(*np.array(logs, np.float32))
+        return LogitDifferences(*np.array(logs, np.float32))
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
         return [self._ask("correct_under", str | None, source, each) for each in interventions]

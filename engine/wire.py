@@ -22,16 +22,16 @@ from engine.progress import CLASSROOMS, Progress
 from engine.versions import ModelKey
 from model.analysis.circuit_edges import Character, CircuitEdges, Edge
 from model.analysis.circuits import Circuit
-from model.analysis.forks import Fork
-from model.analysis.head_effects import HeadEffects, Without
-from model.analysis.lenses import Decided, JamoRead
-from model.analysis.looks import Look, LookPart, TakenAway
+from model.analysis.forks import AlternativeContinuation
+from model.analysis.head_effects import AblatedText, HeadEffects
+from model.analysis.lenses import JamoLens, LogitLens
+from model.analysis.looks import ScoreAblation, ScoreDecomposition, ScoreTerm
 from model.analysis.method import Contribution
-from model.analysis.patching import PatchMap
-from model.analysis.receipts import Explanation, Receipt
-from model.analysis.replacing import Replaced
+from model.analysis.patching import ActivationPatching
+from model.analysis.receipts import Claim, Explanation
+from model.analysis.replacing import ReplacedAttention
 from model.analysis.tally import Tally
-from model.analysis.writing import Written
+from model.analysis.writing import LogitAttribution
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
@@ -53,38 +53,38 @@ _TYPES: dict[str, type[Any]] = {
         Circuit,
         CircuitEdges,
         Contribution,
-        Decided,
+        LogitLens,
         Described,
         Edge,
         Explanation,
-        Fork,
+        AlternativeContinuation,
         Grown,
         Head,
         HeadEffects,
-        JamoRead,
-        Look,
-        LookPart,
+        JamoLens,
+        ScoreDecomposition,
+        ScoreTerm,
         Node,
         Normalisation,
         OutputWeights,
         Poll,
         PackedCorrection,
         PackedSentence,
-        PatchMap,
+        ActivationPatching,
         Progress,
         Projections,
         Contrast,
         Quiz,
-        Receipt,
-        Replaced,
+        Claim,
+        ReplacedAttention,
         Results,
         Shown,
         State,
         Sums,
-        TakenAway,
+        ScoreAblation,
         Tally,
-        Without,
-        Written,
+        AblatedText,
+        LogitAttribution,
     )
 }
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}

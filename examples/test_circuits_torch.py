@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from model.analysis.circuits import find_circuit
-from model.analysis.looks import why_looked
+from model.analysis.looks import decompose_attention_score
 from model.analysis.stand_ins import corpus_means
-from model.analysis.writing import who_wrote
+from model.analysis.writing import direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig
 from model.text.changes import find_changes
@@ -180,7 +180,7 @@ def ids_of(corrector):
 
 def test_who_wrote_is_gradient_times_part(networks):
     corrector, make = networks
-    written = who_wrote(corrector, SOURCE, TARGET, find_changes(SOURCE, TARGET))
+    written = direct_logit_attribution(corrector, SOURCE, TARGET, find_changes(SOURCE, TARGET))
     for number, contrast in enumerate(written.questions):
         torch_network = make()
         score = torch_network.score(*ids_of(corrector), contrast)
@@ -208,9 +208,11 @@ def shares(network, key) -> np.ndarray:
 def test_why_it_looked_is_gradient_times_part(networks, layer, head):
     corrector, make = networks
     row, column = 4, 3
-    look = why_looked(corrector, SOURCE, TARGET, Head("cross_attention", layer, head), row, column)
+    look = decompose_attention_score(
+        corrector, SOURCE, TARGET, Head("cross_attention", layer, head), row, column
+    )
     network = make()
-    network.score(*ids_of(corrector), who_wrote(corrector, SOURCE, TARGET).questions[row])
+    network.score(*ids_of(corrector), direct_logit_attribution(corrector, SOURCE, TARGET).questions[row])
     scores = network.scores_of["decoder", layer, "cross_attention"][head, row]
     asked = scores[column] - scores.mean()
     assert look.score == pytest.approx(asked.item(), abs=TOLERANCE)
@@ -228,7 +230,7 @@ def test_a_circuit_scores_what_pytorch_says(networks):
     corrector, make = networks
     (change, *_) = find_changes(SOURCE, TARGET)
     means = corpus_means(corrector.patched, corrector.tokenizer, ((SOURCE, TARGET),))
-    found = find_circuit(corrector, SOURCE, TARGET, change, instead=means)
+    found = find_circuit(corrector, SOURCE, TARGET, change, ablation=means)
     nodes = every_node(LAYERS, HEADS)
 
     def score(kept) -> float:

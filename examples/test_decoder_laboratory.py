@@ -150,7 +150,9 @@ def test_the_methods_that_are_defined(lab):
         found = contribution(lab, PROMPT, WRITTEN, contrast, method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4) and found.before[0] == 0
     left_out = contribution(lab, PROMPT, WRITTEN, contrast, "occlusion")
-    gone = lab.odds(PROMPT, WRITTEN, contrast, [Intervention(), Intervention(without_source={1})]).log_odds
+    gone = lab.logit_differences(
+        PROMPT, WRITTEN, contrast, [Intervention(), Intervention(without_source={1})]
+    ).differences
     assert left_out.source[1] == pytest.approx(gone[0] - gone[1], abs=1e-4) and left_out.before[0] == 0
     source, before = contribution_rows(lab, PROMPT, WRITTEN, "gradient")
     one = contribution(lab, PROMPT, WRITTEN, contrast, "gradient")

@@ -14,9 +14,9 @@ from model.analysis import (
     contrast_of_row,
     contribution,
     contribution_rows,
-    explained,
     head_effects,
     replaced_for_change,
+    verified_explanation,
 )
 from model.analysis.contributions import METHODS, methods_of
 from model.analysis.mixing import added_vectors
@@ -153,7 +153,7 @@ def test_claims_about_characters_are_refused_where_tokens_are_none():
     lab = laboratory_of(model_of("bart"), TOKENIZER)
     (change, *_) = lab.changes("the cat sat", "the dog sat")
     with pytest.raises(ValueError, match="each token should be one character, but the tokenizer makes"):
-        explained(lab, "the cat sat", "the dog sat", change)
+        verified_explanation(lab, "the cat sat", "the dog sat", change)
 
 
 def test_what_has_no_laboratory_is_told():
@@ -183,7 +183,7 @@ def test_weights_that_are_no_numbers_are_refused(make):
     for ask in (
         lambda: lab.correct(SOURCE),
         lambda: contribution(lab, SOURCE, TARGET, contrast, "gradient"),
-        lambda: lab.odds(SOURCE, TARGET, contrast, [Intervention()]),
+        lambda: lab.logit_differences(SOURCE, TARGET, contrast, [Intervention()]),
     ):
         with pytest.raises(ValueError, match="the network computes NaN"):
             ask()

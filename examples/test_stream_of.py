@@ -12,16 +12,16 @@ from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
 from model.analysis import (
-    changed_twin,
     circuit_edges,
     contrast_of_change,
+    corrupted_by_exchange,
+    decompose_attention_score,
+    direct_logit_attribution,
     find_circuit,
-    when_decided,
-    who_wrote,
-    why_looked,
+    logit_lens,
 )
 from model.analysis.node_effects import node_effects
-from model.analysis.stand_ins import means_for
+from model.analysis.stand_ins import mean_values
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
 
@@ -56,17 +56,17 @@ def test_a_head_without_output_is_a_head_that_is_off(lab, change):
 
 
 def test_what_was_written_sums_to_the_score(lab, change):
-    written = who_wrote(lab, SOURCE, TARGET, [change])
+    written = direct_logit_attribution(lab, SOURCE, TARGET, [change])
     (number,) = written.changes
     contrast = written.questions[number]
-    (score,) = lab.odds(SOURCE, TARGET, contrast, [Intervention()]).log_odds
+    (score,) = lab.logit_differences(SOURCE, TARGET, contrast, [Intervention()]).differences
     np.testing.assert_allclose(written.score[number], score, **CLOSE)
     for question in range(len(written.questions)):
         assert abs(written.remainder(question)) < 2e-3
 
 
 def test_a_lens_at_the_last_place_is_the_model_s_own_answer(lab):
-    decided = when_decided(lab, SOURCE, TARGET)
+    decided = logit_lens(lab, SOURCE, TARGET)
     own = log_softmax(logits(lab, Intervention()).astype(np.float64))
     rows, written = range(len(own)), lab.tokenizer.encode_target(TARGET)
     np.testing.assert_allclose(decided.written[-1], np.exp(own[rows, written]), atol=1e-3)
@@ -76,7 +76,7 @@ def test_a_lens_at_the_last_place_is_the_model_s_own_answer(lab):
 def test_a_circuit_is_found_against_the_means_of_the_sentence(lab, change):
     circuit = find_circuit(lab, SOURCE, TARGET, change)
     assert set(circuit.nodes) == set(lab.patched.nodes)
-    means = means_for(lab, SOURCE, TARGET)
+    means = mean_values(lab, SOURCE, TARGET)
     effects = node_effects(lab, SOURCE, TARGET, circuit.contrast, means)
     order = [effects.nodes.index(node) for node in circuit.nodes]
     np.testing.assert_allclose(circuit.effects, effects.total[order], atol=1e-3)
@@ -90,19 +90,19 @@ def test_why_it_looked_sums_to_the_score_before_the_softmax(lab):
     head = Head("cross_attention", 1, 1)
     if lab.patched.scores_hold_positions:
         with pytest.raises(ValueError, match="hold positions"):
-            why_looked(lab, SOURCE, TARGET, head, 2, 1)
+            decompose_attention_score(lab, SOURCE, TARGET, head, 2, 1)
         return
-    look = why_looked(lab, SOURCE, TARGET, head, 2, 1)
+    look = decompose_attention_score(lab, SOURCE, TARGET, head, 2, 1)
     for parts in (look.of_query, look.of_key):
         np.testing.assert_allclose(sum(part.nats for part in parts), look.score, atol=1e-2)
-    assert look.taken and look.weight == pytest.approx(
+    assert look.ablations and look.weight == pytest.approx(
         lab.trace(SOURCE, TARGET).cross_attention[1, 1, 2, 1], abs=1e-4
     )
 
 
 def test_a_twin_needs_a_token_for_each_character(lab, change):
     with pytest.raises(ValueError, match="made of characters"):
-        changed_twin(lab, SOURCE, TARGET, change)
+        corrupted_by_exchange(lab, SOURCE, TARGET, change)
 
 
 def test_a_network_that_is_built_otherwise_is_noticed(lab):

@@ -23,4 +23,4 @@ def silent_and_off(
     silent = [(Patch.of(node, np.zeros_like(found[node.tap][node.place])),) for node in heads]
     walked = lab.patched.passes(source, target, silent).score(contrast.written, contrast.instead)
     off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
-    return walked, lab.odds(*texts, contrast, off).log_odds
+    return walked, lab.logit_differences(*texts, contrast, off).differences

@@ -4,9 +4,15 @@ import numpy as np
 
 from engine.questions.declared import question
 from engine.spans import ChangeSpan, change_at
-from model.analysis.forks import road_not_taken
-from model.analysis.head_effects import HeadEffects, Without, fix_without, head_effects, written_without
-from model.analysis.replacing import Replaced, replaced_for_change
+from model.analysis.forks import alternative_continuation
+from model.analysis.head_effects import (
+    AblatedText,
+    HeadEffects,
+    ablate_heads,
+    ablated_fix_probability,
+    head_effects,
+)
+from model.analysis.replacing import ReplacedAttention, replaced_for_change
 from model.correction.answers import Intervenes
 from model.stored.config import INSIDE, INTERVENTIONS
 from model.trace.interventions import Head
@@ -25,21 +31,21 @@ def _head_effects(
     return head_effects(corrector, source, target, change, _arrays(means))
 
 
-@question("written_without", INTERVENTIONS, is_long=True, in_numpy=True)
-def _written_without(
+@question("ablate_heads", INTERVENTIONS, is_long=True, in_numpy=True)
+def _ablate_heads(
     corrector: Intervenes, source: str, sets: Sets, means: Means = ()
-) -> tuple[Without, ...]:
+) -> tuple[AblatedText, ...]:
     """What is written without each of these sets of heads; ``means`` as for ``head_effects``."""
-    return written_without(corrector, source, _heads(sets), _arrays(means))
+    return ablate_heads(corrector, source, _heads(sets), _arrays(means))
 
 
-@question("fix_without", INTERVENTIONS, is_long=True, in_numpy=True)
-def _fix_without(
+@question("ablated_fix_probability", INTERVENTIONS, is_long=True, in_numpy=True)
+def _ablated_fix_probability(
     corrector: Intervenes, source: str, target: str, span: ChangeSpan, sets: Sets, means: Means = ()
 ) -> tuple[float, ...]:
     """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
     change = change_at(corrector, source, target, span)
-    return fix_without(corrector, source, target, change, _heads(sets), _arrays(means))
+    return ablated_fix_probability(corrector, source, target, change, _heads(sets), _arrays(means))
 
 
 def _heads(sets: Sets) -> list[list[Head]]:
@@ -58,10 +64,10 @@ def _replaced(
     span: ChangeSpan,
     head: tuple[str, int, int],
     painted: tuple[int, ...],
-) -> tuple[Contrast, tuple[Replaced, ...]]:
+) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
     """(question, versions) of the change at ``span`` with other weights in ``head``."""
     change = change_at(corrector, source, target, span)
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
-question("road_not_taken", INSIDE, is_long=True, in_numpy=True)(road_not_taken)
+question("alternative_continuation", INSIDE, is_long=True, in_numpy=True)(alternative_continuation)

@@ -10,33 +10,40 @@ from engine.spans import ChangeSpan, change_at
 from model.analysis.circuit_edges import CircuitEdges, circuit_edges
 from model.analysis.circuits import Circuit, find_circuit
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.lenses import Decided, when_decided
-from model.analysis.looks import Look, why_looked
-from model.analysis.patching import PatchMap, patch_map
-from model.analysis.receipts import Explanation, explained
-from model.analysis.stand_ins import StandIns, means_for, twin_values
-from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
-from model.analysis.writing import Written, who_wrote
+from model.analysis.lenses import LogitLens, logit_lens
+from model.analysis.looks import ScoreDecomposition, decompose_attention_score
+from model.analysis.patching import ActivationPatching, activation_patching
+from model.analysis.receipts import Explanation, verified_explanation
+from model.analysis.stand_ins import AblationValues, corrupted_values, mean_values
+from model.analysis.twin_runs import (
+    CorruptedRun,
+    corrupted_by_correction,
+    corrupted_by_exchange,
+    corrupted_by_sentence,
+)
+from model.analysis.writing import LogitAttribution, direct_logit_attribution
 from model.correction.answers import Network
 from model.stored.config import INSIDE, STREAM
 from model.text.changes import Change
 from model.trace.interventions import Head
 
 
-@question("who_wrote", STREAM, is_long=True, in_numpy=True)
-def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()) -> Written:
+@question("direct_logit_attribution", STREAM, is_long=True, in_numpy=True)
+def _direct_logit_attribution(
+    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+) -> LogitAttribution:
     """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
-    return who_wrote(
+    return direct_logit_attribution(
         corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
     )
 
 
-@question("when_decided", STREAM, is_long=True, in_numpy=True)
-def _when_decided(
+@question("logit_lens", STREAM, is_long=True, in_numpy=True)
+def _logit_lens(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
-) -> Decided:
+) -> LogitLens:
     """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
-    return when_decided(
+    return logit_lens(
         corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
     )
 
@@ -52,21 +59,21 @@ def _case(corrector: Network, source: str, target: str, span: ChangeSpan) -> Cha
 
 def _twin(
     corrector: Network, source: str, target: str, change: Change, how: str, other: str = ""
-) -> TwinRun | None:
+) -> CorruptedRun | None:
     """The twin of a change: "changed", "right", or "sentence", which is ``other``. None where there is none."""
     with suppress(ValueError):
         row = contrast_of_change(corrector, source, target, change).row
         match how:
             case "right":
-                return corrected_twin(source, target, row)
+                return corrupted_by_correction(source, target, row)
             case "sentence":
-                return sentence_twin(source, target, change, other, row)
-        return changed_twin(corrector, source, target, change)
+                return corrupted_by_sentence(source, target, change, other, row)
+        return corrupted_by_exchange(corrector, source, target, change)
     return None
 
 
-@question("patch_map", INSIDE, is_long=True, in_numpy=True)
-def _patch_map(
+@question("activation_patching", INSIDE, is_long=True, in_numpy=True)
+def _activation_patching(
     corrector: Network,
     source: str,
     target: str,
@@ -75,11 +82,11 @@ def _patch_map(
     of: str,
     how: str,
     other: str = "",
-) -> PatchMap | None:
+) -> ActivationPatching | None:
     """What returns when places of the typed sentence are put into its twin; None also where there is no such twin."""
     change = _case(corrector, source, target, span)
     twin = change and _twin(corrector, source, target, change, how, other)
-    return patch_map(corrector, source, target, change, twin, part, of) if change and twin else None
+    return activation_patching(corrector, source, target, change, twin, part, of) if change and twin else None
 
 
 @question("circuit", STREAM, is_long=True, in_numpy=True)
@@ -113,22 +120,24 @@ def _circuit_edges(
     return circuit, circuit_edges(corrector, source, target, circuit, stand_ins)
 
 
-def _stand_ins(corrector: Network, source: str, target: str, change: Change, how: str) -> StandIns:
+def _stand_ins(corrector: Network, source: str, target: str, change: Change, how: str) -> AblationValues:
     network, tokenizer = corrector.patched, corrector.tokenizer
     twin = _twin(corrector, source, target, change, "changed") if how == "twin" else None
-    return twin_values(network, tokenizer, twin) if twin else means_for(corrector, source, target)
+    return corrupted_values(network, tokenizer, twin) if twin else mean_values(corrector, source, target)
 
 
-@question("why_looked", STREAM, is_long=True, in_numpy=True)
-def _why_looked(
+@question("decompose_attention_score", STREAM, is_long=True, in_numpy=True)
+def _decompose_attention_score(
     corrector: Network, source: str, target: str, head: tuple[str, int, int], query: int, key: int
-) -> Look:
+) -> ScoreDecomposition:
     """What one attention weight's query and key were made of."""
-    return why_looked(corrector, source, target, Head(*head), query, key)
+    return decompose_attention_score(corrector, source, target, Head(*head), query, key)
 
 
-@question("explained", INSIDE, is_long=True, in_numpy=True)
-def _explained(corrector: Network, source: str, target: str, span: ChangeSpan) -> Explanation | None:
+@question("verified_explanation", INSIDE, is_long=True, in_numpy=True)
+def _verified_explanation(
+    corrector: Network, source: str, target: str, span: ChangeSpan
+) -> Explanation | None:
     """The explanation of the change at ``span``, each claim with its receipt."""
     change = _case(corrector, source, target, span)
-    return None if change is None else explained(corrector, source, target, change)
+    return None if change is None else verified_explanation(corrector, source, target, change)

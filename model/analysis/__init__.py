@@ -2,19 +2,19 @@
 
 This package exports the questions of the laboratory. They take what answers (``model.correction.answers``) or traces:
 
-* ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
+* ``head_effects``, ``ablate_heads``, ``pair_effects``: what changes when a head is switched off?
 * ``pruning_curve``: how well does the network correct with fewer and fewer heads?
 * ``contributions``, ``contribution_rows``: which characters does a produced character come from? Several methods answer.
 * ``replaced_for_change``: what changes when a head is given other weights?
-* ``road_not_taken``: how would the network go on after another token?
+* ``alternative_continuation``: how would the network go on after another token?
 * ``aligned_difference``: how does the attention of two passes differ?
 * ``growth``: when in training did each head take up its role?
-* ``who_wrote``, ``when_decided``: which parts wrote the answer, and after which layer did it stand?
-* ``patch_map``: where is what the correction needs, in a twin that is not corrected?
+* ``direct_logit_attribution``, ``logit_lens``: which parts wrote the answer, and after which layer did it stand?
+* ``activation_patching``: where is what the correction needs, in a twin that is not corrected?
 * ``find_circuit``, ``circuit_edges``: which few parts are enough, and what do they read of each other?
 * ``node_effects``: what is each part worth, in all and by what the answer itself reads of it?
-* ``why_looked``: what were the query and the key of one attention weight made of?
-* ``explained``: a few claims about a correction, each tested by an intervention.
+* ``decompose_attention_score``: what were the query and the key of one attention weight made of?
+* ``verified_explanation``: a few claims about a correction, each tested by an intervention.
 
 Most of them ask why the network wrote the fix and not what was typed. ``contrast_of_change`` makes that question of a change.
 
@@ -25,56 +25,64 @@ Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of t
 
 from model.analysis.aligning import aligned_difference
 from model.analysis.circuit_edges import Character, CircuitEdges, Edge, circuit_edges
-from model.analysis.circuit_file import graph_of
+from model.analysis.circuit_file import attribution_graph
 from model.analysis.circuits import Circuit, find_circuit
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import contribution, contribution_rows, contributions
-from model.analysis.forks import Fork, road_not_taken
+from model.analysis.forks import AlternativeContinuation, alternative_continuation
 from model.analysis.growth import Growth, growth
-from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
-from model.analysis.lenses import Decided, JamoRead, when_decided
-from model.analysis.looks import Look, LookPart, TakenAway, why_looked
+from model.analysis.head_effects import AblatedText, HeadEffects, ablate_heads, head_effects
+from model.analysis.lenses import JamoLens, LogitLens, logit_lens
+from model.analysis.looks import ScoreAblation, ScoreDecomposition, ScoreTerm, decompose_attention_score
 from model.analysis.method import Contribution
 from model.analysis.node_effects import NodeEffects, node_effects
 from model.analysis.pair_effects import PairEffects, pair_effects
-from model.analysis.patching import PatchMap, patch_map
-from model.analysis.pruning import Pruned, pruning_curve
-from model.analysis.receipts import Explanation, Receipt, explained
-from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
-from model.analysis.stand_ins import StandIns, corpus_means, twin_values
-from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
-from model.analysis.writing import Part, Written, who_wrote
+from model.analysis.patching import ActivationPatching, activation_patching
+from model.analysis.pruning import PruningPoint, pruning_curve
+from model.analysis.receipts import Claim, Explanation, verified_explanation
+from model.analysis.replacing import ReplacedAttention, replaced_attention, replaced_for_change
+from model.analysis.stand_ins import AblationValues, corpus_means, corrupted_values
+from model.analysis.twin_runs import (
+    CorruptedRun,
+    corrupted_by_correction,
+    corrupted_by_exchange,
+    corrupted_by_sentence,
+)
+from model.analysis.writing import LogitAttribution, ResidualComponent, direct_logit_attribution
 from model.trace.odds import Contrast
 
 __all__ = [
+    "AblatedText",
+    "AblationValues",
+    "ActivationPatching",
+    "AlternativeContinuation",
     "Character",
     "Circuit",
     "CircuitEdges",
+    "Claim",
     "Contrast",
     "Contribution",
-    "Decided",
+    "CorruptedRun",
     "Edge",
     "Explanation",
-    "Fork",
     "Growth",
     "HeadEffects",
-    "JamoRead",
-    "Look",
-    "LookPart",
+    "JamoLens",
+    "LogitAttribution",
+    "LogitLens",
     "NodeEffects",
     "PairEffects",
-    "Part",
-    "PatchMap",
-    "Pruned",
-    "Receipt",
-    "Replaced",
-    "StandIns",
-    "TakenAway",
-    "TwinRun",
-    "Without",
-    "Written",
+    "PruningPoint",
+    "ReplacedAttention",
+    "ResidualComponent",
+    "ScoreAblation",
+    "ScoreDecomposition",
+    "ScoreTerm",
+    "ablate_heads",
+    "activation_patching",
     "aligned_difference",
-    "changed_twin",
+    "alternative_continuation",
+    "attribution_graph",
     "circuit_edges",
     "contrast_of_change",
     "contrast_of_row",
@@ -82,23 +90,20 @@ __all__ = [
     "contribution_rows",
     "contributions",
     "corpus_means",
-    "corrected_twin",
-    "explained",
+    "corrupted_by_correction",
+    "corrupted_by_exchange",
+    "corrupted_by_sentence",
+    "corrupted_values",
+    "decompose_attention_score",
+    "direct_logit_attribution",
     "find_circuit",
-    "graph_of",
     "growth",
     "head_effects",
+    "logit_lens",
     "node_effects",
     "pair_effects",
-    "patch_map",
     "pruning_curve",
     "replaced_attention",
     "replaced_for_change",
-    "road_not_taken",
-    "sentence_twin",
-    "twin_values",
-    "when_decided",
-    "who_wrote",
-    "why_looked",
-    "written_without",
+    "verified_explanation",
 ]

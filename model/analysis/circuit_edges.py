@@ -15,7 +15,7 @@ import numpy as np
 
 from model.activations.walk import PatchedTransformer
 from model.analysis.circuits import Circuit
-from model.analysis.stand_ins import StandIns, means_for
+from model.analysis.stand_ins import AblationValues, mean_values
 from model.correction.answers import Network
 from model.trace.patches import ATTENTIONS, Node, Patch
 from model.trace.taps import tap
@@ -64,9 +64,9 @@ class CircuitEdges:
 
 
 def circuit_edges(
-    corrector: Network, source: str, target: str, circuit: Circuit, instead: StandIns | None = None
+    corrector: Network, source: str, target: str, circuit: Circuit, ablation: AblationValues | None = None
 ) -> CircuitEdges:
-    """The edges of a circuit that ``circuits.find_circuit`` found for the same texts, with the same ``instead``.
+    """The edges of a circuit that ``circuits.find_circuit`` found for the same texts, with the same ``ablation``.
 
     >>> from model.analysis.circuits import find_circuit
     >>> from model.text.changes import find_changes
@@ -80,10 +80,10 @@ def circuit_edges(
         corrector.tokenizer.encode_source(source),
         corrector.tokenizer.encode_target(target)[: contrast.row + 1],
     )
-    instead = instead or means_for(corrector, source, target)
+    ablation = ablation or mean_values(corrector, source, target)
     everything = network.nodes
-    base = instead.instead_of(node for node in everything if node not in circuit.members)
-    paths = _Paths(network, network.taps(*ids, _TAPS, base), instead, circuit.members)
+    base = ablation.patches(node for node in everything if node not in circuit.members)
+    paths = _Paths(network, network.taps(*ids, _TAPS, base), ablation, circuit.members)
     named, patches = [], []
     for receiver in (*circuit.members, None):
         for sender, patch in paths.cut(receiver):
@@ -101,17 +101,17 @@ class _Paths:
         self,
         network: PatchedTransformer,
         found: dict[str, np.ndarray],
-        instead: StandIns,
+        ablation: AblationValues,
         members: Sequence[Node],
     ):
         self._network, self._found, self._members = network, found, members
         self._missing: dict[Node | Character, np.ndarray] = {}  # what has to be added to the stream, (Q, D)
         for node in members:
-            lost = instead.nodes[node] - found[node.tap][node.place]
+            lost = ablation.nodes[node] - found[node.tap][node.place]
             self._missing[node] = network.written(node, lost)
         for side in ATTENTIONS:
             embedding = found[tap(side, "embedding")]
-            lost = instead.embeddings[side] - embedding
+            lost = ablation.embeddings[side] - embedding
             for position in range(len(embedding)):
                 only = np.zeros_like(embedding)
                 only[position] = lost[position]

@@ -14,7 +14,7 @@ from model.trace.patches import Node
 SCHEMA_VERSION = 1
 
 
-def graph_of(
+def attribution_graph(
     circuit: Circuit,
     edges: CircuitEdges,
     source_tokens: Sequence[str],
@@ -32,7 +32,7 @@ def graph_of(
     >>> from model.text.changes import find_changes
     >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
     >>> edges = circuit_edges(corrector, "머거요", "먹어요", circuit)
-    >>> graph = graph_of(circuit, edges, "머거요.", "^", layers=4, model="transformer", probability=0.98)
+    >>> graph = attribution_graph(circuit, edges, "머거요.", "^", layers=4, model="transformer", probability=0.98)
     >>> sorted(graph), graph["nodes"][-1]["clerp"]
     (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=0.980), not "머"')
     """

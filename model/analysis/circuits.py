@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.stand_ins import StandIns, means_for
+from model.analysis.stand_ins import AblationValues, mean_values
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
@@ -62,10 +62,10 @@ def find_circuit(
     target: str,
     change: Change,
     goal: float = GOAL,
-    instead: StandIns | None = None,
+    ablation: AblationValues | None = None,
     seed: int = 0,
 ) -> Circuit:
-    """The circuit of one change. ``instead``: what stands in for parts that are taken away, by default ``means_for``.
+    """The circuit of one change. ``ablation``: what stands in for parts that are taken away, by default ``mean_values``.
 
     Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
 
@@ -77,7 +77,7 @@ def find_circuit(
     """
     contrast = contrast_of_change(corrector, source, target, change)
     everything = corrector.patched.nodes
-    scores = _scoring(corrector, source, target, contrast, instead or means_for(corrector, source, target))
+    scores = _scoring(corrector, source, target, contrast, ablation or mean_values(corrector, source, target))
     score, empty, *lost = scores([everything, (), *(_but(everything, node) for node in everything)])
     effects = score - np.array(lost)
     order = np.argsort(-effects, kind="stable")
@@ -118,13 +118,15 @@ def find_circuit(
 Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # what it measures for each set that is kept
 
 
-def _scoring(corrector: Network, source: str, target: str, contrast: Contrast, instead: StandIns) -> Scoring:
+def _scoring(
+    corrector: Network, source: str, target: str, contrast: Contrast, ablation: AblationValues
+) -> Scoring:
     """The scores of passes in which all parts but those of each set are taken away."""
     network, tokenizer = corrector.patched, corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        taken = [instead.instead_of(node for node in network.nodes if node not in nodes) for nodes in kept]
+        taken = [ablation.patches(node for node in network.nodes if node not in nodes) for nodes in kept]
         return network.passes(*ids, taken).score(contrast.written, contrast.instead)
 
     return scores

@@ -1,4 +1,4 @@
-"""``ClaimCase``: what the claims of ``receipts`` about one correction share, and ``Receipt``, what testing one of them measured."""
+"""``ClaimContext``: what the claims of ``receipts`` about one correction share, and ``Claim``, what testing one of them measured."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,8 +8,8 @@ import numpy as np
 
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.stand_ins import corpus_means
-from model.analysis.twin_runs import TwinRun, changed_twin
-from model.analysis.writing import KINDS, TAPS, Written, decomposed
+from model.analysis.twin_runs import CorruptedRun, corrupted_by_exchange
+from model.analysis.writing import KINDS, TAPS, LogitAttribution, attribute_contrasts
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.patches import Node, Patch
@@ -19,14 +19,14 @@ SCORE, LOOK = "score", "look"
 
 
 @dataclass(frozen=True)
-class Receipt:
+class Claim:
     """A claim, and what its intervention measured.
 
-    >>> Receipt("wrote", 8.5, 4.0, True).difference
+    >>> Claim("wrote", 8.5, 4.0, True).difference
     -4.5
     """
 
-    claim: str  # one of CLAIMS
+    name: str  # one of CLAIMS
     before: float  # observed
     after: float  # with something changed
     holds: bool
@@ -38,7 +38,7 @@ class Receipt:
         return self.after - self.before
 
 
-class ClaimCase:
+class ClaimContext:
     """What the claims share: the pass, its parts, and the twin, a sentence in which the same character is not corrected."""
 
     def __init__(self, corrector: Network, source: str, target: str, change: Change):
@@ -65,8 +65,8 @@ class ClaimCase:
         return answered.score(self.contrast.written, self.contrast.instead).tolist()
 
     @cached_property
-    def written(self) -> Written:
-        return decomposed(self.found, self.network.output_weights, [self.contrast])
+    def written(self) -> LogitAttribution:
+        return attribute_contrasts(self.found, self.network.output_weights, [self.contrast])
 
     @cached_property
     def writer(self) -> tuple[Node, float]:
@@ -79,15 +79,15 @@ class ClaimCase:
         return max(heads, key=lambda each: each[1])
 
     @cached_property
-    def twin(self) -> TwinRun | None:
+    def twin(self) -> CorruptedRun | None:
         try:
-            return changed_twin(self.corrector, self.source, self.target, self.change)
+            return corrupted_by_exchange(self.corrector, self.source, self.target, self.change)
         except ValueError:  # there is no character beside the mistake
             return None
 
     def looked_at(self, node: Node) -> tuple[int, float]:
         """The position that a head wrote most for the fix by looking at, and how much, in nats."""
-        looks = self.written.looks[node.kind][0, node.layer, node.head]
+        looks = self.written.by_key[node.kind][0, node.layer, node.head]
         key = int(looks.argmax())
         return key, float(looks[key])
 
@@ -95,8 +95,8 @@ class ClaimCase:
         """What stands at a position that a head looks at."""
         return ((*self.source, "</s>") if node.kind == "cross_attention" else ("<s>", *self.target))[key]
 
-    def receipt(self, claim: str, after: float, holds: bool, **facts: Any) -> Receipt:
-        return Receipt(claim, self.score, after, holds, facts)
+    def claim(self, name: str, after: float, holds: bool, **facts: Any) -> Claim:
+        return Claim(name, self.score, after, holds, facts)
 
 
 def _expect_characters(corrector: Network, source: str, target: str) -> None:

@@ -50,7 +50,7 @@ def contrast_of_row(corrector: Network, source: str, target: str, row: int) -> C
     return _contrast(corrector, row, ids[row], order[order[0] == ids[row]])
 
 
-def questions_of_sentence(
+def contrasts_of_sentence(
     corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
 ) -> tuple[tuple[Contrast, ...], tuple[int | None, ...]]:
     """Those of all rows, the token that was written against the likeliest other one, then those of ``changes``; and of each

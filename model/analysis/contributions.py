@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.contrasts import questions_of_sentence
-from model.analysis.method import AskedRow, Contribution, Method
+from model.analysis.contrasts import contrasts_of_sentence
+from model.analysis.method import AttributedRow, AttributionMethod, Contribution
 from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
 from model.trace.interventions import Intervention
 from model.trace.odds import Contrast
 
-METHODS: dict[str, Method] = {method.name: method for method in DECLARED}
+METHODS: dict[str, AttributionMethod] = {method.name: method for method in DECLARED}
 REFERENCE = "occlusion"  # really leaving a token out
 
 
@@ -50,7 +50,7 @@ def contributions(
     >>> [each.method for each in contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])]
     ['attention', 'rollout']
     """
-    row, known = AskedRow(corrector, source, target, contrast), methods_of(corrector)
+    row, known = AttributedRow(corrector, source, target, contrast), methods_of(corrector)
     for name in known if methods is None else methods:
         if name not in known:
             raise ValueError(f"the method should be one of {known}, received {name!r}")
@@ -87,7 +87,7 @@ def contribution_rows(
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     looked = corrector.laboratory.pass_over([ids[0]], [ids[1]], [Intervention()])
-    contrasts, _ = questions_of_sentence(corrector, source, target, (), looked.logits[0])
+    contrasts, _ = contrasts_of_sentence(corrector, source, target, (), looked.logits[0])
     found = [contribution(corrector, source, target, each, method) for each in contrasts]
     before = np.zeros((len(found), len(found)), np.float32)
     for row, each in enumerate(found):

@@ -9,7 +9,7 @@ from model.trace.trace import AttentionTrace
 
 
 @dataclass(frozen=True)
-class Fork:
+class AlternativeContinuation:
     """Two ways to go on after the same ``row`` tokens.
 
     ``observed`` is the pass over the given target. ``other`` is the pass over what the network writes once
@@ -24,13 +24,15 @@ class Fork:
     text: str | None  # of ``other``
 
 
-def road_not_taken(corrector: Network, source: str, target: str, row: int, candidate: str) -> Fork:
+def alternative_continuation(
+    corrector: Network, source: str, target: str, row: int, candidate: str
+) -> AlternativeContinuation:
     """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
 
     Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
     ``<outside>``, and for a network that takes no interventions.
 
-    >>> fork = road_not_taken(corrector, "머거요", "먹어요", row=0, candidate="머")
+    >>> fork = alternative_continuation(corrector, "머거요", "먹어요", row=0, candidate="머")
     >>> fork.observed.target_tokens[0], fork.other.target_tokens[0]
     ('먹', '머')
     """
@@ -45,7 +47,7 @@ def road_not_taken(corrector: Network, source: str, target: str, row: int, candi
         (written,) = corrector.laboratory.write([source_ids], [Intervention()], [forced])
         text = written and corrector.tokenizer.decode(written.ids, source)
     other = None if text is None else corrector.trace(source, text)
-    return Fork(row, candidate, corrector.trace(source, target), other, text)
+    return AlternativeContinuation(row, candidate, corrector.trace(source, target), other, text)
 
 
 def _token_id(corrector: Network, candidate: str) -> int:

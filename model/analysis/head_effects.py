@@ -35,7 +35,7 @@ class HeadEffects:
     observed: float  # log p(fix) - log p(keep) of the plain pass, in nats
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
     without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
-    fix_without: np.ndarray  # (N,) float32, p(fix) without the head
+    ablated_fix_probability: np.ndarray  # (N,) float32, p(fix) without the head
     # (N,) float32 in 0..1, how much the head attends to the edit (edits.attention_to_edit).
     attention: np.ndarray
 
@@ -98,19 +98,19 @@ def head_effects(
     contrast = contrast_of_change(corrector, source, target, change)
     attention = [attention_to_edit(trace, kind, placed, changes).share for kind in trace.kinds]
     off = [Intervention(off=frozenset([head]), means=means) for head in trace.heads]
-    odds = corrector.odds(source, target, contrast, [Intervention(), *off])
+    scores = corrector.logit_differences(source, target, contrast, [Intervention(), *off])
     return HeadEffects(
         contrast=contrast,
         heads=trace.heads,
-        observed=float(odds.log_odds[0]),
-        observed_fix=float(np.exp(odds.log_written[0])),
-        without=odds.log_odds[1:],
-        fix_without=np.exp(odds.log_written[1:]),
+        observed=float(scores.differences[0]),
+        observed_fix=float(np.exp(scores.log_written[0])),
+        without=scores.differences[1:],
+        ablated_fix_probability=np.exp(scores.log_written[1:]),
         attention=np.concatenate([share.ravel() for share in attention]),
     )
 
 
-def fix_without(
+def ablated_fix_probability(
     corrector: Intervenes,
     source: str,
     target: str,
@@ -124,31 +124,31 @@ def fix_without(
     """
     contrast = contrast_of_change(corrector, source, target, change)
     off = [Intervention(off=frozenset(heads), means=means) for heads in sets]
-    return tuple(np.exp(corrector.odds(source, target, contrast, off).log_written).tolist())
+    return tuple(np.exp(corrector.logit_differences(source, target, contrast, off).log_written).tolist())
 
 
 @dataclass(frozen=True)
-class Without:
+class AblatedText:
     """What the network writes of its own accord without some heads; ``text`` is None where it finds no end."""
 
     heads: frozenset[Head]
     text: str | None
 
 
-def written_without(
+def ablate_heads(
     corrector: Intervenes,
     source: str,
     sets: Iterable[Collection[Head]],
     means: Mapping[str, np.ndarray] | None = None,
-) -> tuple[Without, ...]:
+) -> tuple[AblatedText, ...]:
     """Correct one sentence without each of these sets of heads, by free decoding; plain tuples will do as heads.
 
     Raises ValueError for a head that the network does not have and for a source that is longer than it can read.
 
-    >>> [without] = written_without(corrector, "머거요", [[("cross_attention", 0, 0)]])
+    >>> [without] = ablate_heads(corrector, "머거요", [[("cross_attention", 0, 0)]])
     >>> without.heads, type(without.text)
     (frozenset({Head(kind='cross_attention', layer=0, head=0)}), <class 'str'>)
     """
     interventions = [Intervention(off=frozenset(heads), means=means) for heads in sets]
     texts = corrector.written_under(source, interventions)
-    return tuple(Without(each.off, text) for each, text in zip(interventions, texts, strict=True))
+    return tuple(AblatedText(each.off, text) for each, text in zip(interventions, texts, strict=True))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.drafting import log_softmax
-from model.analysis.contrasts import questions_of_sentence
+from model.analysis.contrasts import contrasts_of_sentence
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
@@ -37,10 +37,10 @@ LIKELIEST = 3
 
 
 @dataclass(frozen=True)
-class JamoRead:
+class JamoLens:
     """The likeliest jamo of one part of the syllable (initial, medial or final) at each place and position. nan where no syllable stands.
 
-    >>> found = when_decided(corrector, "머거요", "먹어요").jamo["decoder final"]
+    >>> found = logit_lens(corrector, "머거요", "먹어요").jamo["decoder final"]
     >>> found.probability.shape == found.likeliest.shape
     True
     """
@@ -51,7 +51,7 @@ class JamoRead:
 
 
 @dataclass(frozen=True)
-class Decided:
+class LogitLens:
     """What the places of one pass say. ``questions`` and ``changes`` are those of ``writing.Written``."""
 
     questions: tuple[Contrast, ...]  # (N,)
@@ -62,7 +62,7 @@ class Decided:
     scores: np.ndarray  # (3L+1, N) float32, log p(written) - log p(instead)
     names: dict[int, str]  # token id -> label, of all that is in ``likeliest``
     # By "side part", such as "encoder final"; none where tokens are not sums of jamo
-    jamo: dict[str, JamoRead]
+    jamo: dict[str, JamoLens]
 
     def labels(self) -> list[list[str]]:
         """(3L+1, T): the likeliest token at each place and step."""
@@ -80,12 +80,12 @@ class Decided:
         return int(other[-1]) + 1 if other.size else 0
 
 
-def when_decided(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Decided:
+def logit_lens(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> LogitLens:
     """When each row of a sentence was decided, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
 
-    >>> decided = when_decided(corrector, "머거요", "먹어요")
+    >>> decided = logit_lens(corrector, "머거요", "먹어요")
     >>> decided.labels()[-1][0]  # the likeliest first character at the last place
     '먹'
     >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
@@ -94,7 +94,7 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     network, tokenizer = corrector.patched, corrector.tokenizer
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), TAPS)
     weights = network.output_weights
-    questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
+    questions, numbers = contrasts_of_sentence(corrector, source, target, changes, found["logits"])
     read = weights.read("decoder", found["decoder_residual"])
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
     probabilities = np.exp(logs)
@@ -104,7 +104,7 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     likeliest = _likeliest(logs)
     known = sorted(set(likeliest.ravel().tolist()))
     steps = np.arange(logs.shape[1])
-    return Decided(
+    return LogitLens(
         questions=questions,
         changes=numbers,
         likeliest=likeliest,
@@ -128,7 +128,7 @@ def _likeliest(logs: np.ndarray) -> np.ndarray:
     return np.take_along_axis(some, order, axis=-1).astype(np.int32)
 
 
-def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict[str, JamoRead]:
+def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict[str, JamoLens]:
     """Which jamo's vectors the stream (2L+1, S, D) resembles."""
     read = weights.read("encoder", stream)
     return {
@@ -137,7 +137,7 @@ def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict
     }
 
 
-def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) -> dict[str, JamoRead]:
+def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) -> dict[str, JamoLens]:
     """How probable all syllables with a jamo are together, of probabilities (3L+1, T, V). ``features`` (V, 3): each token's
     jamo as numbers from 1, 0 where it is no syllable."""
     sizes = [len(names) for names in JAMO.values()]
@@ -149,13 +149,13 @@ def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) ->
     return {f"decoder {part}": _jamo_read(found, part, text) for part, found in zip(JAMO, each, strict=True)}
 
 
-def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoRead:
+def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoLens:
     """What is read off probabilities (places, positions, jamo), whose positions hold ``text`` and the end mark."""
     number = tuple(JAMO).index(part)
     expected = [hangul.indices(each)[number] if hangul.is_syllable(each) else -1 for each in text] + [-1]
     is_syllable = np.array(expected) >= 0
     values = probabilities.max(axis=-1), probabilities[:, np.arange(len(expected)), expected]
-    return JamoRead(
+    return JamoLens(
         np.where(is_syllable, probabilities.argmax(axis=-1), -1).astype(np.int16),
         *(np.where(is_syllable, each, np.nan).astype(np.float32) for each in values),
     )

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.walk import PatchedTransformer
-from model.analysis.stand_ins import StandIns, means_for
-from model.analysis.stream_parts import BIAS, EMBEDDING, parts_of, taps_of
+from model.analysis.stand_ins import AblationValues, mean_values
+from model.analysis.stream_parts import BIAS, EMBEDDING, decompose_residual, residual_taps
 from model.correction.answers import Network
 from model.trace.interventions import Head
 from model.trace.patches import Node, Patch
@@ -27,10 +27,10 @@ TESTED = 3  # parts of the query and of the key that are taken away
 QUERY, KEY = "query", "key"
 
 
-class LookPart(NamedTuple):
+class ScoreTerm(NamedTuple):
     """A part of the query or the key, and what it adds to the score, in nats.
 
-    >>> LookPart(Node("encoder_feed_forward", 0), 4.1).part.layer
+    >>> ScoreTerm(Node("encoder_feed_forward", 0), 4.1).part.layer
     0
     """
 
@@ -38,10 +38,10 @@ class LookPart(NamedTuple):
     nats: float
 
 
-class TakenAway(NamedTuple):
+class ScoreAblation(NamedTuple):
     """The look without one part at the position of the query or of the key; intervened.
 
-    >>> TakenAway("key", "embedding", nats=1.2, weight=0.1).holds(before=0.4)
+    >>> ScoreAblation("key", "embedding", nats=1.2, weight=0.1).holds(before=0.4)
     True
     """
 
@@ -56,7 +56,7 @@ class TakenAway(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Look:
+class ScoreDecomposition:
     """One attention weight and its reasons."""
 
     head: Head
@@ -64,9 +64,9 @@ class Look:
     key: int
     weight: float
     score: float  # before the softmax, of this key minus the mean over all that the row sees, in nats
-    of_query: tuple[LookPart, ...]  # sum to ``score``
-    of_key: tuple[LookPart, ...]  # sum to ``score``, too
-    taken: tuple[TakenAway, ...]
+    of_query: tuple[ScoreTerm, ...]  # sum to ``score``
+    of_key: tuple[ScoreTerm, ...]  # sum to ``score``, too
+    ablations: tuple[ScoreAblation, ...]
 
     def remainder(self) -> float:
         """What is missing between the score and the sums: a rounding error."""
@@ -74,23 +74,23 @@ class Look:
         return max((self.score - each for each in sums), key=abs)
 
 
-def why_looked(
+def decompose_attention_score(
     corrector: Network,
     source: str,
     target: str,
     head: Head,
     query: int,
     key: int,
-    instead: StandIns | None = None,
-) -> Look:
+    ablation: AblationValues | None = None,
+) -> ScoreDecomposition:
     """The weight of ``head`` between row ``query`` and column ``key``.
 
-    ``instead``: what stands in for a part that is taken away, by default ``means_for``.
+    ``ablation``: what stands in for a part that is taken away, by default ``mean_values``.
 
     Raises ValueError for a cell that the map does not have, one that is masked, and for a network without a residual stream.
 
-    >>> look = why_looked(corrector, "머거요", "먹어요", Head("cross_attention", 3, 0), query=0, key=1)
-    >>> bool(np.isclose(sum(part.nats for part in look.of_key), look.score, atol=1e-3)), len(look.taken)
+    >>> look = decompose_attention_score(corrector, "머거요", "먹어요", Head("cross_attention", 3, 0), query=0, key=1)
+    >>> bool(np.isclose(sum(part.nats for part in look.of_key), look.score, atol=1e-3)), len(look.ablations)
     (True, 6)
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
@@ -100,7 +100,7 @@ def why_looked(
         )
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     of_head = {head.kind, tap(head.kind, "query"), tap(head.kind, "key")}
-    found = network.taps(*ids, {*taps_of("encoder"), *taps_of("decoder"), *of_head})
+    found = network.taps(*ids, {*residual_taps("encoder"), *residual_taps("decoder"), *of_head})
     weights = found[head.kind][head.layer, head.head]
     _check(head, weights, query, key)
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
@@ -115,11 +115,13 @@ def why_looked(
         for part, each in sides.parts(KEY, queries[query] / scale).items()
     }
     parts = {QUERY: _ranked(of_query), KEY: _ranked(of_key)}
-    instead = instead or means_for(corrector, source, target)
+    ablation = ablation or mean_values(corrector, source, target)
     tested = [(of, each) for of in (QUERY, KEY) for each in _largest(parts[of])]
-    patches = [(sides.without(of, each.part, query if of == QUERY else key, instead),) for of, each in tested]
+    patches = [
+        (sides.without(of, each.part, query if of == QUERY else key, ablation),) for of, each in tested
+    ]
     left = _looks(network, ids, patches, head)[:, query, key].tolist()
-    return Look(
+    return ScoreDecomposition(
         head=head,
         query=query,
         key=key,
@@ -127,7 +129,9 @@ def why_looked(
         score=float(queries[query].astype(np.float64) @ apart / scale),
         of_query=parts[QUERY],
         of_key=parts[KEY],
-        taken=tuple(TakenAway(of, *each, weight) for (of, each), weight in zip(tested, left, strict=True)),
+        ablations=tuple(
+            ScoreAblation(of, *each, weight) for (of, each), weight in zip(tested, left, strict=True)
+        ),
     )
 
 
@@ -150,15 +154,15 @@ def _check(head: Head, weights: np.ndarray, query: int, key: int) -> None:
         raise ValueError(f"row {query} cannot see what comes later, received column {key}")
 
 
-def _largest(parts: Sequence[LookPart]) -> list[LookPart]:
+def _largest(parts: Sequence[ScoreTerm]) -> list[ScoreTerm]:
     """The parts that are taken away; a bias cannot be."""
     return [each for each in parts if each.part != BIAS][:TESTED]
 
 
-def _ranked(parts: dict[Node | str, np.ndarray]) -> tuple[LookPart, ...]:
+def _ranked(parts: dict[Node | str, np.ndarray]) -> tuple[ScoreTerm, ...]:
     return tuple(
         sorted(
-            (LookPart(part, float(nats)) for part, nats in parts.items()), key=lambda each: -abs(each.nats)
+            (ScoreTerm(part, float(nats)) for part, nats in parts.items()), key=lambda each: -abs(each.nats)
         )
     )
 
@@ -186,18 +190,18 @@ class _Sides:
                 if crossing
                 else self._network.norm_weights(self._node.kind, self._node.layer)
             )
-        parts = parts_of(self._network, self._found, side, place, kernel @ towards, norm)
+        parts = decompose_residual(self._network, self._found, side, place, kernel @ towards, norm)
         return parts | {BIAS: parts[BIAS] + bias @ towards}
 
-    def without(self, of: str, part: Node | str, position: int, instead: StandIns) -> Patch:
+    def without(self, of: str, part: Node | str, position: int, ablation: AblationValues) -> Patch:
         side, _ = self._places[of]
         if isinstance(part, Node):
-            value = instead.nodes[part]
+            value = ablation.nodes[part]
             return Patch.of(part, value if value.ndim == 1 else value[position], position)
         start, embedding = (self._found[tap(side, name)] for name in ("residual", "embedding"))
         positions = start[0] - embedding
         if part == EMBEDDING:
-            mean = instead.embeddings[side]
+            mean = ablation.embeddings[side]
             value = positions[position] + (mean if mean.ndim == 1 else mean[position])
         else:
             value = embedding[position] + positions.mean(axis=0)

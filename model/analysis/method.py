@@ -1,4 +1,4 @@
-"""``Method``: one way to say which tokens a produced token comes from, with what it is asked (``AskedRow``) and what it says (``Said``).
+"""``AttributionMethod``: one way to say which tokens a produced token comes from, with what it is asked (``AttributedRow``) and what it says (``TokenScores``).
 
 S source tokens, T target tokens. Each method is asked about one row of the decoder. It gives a number to each source token (S,) and
 to each token that the decoder had read by then (row + 1,), the start mark first.
@@ -22,7 +22,7 @@ ONE_PASS, EACH_TOKEN, PATH = range(3)
 
 
 @dataclass(frozen=True)
-class AskedRow:
+class AttributedRow:
     """One produced token, and the network to ask about it. What several methods need of the pass is computed once."""
 
     corrector: Intervenes
@@ -63,7 +63,7 @@ class AskedRow:
         return self.network.laboratory.insides(*self.ids)
 
 
-class Said(NamedTuple):
+class TokenScores(NamedTuple):
     """What a method computes for a row."""
 
     source: np.ndarray  # (S,) the end mark last
@@ -72,7 +72,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Method:
+class AttributionMethod:
     """One way to say where a token comes from. A file of ``model/analysis/methods`` declares it as METHOD.
 
     ``signed`` values are in nats of log p(written) - log p(instead): positive ones speak for what was written. The
@@ -81,7 +81,7 @@ class Method:
 
     name: str  # the app calls it by the text ``method_<name>``
     place: int  # among all methods, where they are listed
-    say: Callable[[AskedRow], Said]
+    say: Callable[[AttributedRow], TokenScores]
     cost: int = ONE_PASS  # or EACH_TOKEN, PATH
     signed: bool = False
     intervenes: bool = False  # whether the network is asked again with something changed
@@ -96,21 +96,21 @@ class Contribution:
     method: str  # its name
     source: np.ndarray  # (S,) float32, the end mark last
     before: np.ndarray  # (row + 1,) float32, the start mark first
-    signed: bool  # these two as in ``Method``
+    signed: bool  # these two as in ``AttributionMethod``
     intervened: bool
-    gap: float | None = None  # as in ``Said``
+    gap: float | None = None  # as in ``TokenScores``
 
 
-def last_row(source: np.ndarray, before: np.ndarray) -> Said:
+def last_row(source: np.ndarray, before: np.ndarray) -> TokenScores:
     """The last row of shares (T, S) and (T, T), as what a method says.
 
     >>> last_row(np.eye(2, 3), np.eye(2)).before.tolist()
     [0.0, 1.0]
     """
-    return Said(source[-1], before[-1])
+    return TokenScores(source[-1], before[-1])
 
 
-def of_one_sequence(weights: np.ndarray, prompt: int, row: int) -> Said:
+def of_one_sequence(weights: np.ndarray, prompt: int, row: int) -> TokenScores:
     """What each row of a decoder alone (N, N) says of the tokens before it, for the written token ``row``. No start mark was read.
 
     >>> said = of_one_sequence(np.tril(np.full((3, 3), 0.5)), prompt=2, row=1)
@@ -118,4 +118,4 @@ def of_one_sequence(weights: np.ndarray, prompt: int, row: int) -> Said:
     ([0.5, 0.5], [0.0, 0.5])
     """
     asked = weights[prompt - 1 + row]
-    return Said(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + row]]))
+    return TokenScores(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + row]]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.stand_ins import StandIns, means_for
+from model.analysis.stand_ins import AblationValues, mean_values
 from model.correction.answers import Network
 from model.trace.odds import Contrast
 from model.trace.patches import Node
@@ -38,9 +38,9 @@ class NodeEffects:
 
 
 def node_effects(
-    corrector: Network, source: str, target: str, contrast: Contrast, instead: StandIns | None = None
+    corrector: Network, source: str, target: str, contrast: Contrast, ablation: AblationValues | None = None
 ) -> NodeEffects:
-    """The effects of every head and feed-forward network of both sides. ``instead``: what replaces their outputs, by default ``means_for``.
+    """The effects of every head and feed-forward network of both sides. ``ablation``: what replaces their outputs, by default ``mean_values``.
 
     Raises ValueError for a network without a residual stream.
 
@@ -53,17 +53,17 @@ def node_effects(
     True
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
-    instead = instead or means_for(corrector, source, target)
+    ablation = ablation or mean_values(corrector, source, target)
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
     nodes = network.nodes
     asked = contrast.written, contrast.instead
-    without = network.passes(*ids, [(), *(instead.instead_of([node]) for node in nodes)]).score(*asked)
+    without = network.passes(*ids, [(), *(ablation.patches([node]) for node in nodes)]).score(*asked)
     return NodeEffects(
         contrast=contrast,
         score=float(without[0]),
         nodes=nodes,
         total=(without[0] - without[1:]).astype(np.float32),
-        direct=_direct(corrector, ids, nodes, instead, contrast),
+        direct=_direct(corrector, ids, nodes, ablation, contrast),
     )
 
 
@@ -71,7 +71,7 @@ def _direct(
     corrector: Network,
     ids: tuple[list[int], list[int]],
     nodes: tuple[Node, ...],
-    instead: StandIns,
+    ablation: AblationValues,
     contrast: Contrast,
 ) -> np.ndarray:
     """(N,): what the score loses when the end of the stream alone holds the mean of a part."""
@@ -81,7 +81,7 @@ def _direct(
     writing = [number for number, node in enumerate(nodes) if node.side == "decoder"]
     ends = [residual[-1]]
     for node in (nodes[number] for number in writing):
-        mean = np.atleast_2d(instead.nodes[node])[-1:]
+        mean = np.atleast_2d(ablation.nodes[node])[-1:]
         added = network.written(node, mean - found[node.tap][node.place][-1:])
         ends.append(network.resumed("decoder", residual, output, len(output), node.sublayer, added))
     read = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.twin_runs import NO_PLACE, TwinRun
+from model.analysis.twin_runs import NO_PLACE, CorruptedRun
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
@@ -25,47 +25,47 @@ LEAST_DIFFERENCE = 0.5  # nats between the two runs, below which a share of it m
 
 
 @dataclass(frozen=True)
-class PatchMap:
+class ActivationPatching:
     """What becomes of the twin's score when one place at one position is the typed sentence's. Scores in nats."""
 
     contrast: Contrast
-    twin: str
+    corrupted: str
     score: float  # of the typed sentence
-    twin_score: float
+    corrupted_score: float
     patched: np.ndarray  # (P, N) float32, scores; nan where the position has no counterpart
 
     @property
     def is_telling(self) -> bool:
         """Whether the two runs differ enough for shares of the difference."""
-        return abs(self.score - self.twin_score) >= LEAST_DIFFERENCE
+        return abs(self.score - self.corrupted_score) >= LEAST_DIFFERENCE
 
     @property
-    def returned(self) -> np.ndarray:
+    def restored(self) -> np.ndarray:
         """(P, N) float32: the share of the score that returns. 0 is the twin, 1 the typed sentence."""
-        difference = self.score - self.twin_score if self.is_telling else np.nan
-        return ((self.patched - self.twin_score) / difference).astype(np.float32)
+        difference = self.score - self.corrupted_score if self.is_telling else np.nan
+        return ((self.patched - self.corrupted_score) / difference).astype(np.float32)
 
     def strongest(self) -> tuple[int, int]:
         """The place and the position at which most returns."""
-        found = np.where(np.isnan(self.returned), -np.inf, self.returned)
+        found = np.where(np.isnan(self.restored), -np.inf, self.restored)
         place, position = np.unravel_index(found.argmax(), found.shape)
         return int(place), int(position)
 
 
-def patch_map(
-    corrector: Network, source: str, target: str, change: Change, twin: TwinRun, part: str, of: str
-) -> PatchMap:
+def activation_patching(
+    corrector: Network, source: str, target: str, change: Change, twin: CorruptedRun, part: str, of: str
+) -> ActivationPatching:
     """A map of ``tap(of, part)``: the "residual" stream or the sub-layers' "output" of a side ("encoder" or "decoder"), or the "heads" of a
     kind of attention, layer by layer. Positions are those of the typed sentence; the decoder's end at the row that is asked about.
 
     Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
 
     >>> from model.text.changes import find_changes
-    >>> from model.analysis.twin_runs import changed_twin
+    >>> from model.analysis.twin_runs import corrupted_by_exchange
     >>> (change,) = find_changes("머거요", "먹어요")
-    >>> twin = changed_twin(corrector, "머거요", "먹어요", change)
-    >>> found = patch_map(corrector, "머거요", "먹어요", change, twin, "residual", "encoder")
-    >>> found.patched.shape, found.twin_score < found.score  # places by source tokens
+    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", change)
+    >>> found = activation_patching(corrector, "머거요", "먹어요", change, twin, "residual", "encoder")
+    >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
     ((9, 4), True)
     """
     contrast = contrast_of_change(corrector, source, target, change)
@@ -90,7 +90,7 @@ def patch_map(
     patched[tuple(zip(*cells, strict=True))] = answered[1:]
     logits = found["logits"][-1].astype(np.float64)
     score = float(logits[contrast.written] - logits[contrast.instead])
-    return PatchMap(contrast, twin.source, score, float(answered[0]), patched)
+    return ActivationPatching(contrast, twin.source, score, float(answered[0]), patched)
 
 
 def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ from model.trace.interventions import Head, Intervention
 TextPair = tuple[str, str]
 
 
-class Pruned(NamedTuple):
+class PruningPoint(NamedTuple):
     """What is left of a network without ``removed`` heads; shares in 0..1, nan where there was nothing to judge."""
 
     removed: int
@@ -25,7 +25,7 @@ def pruning_curve(
     order: Sequence[Head],
     counts: Sequence[int],
     batch: int = 64,
-) -> Iterator[Pruned]:
+) -> Iterator[PruningPoint]:
     """Remove the first heads of ``order``, as many as each of ``counts`` says.
 
     ``pairs`` are (wrong, right). Judged is the network's own text, before a ``Corrector`` leaves unsure changes
@@ -45,7 +45,7 @@ def pruning_curve(
     for count in counts:
         off = Intervention(off=frozenset(order[:count]))
         shares = (_share_written(corrector, some, off, batch) for some in (wrong, clean))
-        yield Pruned(count, *shares)
+        yield PruningPoint(count, *shares)
 
 
 def _share_written(corrector: Network, pairs: Sequence[TextPair], off: Intervention, batch: int) -> float:

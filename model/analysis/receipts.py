@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.circuits import Circuit, find_circuit
-from model.analysis.claim_case import LOOK, ClaimCase, Receipt
-from model.analysis.looks import KEY, why_looked
-from model.analysis.stand_ins import twin_values
+from model.analysis.claim_case import LOOK, Claim, ClaimContext
+from model.analysis.looks import KEY, decompose_attention_score
+from model.analysis.stand_ins import corrupted_values
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -34,26 +34,26 @@ class Explanation:
 
     contrast: Contrast
     score: float
-    receipts: tuple[Receipt, ...]
+    claims: tuple[Claim, ...]
 
 
-def explained(corrector: Network, source: str, target: str, change: Change) -> Explanation:
+def verified_explanation(corrector: Network, source: str, target: str, change: Change) -> Explanation:
     """The explanation of one change.
 
     Raises ValueError as ``contrast_of_change`` does, for a network without a residual stream, and for one whose tokens are not characters.
 
     >>> from model.text.changes import find_changes
     >>> (change,) = find_changes("머거요", "먹어요")
-    >>> found = explained(corrector, "머거요", "먹어요", change)
-    >>> [receipt.claim for receipt in found.receipts]
+    >>> found = verified_explanation(corrector, "머거요", "먹어요", change)
+    >>> [claim.name for claim in found.claims]
     ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
     """
-    case = ClaimCase(corrector, source, target, change)
-    receipts = tuple(receipt for claim in CLAIMS.values() for receipt in claim(case))
-    return Explanation(case.contrast, case.score, receipts)
+    case = ClaimContext(corrector, source, target, change)
+    claims = tuple(claim for test in CLAIMS.values() for claim in test(case))
+    return Explanation(case.contrast, case.score, claims)
 
 
-def _cause(case: ClaimCase) -> Iterator[Receipt]:
+def _cause(case: ClaimContext) -> Iterator[Claim]:
     """A character beside the mistake makes the network correct it: with another one it does not."""
     twin = case.twin
     if twin is None:
@@ -61,7 +61,7 @@ def _cause(case: ClaimCase) -> Iterator[Receipt]:
     place = next(i for i, pair in enumerate(zip(case.source, twin.source, strict=True)) if pair[0] != pair[1])
     ids = case.corrector.tokenizer.encode_source(twin.source)
     after = case.network.passes(ids, case.ids[1], [()]).score(case.contrast.written, case.contrast.instead)[0]
-    yield case.receipt(
+    yield case.claim(
         "cause",
         float(after),
         bool(after < 0 < case.score),
@@ -70,7 +70,7 @@ def _cause(case: ClaimCase) -> Iterator[Receipt]:
     )
 
 
-def _looked(case: ClaimCase) -> Iterator[Receipt]:
+def _looked(case: ClaimContext) -> Iterator[Claim]:
     """The head that wrote most for the fix did so by looking at one character: without that character's value the score falls."""
     node, _ = case.writer
     key, nats = case.looked_at(node)
@@ -79,7 +79,7 @@ def _looked(case: ClaimCase) -> Iterator[Receipt]:
     lost = weight * values[node.layer, node.head, key]
     output = case.found[node.tap][node.place][case.row] - lost
     (after,) = case.scores((Patch.of(node, output, case.row),))
-    yield case.receipt(
+    yield case.claim(
         "looked",
         after,
         case.score - after >= LEAST,
@@ -91,41 +91,41 @@ def _looked(case: ClaimCase) -> Iterator[Receipt]:
     )
 
 
-def _why(case: ClaimCase) -> Iterator[Receipt]:
+def _why(case: ClaimContext) -> Iterator[Claim]:
     """This head looked there because of one part of what stands there: with a mean in place of that part it looks less."""
     node, _ = case.writer
     assert node.head is not None, "a writer is a head"
     key, _ = case.looked_at(node)
     head = Head(node.kind, node.layer, node.head)
-    look = why_looked(case.corrector, case.source, case.target, head, case.row, key, case.means)
-    reasons = [each for each in look.taken if each.of == KEY and each.nats > 0]
+    look = decompose_attention_score(
+        case.corrector, case.source, case.target, head, case.row, key, case.means
+    )
+    reasons = [each for each in look.ablations if each.of == KEY and each.nats > 0]
     if not reasons:
         return
     reason = reasons[0]  # of those that were tested the one that adds most
     holds = look.weight - reason.weight >= LEAST_LOOK
     facts = {"node": node, "key": case.token(node, key), "part": reason.part, "nats": reason.nats}
-    yield Receipt("why", look.weight, reason.weight, holds, facts, LOOK)
+    yield Claim("why", look.weight, reason.weight, holds, facts, LOOK)
 
 
-def _wrote(case: ClaimCase) -> Iterator[Receipt]:
+def _wrote(case: ClaimContext) -> Iterator[Claim]:
     """The head that wrote most: with its mean in its place the score falls."""
     node, nats = case.writer
-    (after,) = case.scores(case.means.instead_of([node]))
-    yield case.receipt("wrote", after, case.score - after >= LEAST, node=node, nats=nats)
+    (after,) = case.scores(case.means.patches([node]))
+    yield case.claim("wrote", after, case.score - after >= LEAST, node=node, nats=nats)
 
 
-def _fed(case: ClaimCase) -> Iterator[Receipt]:
+def _fed(case: ClaimContext) -> Iterator[Claim]:
     """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves the other way."""
     written = case.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
-    (after,) = case.scores(case.means.instead_of([node]))
-    yield case.receipt(
-        "fed", after, bool((case.score - after) * np.sign(nats) >= LEAST), node=node, nats=nats
-    )
+    (after,) = case.scores(case.means.patches([node]))
+    yield case.claim("fed", after, bool((case.score - after) * np.sign(nats) >= LEAST), node=node, nats=nats)
 
 
-def _decided(case: ClaimCase) -> Iterator[Receipt]:
+def _decided(case: ClaimContext) -> Iterator[Claim]:
     """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings most of the score there.
 
     Nothing is claimed where the network does not end on the fix: then it has not decided for it.
@@ -143,7 +143,7 @@ def _decided(case: ClaimCase) -> Iterator[Receipt]:
         case.contrast.written, case.contrast.instead
     )
     holds = bool((after - before) >= RETURNED * (case.score - before) > 0)
-    yield case.receipt(
+    yield case.claim(
         "decided",
         float(after),
         holds,
@@ -154,16 +154,16 @@ def _decided(case: ClaimCase) -> Iterator[Receipt]:
     )
 
 
-def _circuit(case: ClaimCase) -> Iterator[Receipt]:
+def _circuit(case: ClaimContext) -> Iterator[Claim]:
     """Few parts are enough: with all others as in the twin (or at their means, where there is no twin) most of the score stays."""
     twin = case.twin
-    instead = case.means if twin is None else twin_values(case.network, case.corrector.tokenizer, twin)
-    found: Circuit = find_circuit(case.corrector, case.source, case.target, case.change, instead=instead)
+    ablation = case.means if twin is None else corrupted_values(case.network, case.corrector.tokenizer, twin)
+    found: Circuit = find_circuit(case.corrector, case.source, case.target, case.change, ablation=ablation)
     if not found.is_telling:
         return
     after = found.empty + found.faithfulness * (found.score - found.empty)
     usual = float(found.random.mean())
-    yield case.receipt(
+    yield case.claim(
         "circuit",
         after,
         found.faithfulness >= found.goal and usual < found.goal,
@@ -174,7 +174,7 @@ def _circuit(case: ClaimCase) -> Iterator[Receipt]:
     )
 
 
-def _alone(case: ClaimCase) -> Iterator[Receipt]:
+def _alone(case: ClaimContext) -> Iterator[Claim]:
     """The rule needs no more than the word: with all other words taken away the fix is still preferred."""
     start, end = _word(case.source, case.change.source_start, case.change.source_end)
     begin, stop = _word(case.target, case.change.target_start, case.change.target_end)
@@ -185,7 +185,7 @@ def _alone(case: ClaimCase) -> Iterator[Receipt]:
     ids = case.corrector.tokenizer.encode_source(case.source[start:end])
     answered = case.network.passes(ids, target[: row + 1], [()])
     after = float(answered.score(case.contrast.written, case.contrast.instead)[0])
-    yield case.receipt("alone", after, after > 0, word=case.source[start:end])
+    yield case.claim("alone", after, after > 0, word=case.source[start:end])
 
 
 def _word(text: str, start: int, end: int) -> tuple[int, int]:
@@ -197,7 +197,7 @@ def _word(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-CLAIMS: dict[str, Callable[[ClaimCase], Iterator[Receipt]]] = {
+CLAIMS: dict[str, Callable[[ClaimContext], Iterator[Claim]]] = {
     "cause": _cause,
     "looked": _looked,
     "why": _why,

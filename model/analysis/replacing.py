@@ -23,7 +23,7 @@ OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "per
 
 
 @dataclass(frozen=True)
-class Replaced:
+class ReplacedAttention:
     """What becomes of one row and of the whole text with other weights in one head.
 
     ``intervened`` is False for the head's own weights (``how`` is OBSERVED), True for all others.
@@ -45,7 +45,7 @@ def replaced_attention(
     head: Head,
     painted: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
-) -> tuple[Replaced, ...]:
+) -> tuple[ReplacedAttention, ...]:
     """The head as it is, then with uniform weights, with those of a copy, with its own ones permuted, and with
     each of ``painted`` by its name: weights (Q, K) as ``Intervention.weights`` wants them.
 
@@ -68,16 +68,16 @@ def replaced_attention(
         **(painted or {}),
     }
     interventions = [Intervention(), *(Intervention(weights={head: rows}) for rows in others.values())]
-    odds = corrector.odds(source, target, contrast, interventions)
+    scores = corrector.logit_differences(source, target, contrast, interventions)
     used = corrector.attention_under(source, target, head, interventions)  # (B, Q, K)
     texts = corrector.written_under(source, interventions)
     return tuple(
-        Replaced(
+        ReplacedAttention(
             how,
             how != OBSERVED,
             used[number],
-            float(np.exp(odds.log_written[number])),
-            float(np.exp(odds.log_instead[number])),
+            float(np.exp(scores.log_written[number])),
+            float(np.exp(scores.log_instead[number])),
             texts[number],
         )
         for number, how in enumerate((OBSERVED, *others))
@@ -86,7 +86,7 @@ def replaced_attention(
 
 def replaced_for_change(
     corrector: Intervenes, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
-) -> tuple[Contrast, tuple[Replaced, ...]]:
+) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
     """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
     asked about (``row_of_contrast``) between them, one named twice gets two shares; none: no such version. Keys the
     row cannot see are left out.

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from model.activations.walk import PatchedTransformer
-from model.analysis.twin_runs import TwinRun
+from model.analysis.twin_runs import CorruptedRun
 from model.correction.answers import Network
 from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
@@ -34,11 +34,11 @@ _TAPS = tuple(
 
 
 @dataclass(frozen=True)
-class StandIns:
+class AblationValues:
     """What stands in for every part and for the tokens' embeddings. An array without positions is the same at all of them.
 
     >>> node = Node("encoder_feed_forward", 0)
-    >>> StandIns({node: np.zeros(4)}, {}).instead_of([node])[0].place
+    >>> AblationValues({node: np.zeros(4)}, {}).patches([node])[0].place
     1
     """
 
@@ -46,7 +46,7 @@ class StandIns:
     nodes: dict[Node, np.ndarray]
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
 
-    def instead_of(self, nodes: Iterable[Node]) -> Patches:
+    def patches(self, nodes: Iterable[Node]) -> Patches:
         """What is put in the place of these parts, at all positions."""
         return tuple(Patch.of(node, self.nodes[node]) for node in nodes)
 
@@ -63,7 +63,7 @@ def everyday_pairs() -> tuple[tuple[str, str], ...]:
 
 def corpus_means(
     network: PatchedTransformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
-) -> StandIns:
+) -> AblationValues:
     """The means of a network over ``pairs``, by default over ``everyday_pairs``. They take a fifth of a second, and are kept.
 
     >>> means = corpus_means(corrector.patched, corrector.tokenizer)
@@ -73,11 +73,11 @@ def corpus_means(
     return _means(network, tokenizer, tuple(pairs or everyday_pairs()))
 
 
-def means_for(corrector: Network, source: str, target: str) -> StandIns:
+def mean_values(corrector: Network, source: str, target: str) -> AblationValues:
     """``corpus_means`` of a network of ours. Nobody knows what sentences another network is made for, so its means are taken over the
     positions of this sentence.
 
-    >>> means_for(corrector, "머거요", "먹어요") is means_for(corrector, "바비", "밥이")
+    >>> mean_values(corrector, "머거요", "먹어요") is mean_values(corrector, "바비", "밥이")
     True
     """
     ours = INSIDE in corrector.config.abilities
@@ -85,7 +85,9 @@ def means_for(corrector: Network, source: str, target: str) -> StandIns:
 
 
 @lru_cache(maxsize=4)
-def _means(network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]) -> StandIns:
+def _means(
+    network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]
+) -> AblationValues:
     sums: dict[str, np.ndarray] = {}
     positions = dict.fromkeys(_SIDES, 0)
     for wrong, right in pairs:
@@ -100,18 +102,18 @@ def _means(network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple
     embeddings = {
         side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES
     }
-    return StandIns(nodes, embeddings)
+    return AblationValues(nodes, embeddings)
 
 
-def twin_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: TwinRun) -> StandIns:
-    """What every part puts out in a twin. Its positions have to be those of the typed sentence, as in ``changed_twin``.
+def corrupted_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: CorruptedRun) -> AblationValues:
+    """What every part puts out in a twin. Its positions have to be those of the typed sentence, as in ``corrupted_by_exchange``.
 
     Raises ValueError for a twin with other positions.
 
-    >>> from model.analysis.twin_runs import changed_twin
+    >>> from model.analysis.twin_runs import corrupted_by_exchange
     >>> from model.text.changes import find_changes
-    >>> twin = changed_twin(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> twin_values(corrector.patched, corrector.tokenizer, twin).nodes[Node("cross_attention", 3, 0)].shape
+    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+    >>> corrupted_values(corrector.patched, corrector.tokenizer, twin).nodes[Node("cross_attention", 3, 0)].shape
     (1, 32)
     """
     shifted = (
@@ -122,7 +124,7 @@ def twin_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: TwinRun
         raise ValueError("the twin should have the positions of the typed sentence")
     found = network.taps(tokenizer.encode_source(twin.source), tokenizer.encode_target(twin.written), _TAPS)
     nodes = network.nodes
-    return StandIns(
+    return AblationValues(
         {node: found[node.tap][node.place] for node in nodes},
         {side: found[tap(side, "embedding")] for side in _SIDES},
     )

@@ -17,15 +17,15 @@ from model.trace.taps import tap
 EMBEDDING, POSITION, BIAS = "embedding", "position", "bias"
 
 
-def taps_of(side: str) -> tuple[str, ...]:
-    """What ``parts_of`` needs of a pass for one side."""
+def residual_taps(side: str) -> tuple[str, ...]:
+    """What ``decompose_residual`` needs of a pass for one side."""
     return (
         *(tap(side, part) for part in ("embedding", "residual", "output")),
         *(tap(kind, "heads") for kind in ATTENTIONS[side]),
     )
 
 
-def parts_of(
+def decompose_residual(
     network: PatchedTransformer,
     found: Mapping[str, np.ndarray],
     side: str,

@@ -24,10 +24,10 @@ NO_PLACE = -1
 
 
 @dataclass(frozen=True)
-class TwinRun:
+class CorruptedRun:
     """The other sentence up to the row that is asked about.
 
-    >>> twin = sentence_twin("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
+    >>> twin = corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
     >>> twin.written, twin.source_places
     ('또 ', (2, 3, -1, -1))
     """
@@ -38,24 +38,26 @@ class TwinRun:
     target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
 
 
-def corrected_twin(source: str, target: str, row: int) -> TwinRun:
+def corrupted_by_correction(source: str, target: str, row: int) -> CorruptedRun:
     """The right sentence as a twin: there is nothing to correct in it.
 
-    >>> corrected_twin("머거요", "먹어요", row=0).source
+    >>> corrupted_by_correction("머거요", "먹어요", row=0).source
     '먹어요'
     """
     back = copy_positions(find_changes(target, source), len(target) + 1, len(source) + 1)
-    return TwinRun(target, target[:row], tuple(back.tolist()), tuple(range(row + 1)))
+    return CorruptedRun(target, target[:row], tuple(back.tolist()), tuple(range(row + 1)))
 
 
-def sentence_twin(source: str, target: str, change: Change, other: str, row: int | None = None) -> TwinRun:
+def corrupted_by_sentence(
+    source: str, target: str, change: Change, other: str, row: int | None = None
+) -> CorruptedRun:
     """``other`` as a twin: any sentence that contains what was typed at the change. The two sentences are aligned there.
 
     ``row``: the row that is asked about, by default where the change begins.
 
     Raises ValueError where ``other`` does not contain it.
 
-    >>> sentence_twin("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
+    >>> corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
     (0,)
     """
     row = change.target_start if row is None else row
@@ -70,14 +72,14 @@ def sentence_twin(source: str, target: str, change: Change, other: str, row: int
     read = at + row - change.target_start  # the row of ``other`` that is asked about
     moved = (place + read - row for place in range(1, row + 1))
     written = other[:at] + target[change.target_start : row]
-    return TwinRun(other, written, places, (0, *(place if place >= 1 else NO_PLACE for place in moved)))
+    return CorruptedRun(other, written, places, (0, *(place if place >= 1 else NO_PLACE for place in moved)))
 
 
-def changed_twin(corrector: Network, source: str, target: str, change: Change) -> TwinRun:
+def corrupted_by_exchange(corrector: Network, source: str, target: str, change: Change) -> CorruptedRun:
     """The typed sentence with one character beside the mistake exchanged. Of all exchanges that are tried it is the one after which the fix
     has the lowest score.
 
-    >>> twin = changed_twin(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
     >>> len(twin.source), twin.source[0]
     (3, '머')
 
@@ -106,7 +108,7 @@ def changed_twin(corrector: Network, source: str, target: str, change: Change) -
     ).score(contrast.written, contrast.instead)
     place, other = tried[int(scores.argmin())]
     twin = source[:place] + other + source[place + 1 :]
-    return TwinRun(
+    return CorruptedRun(
         twin, target[: contrast.row], tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
     )
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.contrasts import questions_of_sentence
+from model.analysis.contrasts import contrasts_of_sentence
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
@@ -38,7 +38,7 @@ TAPS = (
 )
 
 
-class Part(NamedTuple):
+class ResidualComponent(NamedTuple):
     """A part of the decoder, and what it added to the score. More than 0 speaks for what was written.
 
     >>> Part("cross_attention", layer=3, head=0, nats=2.5).name
@@ -52,7 +52,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Written:
+class LogitAttribution:
     """N questions about one sentence, and what each part of the decoder added to their scores, in nats.
 
     The first T ``questions`` are the rows of the sentence: the token that was written against the likeliest other one. Those
@@ -64,22 +64,26 @@ class Written:
     score: np.ndarray  # (N,) float64, of the pass itself
     embedding: np.ndarray  # (N,) the token that was written before
     position: np.ndarray  # (N,)
-    looks: dict[str, np.ndarray]  # by kind (N, L, H, K): of each head, by the position that it looked at
+    by_key: dict[str, np.ndarray]  # by kind (N, L, H, K): of each head, by key position
     feed_forward: np.ndarray  # (N, L), their biases included
     projection_bias: np.ndarray  # (N,) biases of the output projections, which belong to no head
     output_bias: np.ndarray  # (N,) of the output layer, and what the normalisations shift
 
-    def parts(self, number: int) -> tuple[Part, ...]:
+    def parts(self, number: int) -> tuple[ResidualComponent, ...]:
         """The parts of the score of one question, in the order in which data passes them."""
-        found = [Part("embedding", None, None, float(self.embedding[number]))]
-        found.append(Part("position", None, None, float(self.position[number])))
+        found = [ResidualComponent("embedding", None, None, float(self.embedding[number]))]
+        found.append(ResidualComponent("position", None, None, float(self.position[number])))
         for layer in range(self.feed_forward.shape[1]):
             for kind in KINDS:
-                heads = self.looks[kind][number, layer].sum(axis=-1)
-                found += [Part(kind, layer, head, float(nats)) for head, nats in enumerate(heads)]
-            found.append(Part("feed_forward", layer, None, float(self.feed_forward[number, layer])))
-        found.append(Part("projection_bias", None, None, float(self.projection_bias[number])))
-        found.append(Part("output_bias", None, None, float(self.output_bias[number])))
+                heads = self.by_key[kind][number, layer].sum(axis=-1)
+                found += [
+                    ResidualComponent(kind, layer, head, float(nats)) for head, nats in enumerate(heads)
+                ]
+            found.append(
+                ResidualComponent("feed_forward", layer, None, float(self.feed_forward[number, layer]))
+            )
+        found.append(ResidualComponent("projection_bias", None, None, float(self.projection_bias[number])))
+        found.append(ResidualComponent("output_bias", None, None, float(self.output_bias[number])))
         return tuple(found)
 
     def remainder(self, number: int) -> float:
@@ -96,32 +100,34 @@ class Written:
 
     def maps(self, kind: str) -> np.ndarray:
         """(L, H, T, K): for each head a map like that of its attention, whose cells are nats. Heads and layers add up."""
-        return self.looks[kind][self.rows()].transpose(1, 2, 0, 3)
+        return self.by_key[kind][self.rows()].transpose(1, 2, 0, 3)
 
 
-def who_wrote(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Written:
+def direct_logit_attribution(
+    corrector: Network, source: str, target: str, changes: Sequence[Change] = ()
+) -> LogitAttribution:
     """Who wrote each row of a sentence, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
 
     >>> from model.text.changes import find_changes
-    >>> written = who_wrote(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
+    >>> written = direct_logit_attribution(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
     >>> parts = written.parts(written.changes[0])  # of log p(먹) - log p(머)
     >>> bool(np.isclose(sum(part.nats for part in parts), written.score[written.changes[0]], atol=1e-3))
     True
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), TAPS)
-    questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
-    return decomposed(found, network.output_weights, questions, numbers)
+    questions, numbers = contrasts_of_sentence(corrector, source, target, changes, found["logits"])
+    return attribute_contrasts(found, network.output_weights, questions, numbers)
 
 
-def decomposed(
+def attribute_contrasts(
     found: Mapping[str, np.ndarray],
     weights: OutputWeights,
     questions: Sequence[Contrast],
     changes: Sequence[int | None] = (),
-) -> Written:
+) -> LogitAttribution:
     """The parts of the scores of ``questions``. ``found``: the arrays TAPS of a pass over one sentence."""
     rows = [each.row for each in questions]
     written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
@@ -131,19 +137,19 @@ def decomposed(
     logits = found["logits"].astype(np.float64)
     layers = weights.biases[KINDS[0]].shape[0]
     biases = np.zeros(len(rows))
-    looks = {}
+    by_key = {}
     for place, kind in enumerate(KINDS):
         towards = directions[place::3]  # (L, N, D)
         biases += np.einsum("ld,lnd->n", weights.biases[kind], towards)
-        looks[kind] = _looks(found, weights.kernels[kind], kind, rows, towards)
+        by_key[kind] = _by_key(found, weights.kernels[kind], kind, rows, towards)
     feed_forward = found["decoder_output"][2::3][:, rows]
-    return Written(
+    return LogitAttribution(
         questions=tuple(questions),
         changes=tuple(changes),
         score=logits[rows, written] - logits[rows, instead],
         embedding=_dot(embedding, directions[0]),
         position=_dot(found["decoder_residual"][0][rows] - embedding, directions[0]),
-        looks=looks,
+        by_key=by_key,
         feed_forward=np.stack([_dot(feed_forward[n], directions[3 * n + 2]) for n in range(layers)], axis=1),
         projection_bias=biases,
         output_bias=shifted + weights.bias[written] - weights.bias[instead],
@@ -174,7 +180,7 @@ def _directions(
     return np.stack(found_directions[::-1]), shifted
 
 
-def _looks(
+def _by_key(
     found: Mapping[str, np.ndarray], kernels: np.ndarray, kind: str, rows: Sequence[int], towards: np.ndarray
 ) -> np.ndarray:
     """(N, L, H, K): the weight of each position times what its value adds to the score."""

@@ -26,7 +26,7 @@ from model.stored.config import NetworkConfig
 from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Contrast, Odds
+from model.trace.odds import Contrast, LogitDifferences
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
@@ -107,9 +107,9 @@ class Intervenes(AnswersMany, Protocol):
         None where the tokens are the same to the end."""
         ...
 
-    def odds(
+    def logit_differences(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
-    ) -> Odds:
+    ) -> LogitDifferences:
         """The answers to one question about ``target`` under B interventions; ``Intervention()`` observes."""
         ...
 

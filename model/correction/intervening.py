@@ -12,7 +12,7 @@ from model.activations.laboratory import Passes
 from model.text.changes import Change, find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Contrast, Odds
+from model.trace.odds import Contrast, LogitDifferences
 
 
 class Intervening:
@@ -39,16 +39,16 @@ class Intervening:
                 return Contrast(row, written, instead, labels[0], labels[1], other)
         return None
 
-    def odds(
+    def logit_differences(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
-    ) -> Odds:
-        """The odds under each intervention, from one batch of teacher-forced passes."""
+    ) -> LogitDifferences:
+        """The logit difference under each intervention, from one batch of teacher-forced passes."""
         # Rows behind the one that is asked about have no influence on it.
         ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
         looked = self._pass(source, ids, interventions)
         logs = log_softmax(looked.logits[:, contrast.row].astype(np.float64))  # (B, V)
         written, instead = logs[:, contrast.written], logs[:, contrast.instead]
-        return Odds(written.astype(np.float32), instead.astype(np.float32))
+        return LogitDifferences(written.astype(np.float32), instead.astype(np.float32))
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
         """The network's own text: changes that ``correct`` would leave undone because they are unsure or touch a

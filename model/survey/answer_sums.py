@@ -32,7 +32,7 @@ from model.analysis.pruning import TextPair
 from model.analysis.ranks import rank_correlation, ranks
 from model.analysis.roles import COPIED
 from model.analysis.writing import KINDS as WRITING
-from model.analysis.writing import Part, Written, who_wrote
+from model.analysis.writing import LogitAttribution, ResidualComponent, direct_logit_attribution
 from model.correction.answers import Network
 from model.survey.survey_sums import ANY_KIND, Sums
 from model.text import hangul
@@ -63,22 +63,22 @@ class AskedEdit:
     effects: NodeEffects
 
 
-def parts_of(written: Written) -> tuple[Part, ...]:
+def parts_of(written: LogitAttribution) -> tuple[ResidualComponent, ...]:
     """The P parts in the order of ``nats_of``. Only their names count here: their nats are those of the first question."""
     return written.parts(0)
 
 
-def nats_of(written: Written) -> np.ndarray:
+def nats_of(written: LogitAttribution) -> np.ndarray:
     """(questions, P) float64: what each part of the decoder added to each score.
 
-    >>> nats = nats_of(who_wrote(corrector, "머거요", "먹어요"))
+    >>> nats = nats_of(direct_logit_attribution(corrector, "머거요", "먹어요"))
     >>> nats.shape  # three characters and the end mark
     (4, 40)
     """
     layers = written.feed_forward.shape[1]
     columns = [written.embedding[:, None], written.position[:, None]]
     for layer in range(layers):
-        columns += [written.looks[kind][:, layer].sum(axis=-1) for kind in WRITING]
+        columns += [written.by_key[kind][:, layer].sum(axis=-1) for kind in WRITING]
         columns.append(written.feed_forward[:, layer, None])
     columns += [written.projection_bias[:, None], written.output_bias[:, None]]
     return np.concatenate(columns, axis=1)
@@ -131,7 +131,7 @@ def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[Asked
     """The edits of a pair; what was written for its copied characters goes into ``rows`` at once."""
     source, target = pair
     changes = find_changes(source, target)
-    written = who_wrote(corrector, source, target, changes)
+    written = direct_logit_attribution(corrector, source, target, changes)
     nats = nats_of(written)
     copied = ~changed_rows(changes, len(corrector.tokenizer.encode_target(target)))
     copied[-1] = False  # the end mark is no character
@@ -141,7 +141,7 @@ def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[Asked
         if number is None or written.score[number] <= 0 or len(source) < 2:
             continue
         contrast = written.questions[number]
-        looks = written.looks["cross_attention"][number].sum(axis=(0, 1))
+        looks = written.by_key["cross_attention"][number].sum(axis=(0, 1))
         effects = node_effects(corrector, source, target, contrast)
         yield AskedEdit(source, target, change, contrast, nats[number], looks, trace, effects)
 
@@ -182,11 +182,13 @@ def _over_characters(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str,
     ``own_``, ``next_``: whether it is the changed character, or the one after it.
     """
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
-    odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
+    scores = corrector.logit_differences(
+        edit.source, edit.target, edit.contrast, [Intervention(), *gone]
+    ).differences
     sizes = {
         LOOKED: edit.trace.attention("cross_attention")[:, :, edit.contrast.row, :-1].mean(axis=(0, 1)),
         WROTE: np.abs(edit.written_from[:-1]),
-        MATTERED: np.abs(odds[0] - odds[1:]),
+        MATTERED: np.abs(scores[0] - scores[1:]),
     }
     first = {name: int(size.argmax()) for name, size in sizes.items()}
     for name, size in sizes.items():

@@ -1,4 +1,4 @@
-"""``Contrast`` and ``Odds``: why one token and not another, and how much likelier the one is.
+"""``Contrast``, two tokens that could stand in one row, and ``LogitDifferences``, how much likelier the one is.
 
 B interventions. Probabilities are natural logarithms.
 """
@@ -24,10 +24,10 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Odds:
-    """The answers to a question under B interventions.
+class LogitDifferences:
+    """The log probabilities of both tokens of a contrast under B interventions.
 
-    >>> Odds(np.log([0.8, 0.5]), np.log([0.2, 0.5])).log_odds.round(2).tolist()
+    >>> LogitDifferences(np.log([0.8, 0.5]), np.log([0.2, 0.5])).differences.round(2).tolist()
     [1.39, 0.0]
     """
 
@@ -35,6 +35,6 @@ class Odds:
     log_instead: np.ndarray  # (B,) float32
 
     @property
-    def log_odds(self) -> np.ndarray:
+    def differences(self) -> np.ndarray:
         """(B,) float32: log p(written) - log p(instead), in nats."""
         return self.log_written - self.log_instead

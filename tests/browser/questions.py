@@ -5,15 +5,15 @@ from functools import cache
 from typing import Any
 
 from model.analysis import (
-    changed_twin,
+    activation_patching,
     circuit_edges,
-    explained,
+    corrupted_by_exchange,
+    corrupted_values,
+    decompose_attention_score,
+    direct_logit_attribution,
     find_circuit,
-    patch_map,
-    twin_values,
-    when_decided,
-    who_wrote,
-    why_looked,
+    logit_lens,
+    verified_explanation,
 )
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -25,15 +25,15 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
     """Every question that a view asks about one change, by name. The head is asked why it looked from where the change begins at the last
     character that was typed there."""
     pair, changes = (source, target), corrector.changes(source, target)
-    twin = changed_twin(corrector, *pair, change)
-    instead = twin_values(corrector.patched, corrector.tokenizer, twin)
+    twin = corrupted_by_exchange(corrector, *pair, change)
+    instead = corrupted_values(corrector.patched, corrector.tokenizer, twin)
     read = max(change.source_start, change.source_end - 1)
     by_mean = cache(lambda: find_circuit(corrector, *pair, change))
     by_twin = cache(lambda: find_circuit(corrector, *pair, change, instead=instead))
     return {
-        "who wrote it": lambda: who_wrote(corrector, *pair, changes),
-        "when decided": lambda: when_decided(corrector, *pair, changes),
-        "the twin": lambda: changed_twin(corrector, *pair, change),
+        "who wrote it": lambda: direct_logit_attribution(corrector, *pair, changes),
+        "when decided": lambda: logit_lens(corrector, *pair, changes),
+        "the twin": lambda: corrupted_by_exchange(corrector, *pair, change),
         **{
             f"transplant, {side}'s {name}": _transplant(corrector, pair, change, twin, part, of)
             for side, name, part, of in (
@@ -47,10 +47,10 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
         "circuit, twin": lambda: find_circuit(corrector, *pair, change, instead=instead),
         "edges, means": lambda: circuit_edges(corrector, *pair, by_mean()),
         "edges, twin": lambda: circuit_edges(corrector, *pair, by_twin(), instead),
-        "why it looked": lambda: why_looked(corrector, *pair, HEAD, change.target_start, read),
-        "claims": lambda: explained(corrector, *pair, change),
+        "why it looked": lambda: decompose_attention_score(corrector, *pair, HEAD, change.target_start, read),
+        "claims": lambda: verified_explanation(corrector, *pair, change),
     }
 
 
 def _transplant(corrector: Any, pair, change: Change, twin, part: str, of: str) -> Callable[[], Any]:
-    return lambda: patch_map(corrector, *pair, change, twin, part, of)
+    return lambda: activation_patching(corrector, *pair, change, twin, part, of)

@@ -99,7 +99,7 @@ def test_a_column_is_followed_from_what_would_be_written_at_first_to_the_answer(
 def test_every_claim_stands_with_its_mark_and_its_receipt(open_step, answer):
     """*Mattered*: the plan asks to read the mark of each sentence, and its receipt."""
     _, ask = answer
-    found = ask("claims").receipts
+    found = ask("claims").claims
     page = open_step(step_of(experiment="receipts"))
     expect(page.locator(".receipts li")).to_have_count(len(found))
     assert page.locator(".receipts li.holds").count() == sum(each.holds for each in found)

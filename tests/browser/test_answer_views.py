@@ -85,7 +85,7 @@ def test_a_transplant_returns_what_the_library_says(open_at, asked):
     found = asked("transplant, encoder's stream")
     page = open_at("laboratory", "patched")
     shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
-    np.testing.assert_allclose(shown, found.returned, atol=1e-3)
+    np.testing.assert_allclose(shown, found.restored, atol=1e-3)
     for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
         choose(page, setting, table("ko")[f"{setting}_{option}"])
         expect_settings(page, **{setting: option})
@@ -117,11 +117,11 @@ def test_it_says_why_a_head_looked_there(open_at, asked):
     choose(page, "why_as", table("ko")["why_as_without"])
     expect_settings(page, why_as="without")
     shown = of_figure(page, "why_without", "Array.from(d[2].x)")
-    np.testing.assert_allclose(shown, [each.weight for each in look.taken], atol=1e-3)
+    np.testing.assert_allclose(shown, [each.weight for each in look.ablations], atol=1e-3)
 
 
 def test_every_claim_has_its_receipt(open_at, asked):
-    found = asked("claims").receipts
+    found = asked("claims").claims
     page = open_at("laboratory", "receipts")
     expect(page.locator(".receipts li")).to_have_count(len(found))
     expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))

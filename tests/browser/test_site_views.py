@@ -13,7 +13,7 @@ from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import contribution
 from model.analysis.dot_product import dot_product_attention
 from model.analysis.edits import attention_to_edit, leading_heads
-from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.ranks import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import is_open, visiting
@@ -63,8 +63,8 @@ def test_each_head_does_for_a_change_what_it_does_in_python(asked, light, senten
 def test_without_heads_the_network_writes_what_it_does_in_python(asked, light, sentence, off):
     before, after = asked({"what": "verdict", "number": 0, "off": off})
     heads = [(), tuple(map(tuple, off))]
-    texts = [each.text for each in written_without(light, sentence.source, heads)]
-    shares = fix_without(light, sentence.source, sentence.text, sentence.changes[0], heads)
+    texts = [each.text for each in ablate_heads(light, sentence.source, heads)]
+    shares = ablated_fix_probability(light, sentence.source, sentence.text, sentence.changes[0], heads)
     assert [before["text"], after["text"]] == texts
     np.testing.assert_allclose([before["fix"], after["fix"]], shares, atol=CLOSE)
 

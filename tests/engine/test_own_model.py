@@ -212,9 +212,11 @@ def test_the_laboratory_answers_from_traces(speller):
     np.testing.assert_allclose(
         effects.effect, [-1 - head.layer - head.head / 10 for head in effects.heads], atol=1e-5
     )
-    without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
+    without = speller.ask("ablate_heads", WRONG, ((("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
-    before, after = speller.ask("fix_without", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),)))
+    before, after = speller.ask(
+        "ablated_fix_probability", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),))
+    )
     assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
     row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
     parts = (speller.ask("contributions", WRONG, RIGHT, span, number)[-1] for number in range(len(ROUNDS)))

@@ -38,7 +38,7 @@ def test_a_worker_without_tensorflow(tmp_path):
             np.testing.assert_allclose(sentence.trace.attention(kind).sum(axis=-1), 1, atol=1e-5)
         assert model.trace("머거도", "먹어도").target_tokens[:3] == ("먹", "어", "도")
         assert model.projections("머거도", "먹어도").keys() == set(sentence.trace.kinds)
-        assert model.ask("written_without", "머거도", ((("cross_attention", 0, 0),),))
+        assert model.ask("ablate_heads", "머거도", ((("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
             model.ask("contributions", "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)
         with pytest.raises(LibraryMissingError, match="is not installed"):

@@ -22,15 +22,15 @@ from model.trace.projections import Projections
 if TYPE_CHECKING:  # a page that asks none of these questions need not load what they are answered with
     from model.analysis.circuit_edges import CircuitEdges
     from model.analysis.circuits import Circuit
-    from model.analysis.forks import Fork
-    from model.analysis.head_effects import HeadEffects, Without
-    from model.analysis.lenses import Decided
-    from model.analysis.looks import Look
+    from model.analysis.forks import AlternativeContinuation
+    from model.analysis.head_effects import AblatedText, HeadEffects
+    from model.analysis.lenses import LogitLens
+    from model.analysis.looks import ScoreDecomposition
     from model.analysis.method import Contribution
-    from model.analysis.patching import PatchMap
+    from model.analysis.patching import ActivationPatching
     from model.analysis.receipts import Explanation
-    from model.analysis.replacing import Replaced
-    from model.analysis.writing import Written
+    from model.analysis.replacing import ReplacedAttention
+    from model.analysis.writing import LogitAttribution
     from model.trace.odds import Contrast
 
     # row, all methods, the answers so far, and what asks for more
@@ -66,19 +66,19 @@ def head_effects(
     return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
 
 
-def written_without(
+def ablate_heads(
     sentence: SentenceCorrection,
     sets: Iterable[Iterable[Head]],
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
-) -> tuple[Without, ...]:
-    """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
+) -> tuple[AblatedText, ...]:
+    """What is written without each of these sets of heads: ``model.analysis.head_effects.AblatedText``; ``means`` as for
     ``head_effects``."""
     asked = tuple(tuple(map(tuple, heads)) for heads in sets)
-    return corrector.ask("written_without", sentence.source, asked, *_given(means))
+    return corrector.ask("ablate_heads", sentence.source, asked, *_given(means))
 
 
-def fix_without(
+def ablated_fix_probability(
     sentence: SentenceCorrection,
     change: Change,
     sets: Iterable[Iterable[Head]],
@@ -87,7 +87,9 @@ def fix_without(
 ) -> tuple[float, ...]:
     """How probable ``change`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
     asked = tuple(tuple(map(tuple, heads)) for heads in sets)
-    return corrector.ask("fix_without", sentence.source, sentence.text, _span(change), asked, *_given(means))
+    return corrector.ask(
+        "ablated_fix_probability", sentence.source, sentence.text, _span(change), asked, *_given(means)
+    )
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked) -> MethodsSaid:
@@ -114,19 +116,19 @@ def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> 
     return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
 
 
-def who_wrote(sentence: SentenceCorrection, corrector: Asked) -> Written:
-    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
+def direct_logit_attribution(sentence: SentenceCorrection, corrector: Asked) -> LogitAttribution:
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.LogitAttribution``."""
     spans = tuple(map(_span, sentence.changes))
-    return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
+    return corrector.ask("direct_logit_attribution", sentence.source, sentence.text, spans)
 
 
-def when_decided(sentence: SentenceCorrection, corrector: Asked) -> Decided:
-    """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
+def logit_lens(sentence: SentenceCorrection, corrector: Asked) -> LogitLens:
+    """What the network would say after each sub-layer: ``model.analysis.lenses.LogitLens``."""
     spans = tuple(map(_span, sentence.changes))
-    return corrector.ask("when_decided", sentence.source, sentence.text, spans)
+    return corrector.ask("logit_lens", sentence.source, sentence.text, spans)
 
 
-def patch_map(
+def activation_patching(
     sentence: SentenceCorrection,
     change: Change,
     corrector: Asked,
@@ -134,9 +136,11 @@ def patch_map(
     of: str,
     how: str,
     other: str = "",
-) -> PatchMap | None:
-    """The ``model.analysis.patching.PatchMap``: what returns when places of this sentence are put into its twin. None without a twin."""
-    return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
+) -> ActivationPatching | None:
+    """The ``model.analysis.patching.ActivationPatching``: what returns when places of this sentence are put into its twin. None without a twin."""
+    return corrector.ask(
+        "activation_patching", sentence.source, sentence.text, _span(change), part, of, how, other
+    )
 
 
 def circuit(
@@ -154,16 +158,18 @@ def circuit(
     return found, None, found and partial(corrector.ask, "circuit_edges", *asked)
 
 
-def why_looked(
+def decompose_attention_score(
     sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
-) -> Look:
-    """What one attention weight's query and key were made of: ``model.analysis.looks.Look``."""
-    return corrector.ask("why_looked", sentence.source, sentence.text, tuple(head), query, key)
+) -> ScoreDecomposition:
+    """What one attention weight's query and key were made of: ``model.analysis.looks.ScoreDecomposition``."""
+    return corrector.ask("decompose_attention_score", sentence.source, sentence.text, tuple(head), query, key)
 
 
-def explained(sentence: SentenceCorrection, change: Change, corrector: Asked) -> Explanation | None:
+def verified_explanation(
+    sentence: SentenceCorrection, change: Change, corrector: Asked
+) -> Explanation | None:
     """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
-    return corrector.ask("explained", sentence.source, sentence.text, _span(change))
+    return corrector.ask("verified_explanation", sentence.source, sentence.text, _span(change))
 
 
 def replaced(
@@ -172,14 +178,16 @@ def replaced(
     head: tuple[str, int, int],
     painted: tuple[int, ...],
     corrector: Asked,
-) -> tuple[Contrast, tuple[Replaced, ...]]:
+) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
     """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
-def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked) -> Fork:
-    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
-    return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
+def alternative_continuation(
+    sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked
+) -> AlternativeContinuation:
+    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.AlternativeContinuation``."""
+    return corrector.ask("alternative_continuation", sentence.source, sentence.text, row, candidate)
 
 
 def grown(text: str, corrector: EngineCorrector) -> tuple[Grown, ...]:

@@ -62,7 +62,7 @@ def facts(plan: str, lens: Lens) -> Facts:
     effects = truth.effects(lens)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
-    texts = questions.written_without(lens.sentence, sets, lens.corrector, None)
+    texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, None)
     alone, together = (_made(lens, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
@@ -83,10 +83,12 @@ def _spread(lens: Lens, head: Head) -> bool:
 
 def _returns(lens: Lens, contrast: Contrast) -> bool | None:
     """Whether the network writes all the rest as typed if the first token of the change is kept. None if it cannot write that token."""
-    if not lens.can("road_not_taken"):
+    if not lens.can("alternative_continuation"):
         return None
     try:
-        fork = questions.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
+        fork = questions.alternative_continuation(
+            lens.sentence, contrast.row, contrast.instead_token, lens.corrector
+        )
     except ValueError:
         return None
     kept = lens.sentence.text[: truth.typed(lens).target_start]

@@ -131,7 +131,7 @@ def _yes_or_no(lens: Lens) -> tuple[str, ...]:
 
 def without(lens: Lens) -> tuple[str | None, bool]:
     """What is written without the head that is asked about, and whether the change is made."""
-    (found,) = questions.written_without(lens.sentence, [[single_head(lens)]], lens.corrector, None)
+    (found,) = questions.ablate_heads(lens.sentence, [[single_head(lens)]], lens.corrector, None)
     return found.text, outcome(lens.sentence.source, found.text, typed(lens)) == "made"
 
 
@@ -231,7 +231,7 @@ def afterwards(kind: str, lens: Lens) -> str:
     if kind != "still":
         return say(f"class_after_{kind}")
     text, made = without(lens)
-    shares = questions.fix_without(
+    shares = questions.ablated_fix_probability(
         lens.sentence, typed(lens), [[], [single_head(lens)]], lens.corrector, None
     )
     before, after = (probability(share, digits=3) for share in shares)
@@ -256,7 +256,7 @@ def prepare(kind: str, lens: Lens) -> None:
             if head is None:
                 left_out(lens)
             else:
-                questions.written_without(sentence, [[head]], corrector, None)
-                questions.fix_without(sentence, change, [[], [head]], corrector, None)
+                questions.ablate_heads(sentence, [[head]], corrector, None)
+                questions.ablated_fix_probability(sentence, change, [[], [head]], corrector, None)
 
     Thread(target=ask, daemon=True).start()

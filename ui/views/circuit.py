@@ -9,7 +9,7 @@ import streamlit as st
 
 import viz
 from model.analysis.circuit_edges import Character, CircuitEdges, Edge
-from model.analysis.circuit_file import graph_of
+from model.analysis.circuit_file import attribution_graph
 from model.analysis.circuits import Circuit
 from model.trace.interventions import Head
 from model.trace.patches import SUBLAYERS, Node
@@ -202,7 +202,7 @@ def open_node(lens: Lens, point: dict) -> None:
 def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
     row, logs = circuit.contrast.row, lens.trace.log_probabilities
     assert logs is not None, "a network that was asked for its circuit told how probable its characters are"
-    graph = graph_of(
+    graph = attribution_graph(
         circuit,
         edges,
         lens.trace.source_tokens,

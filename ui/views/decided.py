@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.lenses import JAMO, Decided
+from model.analysis.lenses import JAMO, LogitLens
 from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
@@ -34,8 +34,8 @@ FORMULA = r"p_n = \mathrm{softmax}\big(\mathrm{LayerNorm}(x_n)\, E^{\top} + b\bi
 NO_FINAL = "∅"
 
 
-def decided(lens: Lens) -> Decided:
-    return questions.when_decided(lens.sentence, lens.corrector)
+def decided(lens: Lens) -> LogitLens:
+    return questions.logit_lens(lens.sentence, lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -60,7 +60,7 @@ def draw(lens: Lens, values: Values) -> None:
     )
 
 
-def shown(values: Values, found: Decided) -> str:
+def shown(values: Values, found: LogitLens) -> str:
     """Which of the three pictures is shown. It is the grid if jamo are asked for but the tokens have none."""
     how = values["decided_as"]
     return GRID if how == READ_JAMO and not found.jamo else how
@@ -75,7 +75,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     return _pictures(lens, values, decided(lens))
 
 
-def _pictures(lens: Lens, values: Values, found: Decided) -> dict[str, tuple[Specification, str]]:
+def _pictures(lens: Lens, values: Values, found: LogitLens) -> dict[str, tuple[Specification, str]]:
     side, part = values["decided_side"], values["decided_part"]
     pictures = {
         "decided_grid": (_grid(lens, found), say("decided_grid_label")),
@@ -105,7 +105,7 @@ def places(side: str, count: int) -> list[str]:
     return [say("decided_place_input"), *named]
 
 
-def _grid(lens: Lens, found: Decided) -> Specification:
+def _grid(lens: Lens, found: LogitLens) -> Specification:
     details = [
         [
             " · ".join(
@@ -131,7 +131,7 @@ def _grid(lens: Lens, found: Decided) -> Specification:
     )
 
 
-def _curve(lens: Lens, found: Decided) -> Specification:
+def _curve(lens: Lens, found: LogitLens) -> Specification:
     number = number_of(lens, found)
     question = found.questions[number]
     names = [visible_token(row[question.row]) for row in found.labels()]
@@ -149,7 +149,7 @@ def _curve(lens: Lens, found: Decided) -> Specification:
     )
 
 
-def _jamo_grid(lens: Lens, found: Decided, side: str, part: str) -> Specification:
+def _jamo_grid(lens: Lens, found: LogitLens, side: str, part: str) -> Specification:
     read = found.jamo[f"{side} {part}"]
     texts = [[JAMO[part][jamo] or NO_FINAL for jamo in row] for row in read.likeliest.tolist()]
     tokens = lens.trace.source_tokens if side == "encoder" else lens.trace.target_tokens
@@ -207,7 +207,7 @@ def describe(lens: Lens, values: Values) -> str:
 
 def notes(lens: Lens, values: Values) -> list[str]:
     """What a lens can and cannot say."""
-    found = decided(lens) if lens.can("when_decided") else None
+    found = decided(lens) if lens.can("logit_lens") else None
     how = shown(values, found) if found else values["decided_as"]
     told = [say(f"decided_{how}_note")]
     if how == READ_JAMO:
@@ -230,6 +230,6 @@ VIEW = declare(
         has_map=False,
         figures=figures_of,
         drawn=SETTINGS,
-        lacks=needs.answers("when_decided", "lacks_residual"),
+        lacks=needs.answers("logit_lens", "lacks_residual"),
     )
 )

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.forks import Fork
+from model.analysis.forks import AlternativeContinuation
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui.asking import questions
@@ -55,14 +55,18 @@ def candidate_of(lens: Lens, row: int) -> str | None:
     return wanted if wanted in found else next(iter(found), None)
 
 
-def _fork(lens: Lens) -> tuple[int, str, Fork | None]:
+def _fork(lens: Lens) -> tuple[int, str, AlternativeContinuation | None]:
     """(row, candidate, fork); no candidate and no fork where nothing else could be written."""
     row = row_of(lens)
     candidate = candidate_of(lens, row)
     if candidate is None:
         return row, "", None
     with spinner(say("working_laboratory")):
-        return row, candidate, questions.road_not_taken(lens.sentence, row, candidate, lens.corrector)
+        return (
+            row,
+            candidate,
+            questions.alternative_continuation(lens.sentence, row, candidate, lens.corrector),
+        )
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -181,6 +185,6 @@ VIEW = declare(
         idea("fork"),
         figures=figures_of,
         intervenes=True,
-        lacks=needs.answers("road_not_taken", "lacks_interventions"),
+        lacks=needs.answers("alternative_continuation", "lacks_interventions"),
     )
 )

@@ -46,7 +46,7 @@ def inside(question: str) -> Need:
     residual stream and still not answer, if its tokens are not single characters."""
 
     def lacks(lens: Lens) -> str | None:
-        text = "lacks_characters" if lens.can("who_wrote") else _RESIDUAL
+        text = "lacks_characters" if lens.can("direct_logit_attribution") else _RESIDUAL
         return answers(question, text)(lens) or changes(lens)
 
     return lacks

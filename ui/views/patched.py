@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.patching import PatchMap
+from model.analysis.patching import ActivationPatching
 from model.trace.interventions import Head
 from model.trace.patches import ATTENTIONS
 from ui.asking import questions
@@ -36,7 +36,7 @@ SETTINGS = (
 )
 
 
-def found_for(lens: Lens, values: Values) -> list[PatchMap]:
+def found_for(lens: Lens, values: Values) -> list[ActivationPatching]:
     """The maps that stand one below the other: one, or for the decoder's heads one for each kind. None where there is no twin."""
     change, side, part = change_of(lens), values["patch_side"], values["patch_part"]
     if change is None:
@@ -47,7 +47,9 @@ def found_for(lens: Lens, values: Values) -> list[PatchMap]:
         else ""
     )
     asked = [
-        questions.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
+        questions.activation_patching(
+            lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other
+        )
         for of in _of(side, part)
     ]
     return [each for each in asked if each is not None]
@@ -77,7 +79,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     if not found or not found[0].is_telling:
         return {}
     side = values["patch_side"]
-    returned = np.concatenate([each.returned for each in found])
+    returned = np.concatenate([each.restored for each in found])
     kind, tokens = (
         ("encoder_attention", lens.trace.source_tokens)
         if side == "encoder"
@@ -128,10 +130,10 @@ def describe(lens: Lens, values: Values) -> str:
         found = found_for(lens, values)
     if not found:
         return say(f"patch_no_twin_{values['patch_twin']}", wrong=visible_token(change.wrong))
-    twin = found[0].twin
+    twin = found[0].corrupted
     if not found[0].is_telling:
         return say("patch_alike", twin=twin)
-    returned = np.concatenate([each.returned for each in found])
+    returned = np.concatenate([each.restored for each in found])
     place, position = np.unravel_index(np.nan_to_num(returned, nan=-np.inf).argmax(), returned.shape)
     tokens = lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.target_tokens
     return say(
@@ -154,8 +156,8 @@ def notes(lens: Lens, values: Values) -> list[str]:
     if found:
         scores = {
             "score": nats(found[0].score),
-            "twin_score": nats(found[0].twin_score),
-            "twin": found[0].twin,
+            "twin_score": nats(found[0].corrupted_score),
+            "twin": found[0].corrupted,
         }
         told.append(say("patch_scores", **scores))
     return told
@@ -175,6 +177,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=SETTINGS,
         intervenes=True,
-        lacks=needs.inside("patch_map"),
+        lacks=needs.inside("activation_patching"),
     )
 )

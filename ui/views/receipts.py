@@ -1,7 +1,7 @@
 """The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
 import viz
-from model.analysis.claim_case import LOOK, Receipt
+from model.analysis.claim_case import LOOK, Claim
 from model.analysis.receipts import Explanation
 from model.norm import article_of
 from model.trace.odds import Contrast
@@ -31,7 +31,7 @@ AS = Choice("receipts_as", (TOLD, PICTURE))
 
 def found_for(lens: Lens) -> Explanation | None:
     change = change_of(lens)
-    return None if change is None else questions.explained(lens.sentence, change, lens.corrector)
+    return None if change is None else questions.verified_explanation(lens.sentence, change, lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -49,7 +49,7 @@ def draw(lens: Lens, values: Values) -> None:
                     clause(lens, each),
                     numbers(each),
                 )
-                for each in found.receipts
+                for each in found.claims
             ]
         )
         return
@@ -57,15 +57,15 @@ def draw(lens: Lens, values: Values) -> None:
         figures.draw(figure, name, file_name(lens, name), label=label)
 
 
-def clause(lens: Lens, receipt: Receipt) -> str:
+def clause(lens: Lens, receipt: Claim) -> str:
     """The claim in words, and what was changed to test it."""
     facts = {name: _told(name, value) for name, value in receipt.facts.items()}
-    text = f"receipt_{receipt.claim}"
-    if receipt.claim == "fed":
+    text = f"receipt_{receipt.name}"
+    if receipt.name == "fed":
         text += "_for" if receipt.facts["nats"] > 0 else "_against"
-    if receipt.claim == "alone" and (article := _article(lens)):
+    if receipt.name == "alone" and (article := _article(lens)):
         text, facts = "receipt_alone_article", facts | {"article": article}
-    if receipt.claim == "decided":
+    if receipt.name == "decided":
         facts["place"] = places("decoder", 3 * lens.trace.num_layers + 1)[receipt.facts["place"]]
     contrast_facts = {
         "token": visible_token(_contrast(lens).written_token),
@@ -107,7 +107,7 @@ def _article(lens: Lens) -> str | None:
     return found.article if found else None
 
 
-def numbers(receipt: Receipt) -> str:
+def numbers(receipt: Claim) -> str:
     """The receipt: the score, or a weight of attention, before and after."""
     if receipt.measured == LOOK:
         return say("receipt_weights", before=probability(receipt.before), after=probability(receipt.after))
@@ -122,11 +122,11 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     figure = viz.before_after.specification(
         [
             viz.Measured(
-                f"{'✓' if receipt.holds else '✗'} {say(f'receipt_{receipt.claim}_short')}",
+                f"{'✓' if receipt.holds else '✗'} {say(f'receipt_{receipt.name}_short')}",
                 receipt.before,
                 receipt.after,
             )
-            for receipt in found.receipts
+            for receipt in found.claims
             if receipt.measured != LOOK
         ],
         before_name=say("sources_observed"),
@@ -146,12 +146,12 @@ def describe(lens: Lens, values: Values) -> str:
         found = found_for(lens)
     if found is None:
         return say("circuit_same_token")
-    held = sum(receipt.holds for receipt in found.receipts)
+    held = sum(receipt.holds for receipt in found.claims)
     return say(
         "receipt_reading",
         change=in_words(change),
         held=held,
-        count=len(found.receipts),
+        count=len(found.claims),
         score=nats(found.score),
     )
 
@@ -161,7 +161,7 @@ def paragraphs(lens: Lens, values: Values) -> list[str]:
     found = found_for(lens)
     return [
         f"{'✓' if receipt.holds else '✗'} {clause(lens, receipt)} {numbers(receipt)}"
-        for receipt in (found.receipts if found else ())
+        for receipt in (found.claims if found else ())
     ]
 
 
@@ -184,6 +184,6 @@ VIEW = declare(
         paragraphs=paragraphs,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs.inside("explained"),
+        lacks=needs.inside("verified_explanation"),
     )
 )

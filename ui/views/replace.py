@@ -10,7 +10,7 @@ import streamlit as st
 
 import viz
 from model.analysis.edits import attention_to_edit
-from model.analysis.replacing import PAINTED, Replaced, row_of_contrast
+from model.analysis.replacing import PAINTED, ReplacedAttention, row_of_contrast
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
@@ -64,14 +64,14 @@ def painted_keys() -> tuple[int, ...]:
     ]
 
 
-def _asked(lens: Lens, change: Change) -> tuple[Contrast, tuple[Replaced, ...]]:
+def _asked(lens: Lens, change: Change) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         return questions.replaced(
             lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector
         )
 
 
-def _chosen(versions: tuple[Replaced, ...], values: Values) -> Replaced:
+def _chosen(versions: tuple[ReplacedAttention, ...], values: Values) -> ReplacedAttention:
     """The version that the setting names; the head as it is where nothing is painted yet."""
     return next((each for each in versions if each.how == values["instead"]), versions[0])
 
@@ -114,7 +114,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {name: (_map(lens, version, row), say(name)) for name, version in shown.items()}
 
 
-def _map(lens: Lens, version: Replaced, row: int) -> go.Figure:
+def _map(lens: Lens, version: ReplacedAttention, row: int) -> go.Figure:
     return viz.attention_heatmap(
         version.weights,
         lens.queries,
@@ -127,7 +127,7 @@ def _map(lens: Lens, version: Replaced, row: int) -> go.Figure:
     )
 
 
-def _table(contrast: Contrast, versions: tuple[Replaced, ...]) -> pd.DataFrame:
+def _table(contrast: Contrast, versions: tuple[ReplacedAttention, ...]) -> pd.DataFrame:
     import pandas as pd  # the first page does without it
 
     written, instead = map(visible_token, (contrast.written_token, contrast.instead_token))
@@ -147,7 +147,7 @@ def _table(contrast: Contrast, versions: tuple[Replaced, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=[_name(each) for each in versions], columns=columns)
 
 
-def _name(version: Replaced) -> str:
+def _name(version: ReplacedAttention) -> str:
     return say(f"replace_{version.how}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import viz
-from model.analysis.looks import KEY, QUERY, Look
+from model.analysis.looks import KEY, QUERY, ScoreDecomposition
 from model.trace.interventions import Head
 from model.trace.patches import Node
 from ui.asking import questions
@@ -70,8 +70,8 @@ def head_of(lens: Lens) -> Head:
     return Head(lens.kind, *max(places, key=lambda place: weights[place]))
 
 
-def look_of(lens: Lens) -> Look:
-    return questions.why_looked(lens.sentence, head_of(lens), *cell_of(lens), lens.corrector)
+def look_of(lens: Lens) -> ScoreDecomposition:
+    return questions.decompose_attention_score(lens.sentence, head_of(lens), *cell_of(lens), lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -114,7 +114,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     without = viz.before_after.specification(
         [
             viz.Measured(say(f"why_without_{each.of}", part=part_name(each.part)), look.weight, each.weight)
-            for each in look.taken
+            for each in look.ablations
         ],
         before_name=say("sources_observed"),
         after_name=say("sources_intervened"),
@@ -128,7 +128,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     }
 
 
-def _bars(lens: Lens, look: Look, of: str) -> Specification:
+def _bars(lens: Lens, look: ScoreDecomposition, of: str) -> Specification:
     parts = look.of_query if of == QUERY else look.of_key
     amounts = [viz.Amount(part_name(part.part), part.nats) for part in parts[:SHOWN]]
     rest = parts[SHOWN:]
@@ -147,7 +147,7 @@ def describe(lens: Lens, values: Values) -> str:
     """The part of the key, or of the query, without which the look changes most."""
     with spinner(say("working_laboratory")):
         look = look_of(lens)
-    most = max(look.taken, key=lambda each: abs(each.weight - look.weight))
+    most = max(look.ablations, key=lambda each: abs(each.weight - look.weight))
     return say(
         "why_reading",
         place=say("place_head", layer=look.head.layer + 1, head=look.head.head + 1),
@@ -165,7 +165,11 @@ def notes(lens: Lens, values: Values) -> list[str]:
     if not VIEW.lacks(lens):
         look = look_of(lens)
         told.append(
-            say("why_held", held=sum(each.holds(look.weight) for each in look.taken), count=len(look.taken))
+            say(
+                "why_held",
+                held=sum(each.holds(look.weight) for each in look.ablations),
+                count=len(look.ablations),
+            )
         )
         told.append(say("why_exact", remainder=f"{abs(look.remainder()):.0e}"))
     return told
@@ -193,6 +197,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs.answers("why_looked", "lacks_residual"),
+        lacks=needs.answers("decompose_attention_score", "lacks_residual"),
     )
 )

@@ -101,8 +101,8 @@ def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict,
     change, means = change_of(lens), means_of(lens, values)
     assert change is not None, "without a change this is not called"
     sets = ((), tuple(off))
-    texts = questions.written_without(lens.sentence, sets, lens.corrector, means)
-    shares = questions.fix_without(lens.sentence, change, sets, lens.corrector, means)
+    texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, means)
+    shares = questions.ablated_fix_probability(lens.sentence, change, sets, lens.corrector, means)
     before, after = (
         Verdict(one.text, share, outcome(lens.sentence.source, one.text, _typed(lens)))
         for one, share in zip(texts, shares, strict=True)

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.lenses import Decided
-from model.analysis.writing import KINDS, Part, Written
+from model.analysis.lenses import LogitLens
+from model.analysis.writing import KINDS, LogitAttribution, ResidualComponent
 from model.trace.interventions import Head
 from ui.asking import questions
 from ui.look.lens import Lens
@@ -36,11 +36,11 @@ FORMULA = (
 )
 
 
-def written(lens: Lens) -> Written:
-    return questions.who_wrote(lens.sentence, lens.corrector)
+def written(lens: Lens) -> LogitAttribution:
+    return questions.direct_logit_attribution(lens.sentence, lens.corrector)
 
 
-def number_of(lens: Lens, found: Written | Decided) -> int:
+def number_of(lens: Lens, found: LogitAttribution | LogitLens) -> int:
     """The question that is looked at: that of the change in focus or of the chosen step; of the first step where a fix
     writes the same as what was typed."""
     about = asked_about(lens)
@@ -76,7 +76,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure | Specif
     return {"wrote": _parts(lens, values, found)} | maps
 
 
-def _parts(lens: Lens, values: Values, found: Written) -> tuple[Specification, str]:
+def _parts(lens: Lens, values: Values, found: LogitAttribution) -> tuple[Specification, str]:
     number = number_of(lens, found)
     ranked = sorted(found.parts(number), key=lambda part: -abs(part.nats))
     shown, rest = ranked[:SHOWN], ranked[SHOWN:]
@@ -96,7 +96,7 @@ def _parts(lens: Lens, values: Values, found: Written) -> tuple[Specification, s
     return figure, say("wrote_label", token=visible_token(found.questions[number].written_token))
 
 
-def _map(lens: Lens, found: Written) -> tuple[Specification, str]:
+def _map(lens: Lens, found: LogitAttribution) -> tuple[Specification, str]:
     maps = found.maps(lens.kind)
     values = selected(lens, maps)
     one = lens.layer is not None and lens.head is not None
@@ -149,7 +149,7 @@ def place(lens: Lens) -> str:
     return say("wrote_place_layer", **numbers)
 
 
-def name_of(part: Part) -> str:
+def name_of(part: ResidualComponent) -> str:
     """A head by its kind and numbers, as on the tiles; another part by its name."""
     if part.layer is not None and part.head is not None:
         return named(Head(part.name, part.layer, part.head))
@@ -172,7 +172,7 @@ def describe(lens: Lens, values: Values) -> str:
     return _describe_map(lens, found) if values["wrote_as"] == MAP else _describe_parts(lens, found)
 
 
-def _describe_parts(lens: Lens, found: Written) -> str:
+def _describe_parts(lens: Lens, found: LogitAttribution) -> str:
     number = number_of(lens, found)
     question = found.questions[number]
     most = max(found.parts(number), key=lambda part: part.nats)
@@ -189,7 +189,7 @@ def _describe_parts(lens: Lens, found: Written) -> str:
     return say("wrote_reading_step", step=question.row + 1, **asked)
 
 
-def _describe_map(lens: Lens, found: Written) -> str:
+def _describe_map(lens: Lens, found: LogitAttribution) -> str:
     if lens.kind not in KINDS:
         return say("wrote_encoder")
     rows = [row for row in lens.rows if row < len(lens.queries)] or [0]
@@ -210,7 +210,7 @@ def _describe_map(lens: Lens, found: Written) -> str:
 def notes(lens: Lens, values: Values) -> list[str]:
     """What the numbers are, what is taken as given, and how exact the sum is."""
     told = [say("wrote_map_note" if values["wrote_as"] == MAP else "wrote_note"), say("wrote_given")]
-    if lens.can("who_wrote"):
+    if lens.can("direct_logit_attribution"):
         found = written(lens)
         told.append(say("wrote_exact", remainder=f"{abs(found.remainder(number_of(lens, found))):.0e}"))
     return told
@@ -218,7 +218,7 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 def other_look(lens: Lens, view: str) -> str | None:
     """What the switch between where a head looked and what it wrote leads to in ``view``: "wrote", "heatmap", or None where there is no switch."""
-    if view == "heatmap" and lens.kind in KINDS and lens.can("who_wrote"):
+    if view == "heatmap" and lens.kind in KINDS and lens.can("direct_logit_attribution"):
         return VIEW.name
     return "heatmap" if view == VIEW.name and address.get("wrote_as") == MAP else None
 
@@ -243,6 +243,6 @@ VIEW = declare(
         figures=figures_of,
         tiles=tiles,
         drawn=SETTINGS[:1],
-        lacks=needs.answers("who_wrote", "lacks_residual"),
+        lacks=needs.answers("direct_logit_attribution", "lacks_residual"),
     )
 )

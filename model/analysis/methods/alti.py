@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
+from model.analysis.method import AttributedRow, AttributionMethod, TokenScores, last_row, of_one_sequence
 from model.analysis.mixing import added_vectors, rolled_through
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -59,10 +59,10 @@ def alti_of_decoder(insides: Insides) -> np.ndarray:
     return found
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     if row.trace.prompt:
         return of_one_sequence(alti_of_decoder(row.insides), row.trace.prompt, row.contrast.row)
     return last_row(*alti(row.insides))
 
 
-METHOD = Method("alti", 4, say, needs=MIXING)
+METHOD = AttributionMethod("alti", 4, say, needs=MIXING)

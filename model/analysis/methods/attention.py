@@ -4,18 +4,18 @@ they share the weights of one map.
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, of_one_sequence
+from model.analysis.method import AttributedRow, AttributionMethod, TokenScores, of_one_sequence
 from model.stored.config import INTERVENTIONS
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     at, trace = row.contrast.row, row.trace
     if trace.prompt:
         return of_one_sequence(trace.attention("decoder_attention").mean(axis=(0, 1)), trace.prompt, at)
     source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
     if "decoder_attention" not in trace.kinds:
-        return Said(source, np.zeros(at + 1))
-    return Said(source, trace.attention("decoder_attention")[:, :, at, : at + 1].mean(axis=(0, 1)) / 2)
+        return TokenScores(source, np.zeros(at + 1))
+    return TokenScores(source, trace.attention("decoder_attention")[:, :, at, : at + 1].mean(axis=(0, 1)) / 2)
 
 
-METHOD = Method("attention", 1, say, needs=INTERVENTIONS)
+METHOD = AttributionMethod("attention", 1, say, needs=INTERVENTIONS)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis.integrated import integrate
-from model.analysis.method import PATH, AskedRow, Method, Said
+from model.analysis.method import PATH, AttributedRow, AttributionMethod, TokenScores
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     asked = row.contrast.row, row.contrast.written, row.contrast.instead
 
     def slope(points: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -22,7 +22,7 @@ def say(row: AskedRow) -> Said:
 
     summed, gap = integrate(slope)
     source, before = np.split(summed, [len(row.ids[0])])
-    return Said(source, before, gap)
+    return TokenScores(source, before, gap)
 
 
-METHOD = Method("integrated_gradients", 6, say, PATH, signed=True, by_gradients=True)
+METHOD = AttributionMethod("integrated_gradients", 6, say, PATH, signed=True, by_gradients=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
+from model.analysis.method import AttributedRow, AttributionMethod, TokenScores, last_row, of_one_sequence
 from model.analysis.mixing import added_vectors
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -39,10 +39,10 @@ def norms_of_decoder(insides: Insides) -> np.ndarray:
     return np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     if row.trace.prompt:
         return of_one_sequence(norms_of_decoder(row.insides), row.trace.prompt, row.contrast.row)
     return last_row(*norms(row.insides))
 
 
-METHOD = Method("norms", 2, say, needs=MIXING)
+METHOD = AttributionMethod("norms", 2, say, needs=MIXING)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
+from model.analysis.method import AttributedRow, AttributionMethod, TokenScores, last_row, of_one_sequence
 from model.analysis.mixing import rolled_through
 
 
@@ -27,11 +27,11 @@ def rollout_of_decoder(weights: np.ndarray) -> np.ndarray:
     return found
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     if row.trace.prompt:
         through = rollout_of_decoder(row.trace.attention("decoder_attention"))
         return of_one_sequence(through, row.trace.prompt, row.contrast.row)
     return last_row(*rollout(row.attention))
 
 
-METHOD = Method("rollout", 3, say)
+METHOD = AttributionMethod("rollout", 3, say)

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from model.analysis.method import EACH_TOKEN, AskedRow, Method, Said, last_row, of_one_sequence
+from model.analysis.method import (
+    EACH_TOKEN,
+    AttributedRow,
+    AttributionMethod,
+    TokenScores,
+    last_row,
+    of_one_sequence,
+)
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Zeroed
 
@@ -27,11 +34,11 @@ def zeroed_shares(zeroed: Zeroed) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def say(row: AskedRow) -> Said:
+def say(row: AttributedRow) -> TokenScores:
     source, before = zeroed_shares(row.network.laboratory.zeroed(*row.ids))
     if row.trace.prompt:  # a decoder alone has read both texts
         return of_one_sequence(before, row.trace.prompt, row.contrast.row)
     return last_row(source, before)
 
 
-METHOD = Method("value_zeroing", 7, say, EACH_TOKEN, intervenes=True, needs=MIXING)
+METHOD = AttributionMethod("value_zeroing", 7, say, EACH_TOKEN, intervenes=True, needs=MIXING)

@@ -117,7 +117,7 @@ def test_gradients_are_the_limit_of_differences(lab):
     found = lab.laboratory.slopes(source, target, asked, [1 - step, 1.0, 1 + step])
     total = found.source.sum(-1) + found.target.sum(-1)  # the derivative by one factor of all embeddings
     assert total[1] == pytest.approx((found.score[2] - found.score[0]) / (2 * step), rel=0.02, abs=1e-3)
-    odds = lab.odds(SOURCE, TARGET, contrast, [Intervention()]).log_odds[0]
+    odds = lab.logit_differences(SOURCE, TARGET, contrast, [Intervention()]).differences[0]
     assert found.score[1] == pytest.approx(odds, abs=1e-4)
 
 

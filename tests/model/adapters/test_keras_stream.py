@@ -14,10 +14,10 @@ from model.analysis import (
     circuit_edges,
     contrast_of_row,
     contribution,
+    decompose_attention_score,
+    direct_logit_attribution,
     find_circuit,
-    when_decided,
-    who_wrote,
-    why_looked,
+    logit_lens,
 )
 from model.analysis.contributions import methods_of
 from model.analysis.mixing import added_vectors
@@ -66,16 +66,16 @@ def test_a_head_without_output_is_a_head_that_is_off(lab):
 
 
 def test_every_question_about_the_stream_is_answered(lab):
-    written = who_wrote(lab, SOURCE, TARGET)
+    written = direct_logit_attribution(lab, SOURCE, TARGET)
     assert max(abs(written.remainder(number)) for number in range(len(written.questions))) < 1e-3
-    (score,) = lab.odds(SOURCE, TARGET, written.questions[ROW], [Intervention()]).log_odds
+    (score,) = lab.logit_differences(SOURCE, TARGET, written.questions[ROW], [Intervention()]).differences
     np.testing.assert_allclose(written.score[ROW], score, **CLOSE)
-    decided = when_decided(lab, SOURCE, TARGET)
+    decided = logit_lens(lab, SOURCE, TARGET)
     np.testing.assert_allclose(
         np.log(decided.written[-1]), lab.trace(SOURCE, TARGET).log_probabilities, **CLOSE
     )
-    look = why_looked(lab, SOURCE, TARGET, Head("cross_attention", 0, 1), ROW, 2)
-    assert abs(look.remainder()) < 1e-2 and look.taken
+    look = decompose_attention_score(lab, SOURCE, TARGET, Head("cross_attention", 0, 1), ROW, 2)
+    assert abs(look.remainder()) < 1e-2 and look.ablations
     (change, *_) = lab.changes(SOURCE, TARGET)
     circuit = find_circuit(lab, SOURCE, TARGET, change)
     assert set(circuit.nodes) == set(lab.patched.nodes)
@@ -156,7 +156,7 @@ def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why, kind)
     assert not {STREAM, MIXING} & lab.config.abilities and why in lab.why_no_stream
     assert lab.config.no_stream == kind
     with pytest.raises(ValueError, match=why):
-        who_wrote(lab, SOURCE, TARGET)
+        direct_logit_attribution(lab, SOURCE, TARGET)
     assert lab.trace(SOURCE, TARGET).cross_attention is not None
 
 

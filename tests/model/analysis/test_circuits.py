@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from model.analysis.circuit_edges import Character, circuit_edges
-from model.analysis.circuit_file import graph_of
+from model.analysis.circuit_file import attribution_graph
 from model.analysis.circuits import find_circuit
-from model.analysis.stand_ins import corpus_means, everyday_pairs, twin_values
-from model.analysis.twin_runs import changed_twin, corrected_twin
+from model.analysis.stand_ins import corpus_means, corrupted_values, everyday_pairs
+from model.analysis.twin_runs import corrupted_by_correction, corrupted_by_exchange
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.patches import every_node
@@ -35,12 +35,14 @@ def test_exactly_what_was_planted_is_found(circuit):
 
 
 def test_a_twin_finds_the_same(planted_circuit):
-    twin = changed_twin(planted_circuit, WRONG, RIGHT, CHANGE)
-    instead = twin_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
-    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, instead=instead)
+    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
+    ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
+    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, ablation=ablation)
     assert found.members == PLANTED and found.empty < 0
     with pytest.raises(ValueError, match="positions of the typed sentence"):
-        twin_values(planted_circuit.patched, planted_circuit.tokenizer, corrected_twin("가가나", "가나", 1))
+        corrupted_values(
+            planted_circuit.patched, planted_circuit.tokenizer, corrupted_by_correction("가가나", "가나", 1)
+        )
 
 
 def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
@@ -54,11 +56,11 @@ def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
     assert [edge.nats for edge in found.largest(4)] == sorted((edge.nats for edge in large), reverse=True)
 
 
-def independent(corrector, network, kept, instead) -> np.ndarray:
+def independent(corrector, network, kept, ablation) -> np.ndarray:
     """Logits of the last row of a pass in which all but ``kept`` are taken away: NumPy's other implementation."""
     nodes = every_node(network.config.num_layers, network.config.num_heads)
     weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
-    taken = {node: instead.nodes[node] for node in nodes if node not in kept}
+    taken = {node: ablation.nodes[node] for node in nodes if node not in kept}
     plain = PlainTransformer(network.config, corrector.tokenizer.features(), weights, taken)
     memory, _ = plain.encode(pad([corrector.tokenizer.encode_source(WRONG)]))
     return plain.decode(pad([[START_ID, *corrector.tokenizer.encode_target(RIGHT)[:ROW]]]), memory)[0][0, -1]
@@ -66,7 +68,7 @@ def independent(corrector, network, kept, instead) -> np.ndarray:
 
 def test_an_independent_pass_says_the_same(planted_circuit, circuit):
     network = planted_circuit.patched
-    instead = corpus_means(network, planted_circuit.tokenizer)
+    ablation = corpus_means(network, planted_circuit.tokenizer)
     contrast, added = circuit.contrast, circuit.score - circuit.empty
     sets = {
         circuit.faithfulness: circuit.members,
@@ -75,7 +77,7 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
         circuit.growth[1]: circuit.nodes[:2],
     }
     for share, kept in sets.items():
-        logits = independent(planted_circuit, network, kept, instead)
+        logits = independent(planted_circuit, network, kept, ablation)
         score = logits[contrast.written] - logits[contrast.instead]
         assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
 
@@ -94,18 +96,18 @@ def test_edges_of_random_weights_are_exact_in_the_last_layer(both):
     source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
     change = find_changes(source, target)[0]
     pairs = ((source, target),)
-    instead = corpus_means(corrector.patched, corrector.tokenizer, pairs)
+    ablation = corpus_means(corrector.patched, corrector.tokenizer, pairs)
     circuit = replace(
-        find_circuit(corrector, source, target, change, instead=instead), members=every_node(2, 2)
+        find_circuit(corrector, source, target, change, ablation=ablation), members=every_node(2, 2)
     )
-    found = circuit_edges(corrector, source, target, circuit, instead)
+    found = circuit_edges(corrector, source, target, circuit, ablation)
     last = circuit.members[-1]
     (edge,) = [each for each in found.edges if each.sender == last]
     ids = (
         corrector.tokenizer.encode_source(source),
         corrector.tokenizer.encode_target(target)[: circuit.contrast.row + 1],
     )
-    answered = corrector.patched.passes(*ids, [instead.instead_of([last])])
+    answered = corrector.patched.passes(*ids, [ablation.patches([last])])
     less = answered.score(circuit.contrast.written, circuit.contrast.instead)[0]
     assert found.score - edge.nats == pytest.approx(less, abs=1e-3)
 
@@ -150,7 +152,7 @@ def graph(planted_circuit, circuit):
     edges = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
     trace = planted_circuit.trace(WRONG, RIGHT)
     tokens = trace.source_tokens, trace.decoder_input_tokens[: ROW + 1]
-    found = graph_of(circuit, edges, *tokens, layers=2, model="planted", probability=0.75)
+    found = attribution_graph(circuit, edges, *tokens, layers=2, model="planted", probability=0.75)
     return json.loads(json.dumps(found))  # as a viewer reads it
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.ranks import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
@@ -43,35 +43,35 @@ def test_the_observed_numbers_are_those_of_the_correction(planted, effects):
     assert effects.observed_fix == pytest.approx(change.fix_probability, abs=1e-6)
     odds = np.log(change.fix_probability) - np.log(change.keep_probability)
     assert effects.observed == pytest.approx(odds, abs=1e-4)
-    fix = effects.fix_without[effects.heads.index(CODA)]
+    fix = effects.ablated_fix_probability[effects.heads.index(CODA)]
     assert fix < 0.1
     assert effects.observed_fix > 0.9
 
 
 def test_what_is_written_without_the_planted_heads(planted):
-    found = written_without(planted, WRONG, [[CODA], [DECOY], [], [CODA, DECOY]])
+    found = ablate_heads(planted, WRONG, [[CODA], [DECOY], [], [CODA, DECOY]])
     assert [each.text for each in found] == [WRONG, RIGHT, RIGHT, WRONG]
     assert found[3].heads == {CODA, DECOY}
 
 
 def test_the_probability_without_one_head_is_that_of_its_effect_and_two_are_asked_together(planted, effects):
     (change,) = find_changes(WRONG, RIGHT)
-    shares = fix_without(planted, WRONG, RIGHT, change, [[], [CODA], [CODA, COPY]])
+    shares = ablated_fix_probability(planted, WRONG, RIGHT, change, [[], [CODA], [CODA, COPY]])
     assert shares[0] == pytest.approx(effects.observed_fix, abs=1e-6)
-    assert shares[1] == pytest.approx(effects.fix_without[effects.heads.index(CODA)], abs=1e-6)
+    assert shares[1] == pytest.approx(effects.ablated_fix_probability[effects.heads.index(CODA)], abs=1e-6)
     assert shares[2] != pytest.approx(shares[1], abs=1e-6)
 
 
 def test_plain_tuples_may_be_heads_and_no_set_gives_no_answer(planted):
-    (found,) = written_without(planted, WRONG, [[tuple(CODA)]])
-    assert found == written_without(planted, WRONG, [[CODA]])[0]
+    (found,) = ablate_heads(planted, WRONG, [[tuple(CODA)]])
+    assert found == ablate_heads(planted, WRONG, [[CODA]])[0]
     assert [type(head) for head in found.heads] == [Head]
-    assert written_without(planted, WRONG, []) == ()
+    assert ablate_heads(planted, WRONG, []) == ()
 
 
 def test_nothing_is_written_of_a_sentence_that_the_network_cannot_read(planted):
     with pytest.raises(ValueError, match="a sentence may have .* characters, received 200"):
-        written_without(planted, "가" * 200, [[CODA]])
+        ablate_heads(planted, "가" * 200, [[CODA]])
 
 
 def test_a_mean_in_place_of_zero_is_another_removal(planted):
@@ -101,10 +101,10 @@ def test_the_question_of_an_edit_is_fix_against_keep(planted):
 def test_the_question_of_any_row_is_against_the_next_best(planted):
     contrast = contrast_of_row(planted, WRONG, RIGHT, ROW)
     assert (contrast.row, contrast.written_token) == (ROW, "먹")
-    odds = planted.odds(WRONG, RIGHT, contrast, [Intervention()])
+    scores = planted.logit_differences(WRONG, RIGHT, contrast, [Intervention()])
     trace = planted.trace(WRONG, RIGHT)
     assert contrast.instead_token == trace.alternatives[ROW][1]
-    assert np.exp(odds.log_instead[0]) == pytest.approx(trace.alternative_probabilities[ROW, 1], rel=1e-3)
+    assert np.exp(scores.log_instead[0]) == pytest.approx(trace.alternative_probabilities[ROW, 1], rel=1e-3)
     with pytest.raises(ValueError, match=r"0\.\.5, received 6"):
         contrast_of_row(planted, WRONG, RIGHT, 6)
 

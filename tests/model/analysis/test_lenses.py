@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.lenses import JAMO, when_decided
+from model.analysis.lenses import JAMO, logit_lens
 from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
@@ -16,7 +16,7 @@ CHANGES = find_changes(SOURCE, TARGET)
 
 def test_the_last_place_says_what_the_network_says(both):
     _, corrector, _ = both
-    decided, trace = when_decided(corrector, SOURCE, TARGET, CHANGES), corrector.trace(SOURCE, TARGET)
+    decided, trace = logit_lens(corrector, SOURCE, TARGET, CHANGES), corrector.trace(SOURCE, TARGET)
     assert decided.labels()[-1] == [row[0] for row in trace.alternatives]
     np.testing.assert_allclose(
         decided.probabilities[-1], trace.alternative_probabilities[:, :3], atol=1e-5, rtol=1e-3
@@ -26,7 +26,7 @@ def test_the_last_place_says_what_the_network_says(both):
 
 def test_the_score_at_the_last_place_is_that_of_the_pass(both):
     _, corrector, _ = both
-    decided = when_decided(corrector, SOURCE, TARGET, CHANGES)
+    decided = logit_lens(corrector, SOURCE, TARGET, CHANGES)
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"]
     expected = [logits[q.row, q.written] - logits[q.row, q.instead] for q in decided.questions]
     np.testing.assert_allclose(decided.scores[-1], expected, atol=1e-4)
@@ -34,7 +34,7 @@ def test_the_score_at_the_last_place_is_that_of_the_pass(both):
 
 
 def test_the_network_in_numpy_reads_the_same(both):
-    one, other = (when_decided(each, SOURCE, TARGET, CHANGES) for each in both[1:])
+    one, other = (logit_lens(each, SOURCE, TARGET, CHANGES) for each in both[1:])
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-3)
     for name, read in one.jamo.items():
         np.testing.assert_allclose(read.expected, other.jamo[name].expected, atol=1e-4)
@@ -42,7 +42,7 @@ def test_the_network_in_numpy_reads_the_same(both):
 
 def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(both):
     _, corrector, _ = both
-    decided = when_decided(corrector, SOURCE, TARGET)
+    decided = logit_lens(corrector, SOURCE, TARGET)
     tokens = corrector.tokenizer.labels(list(range(corrector.config.vocab_size)))
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"].astype(np.float64)
     shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -64,7 +64,7 @@ def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(both
 
 def test_exactly_what_was_planted_is_decided_where_it_was_planted(planted_writer):
     (change,) = find_changes(WRONG, RIGHT)
-    decided = when_decided(planted_writer, WRONG, RIGHT, [change])
+    decided = logit_lens(planted_writer, WRONG, RIGHT, [change])
     copied, spoken = (
         3 * head.layer + 2 for head in (COPY, CODA)
     )  # behind encoder-decoder attention of their layers
@@ -80,7 +80,7 @@ def test_exactly_what_was_planted_is_decided_where_it_was_planted(planted_writer
 
 
 def test_the_final_consonant_appears_where_it_was_planted(planted_writer):
-    decided = when_decided(planted_writer, WRONG, RIGHT)
+    decided = logit_lens(planted_writer, WRONG, RIGHT)
     read = decided.jamo["decoder final"].likeliest[:, ROW]
     finals = [JAMO["final"][number] for number in read.tolist()]
     spoken = 3 * CODA.layer + 2
@@ -128,7 +128,7 @@ class Summed:
 
 
 def test_a_sum_of_jamo_vectors_is_read_apart():
-    decided = when_decided(Summed(), "먹가", "가")
+    decided = logit_lens(Summed(), "먹가", "가")
     for number, part in enumerate(JAMO):
         found = decided.jamo[f"encoder {part}"]
         assert found.likeliest[0].tolist() == [*(hangul.indices(each)[number] for each in "먹가"), -1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.looks import KEY, QUERY, TakenAway, why_looked
+from model.analysis.looks import KEY, QUERY, ScoreAblation, decompose_attention_score
 from model.analysis.stream_parts import POSITION
 from model.trace.interventions import Head
 from model.trace.patches import Node
@@ -19,7 +19,7 @@ def test_both_sums_are_the_score_before_the_softmax(both, kind):
     trace = corrector.trace(SOURCE, TARGET)
     found = corrector.projections(SOURCE, TARGET)[kind]
     for layer, head in np.ndindex(2, 2):
-        look = why_looked(corrector, SOURCE, TARGET, Head(kind, layer, head), query, key)
+        look = decompose_attention_score(corrector, SOURCE, TARGET, Head(kind, layer, head), query, key)
         assert look.weight == pytest.approx(trace.attention(kind)[layer, head, query, key], abs=1e-5)
         scores = found.query[layer, head, query] @ found.key[layer, head].T / np.sqrt(found.key.shape[-1])
         seen = scores[: query + 1] if kind == "decoder_attention" else scores
@@ -33,7 +33,8 @@ def test_both_sums_are_the_score_before_the_softmax(both, kind):
 def test_the_network_in_numpy_gives_the_same_parts(both):
     _, *correctors = both
     one, other = (
-        why_looked(each, SOURCE, TARGET, Head("cross_attention", 1, 0), 4, 2) for each in correctors
+        decompose_attention_score(each, SOURCE, TARGET, Head("cross_attention", 1, 0), 4, 2)
+        for each in correctors
     )
     for parts, others in ((one.of_query, other.of_query), (one.of_key, other.of_key)):
         found = {part.part: part.nats for part in others}
@@ -41,10 +42,10 @@ def test_the_network_in_numpy_gives_the_same_parts(both):
 
 
 def test_a_head_that_was_planted_to_count_looks_by_position(planted):
-    look = why_looked(planted, WRONG, RIGHT, CODA, ROW, CAUSE)
+    look = decompose_attention_score(planted, WRONG, RIGHT, CODA, ROW, CAUSE)
     assert look.weight > 0.99
     assert look.of_query[0].part == look.of_key[0].part == POSITION
-    taken = {(each.of, each.part): each for each in look.taken}
+    taken = {(each.of, each.part): each for each in look.ablations}
     for of in (QUERY, KEY):
         assert taken[of, POSITION].weight < 0.5 and taken[of, POSITION].holds(look.weight)
 
@@ -54,11 +55,11 @@ def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
     from model.analysis.stand_ins import corpus_means
     from model.trace.patches import Patch
 
-    look = why_looked(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
+    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
     network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
     ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)
     means = corpus_means(network, tokenizer)
-    nodes = [each for each in look.taken if isinstance(each.part, Node)]
+    nodes = [each for each in look.ablations if isinstance(each.part, Node)]
     assert nodes
     for each in nodes:
         patch = Patch.of(each.part, means.nodes[each.part], ROW)
@@ -67,8 +68,10 @@ def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
 
 
 def test_a_claim_holds_where_the_look_moves_as_the_sum_says():
-    assert TakenAway(KEY, POSITION, 2.0, 0.1).holds(0.9) and TakenAway(KEY, POSITION, -2.0, 0.95).holds(0.9)
-    assert not TakenAway(KEY, POSITION, 2.0, 0.95).holds(0.9)
+    assert ScoreAblation(KEY, POSITION, 2.0, 0.1).holds(0.9) and ScoreAblation(
+        KEY, POSITION, -2.0, 0.95
+    ).holds(0.9)
+    assert not ScoreAblation(KEY, POSITION, 2.0, 0.95).holds(0.9)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +83,4 @@ def test_a_claim_holds_where_the_look_moves_as_the_sum_says():
 )
 def test_a_cell_that_is_none_is_refused(planted, kind, cell, message):
     with pytest.raises(ValueError, match=message):
-        why_looked(planted, WRONG, RIGHT, Head(kind, 0, 0), *cell)
+        decompose_attention_score(planted, WRONG, RIGHT, Head(kind, 0, 0), *cell)

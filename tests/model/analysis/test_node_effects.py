@@ -28,11 +28,11 @@ def test_all_three_parts_of_a_chain_matter_and_the_last_alone_does_so_directly(f
 
 def test_the_direct_effect_is_that_of_a_pass_whose_end_alone_is_changed(planted_circuit, found):
     network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
-    instead = corpus_means(network, tokenizer)
+    ablation = corpus_means(network, tokenizer)
     ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)[: found.contrast.row + 1]
     taps = network.taps(*ids, ["decoder_residual", "decoder_output", "decoder_heads", "cross_heads"])
     for node in (WRITER, CARRY, Node("decoder_attention", 0, 1)):
-        lost = network.written(node, instead.nodes[node] - taps[node.tap][node.place][-1])
+        lost = network.written(node, ablation.nodes[node] - taps[node.tap][node.place][-1])
         end = len(taps["decoder_output"])
         stream = network.resumed(
             "decoder",

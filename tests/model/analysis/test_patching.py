@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from model.analysis.patching import patch_map
-from model.analysis.twin_runs import NO_PLACE, TwinRun, changed_twin, corrected_twin, sentence_twin
+from model.analysis.patching import activation_patching
+from model.analysis.twin_runs import (
+    NO_PLACE,
+    CorruptedRun,
+    corrupted_by_correction,
+    corrupted_by_exchange,
+    corrupted_by_sentence,
+)
 from model.text.changes import find_changes
 from model.trace.patches import Patch
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
@@ -13,36 +19,36 @@ from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 
 
 def test_the_twin_exchanges_what_the_correction_comes_from(planted):
-    twin = changed_twin(planted, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted, WRONG, RIGHT, CHANGE)
     assert twin.source != WRONG and [i for i in range(len(WRONG)) if twin.source[i] != WRONG[i]] == [CAUSE]
     assert twin.source_places == tuple(range(len(WRONG) + 1)) and twin.target_places == (0, 1)
 
 
 @pytest.fixture
 def map_of(planted_circuit):
-    twin = changed_twin(planted_circuit, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
 
     def found(part, of):
-        return patch_map(planted_circuit, WRONG, RIGHT, CHANGE, twin, part, of)
+        return activation_patching(planted_circuit, WRONG, RIGHT, CHANGE, twin, part, of)
 
     return found
 
 
 def cells(found, least: float = 0.05) -> set[tuple[int, int]]:
     """(place, position) of all cells at which something returns."""
-    return {tuple(map(int, cell)) for cell in np.argwhere(found.returned > least)}
+    return {tuple(map(int, cell)) for cell in np.argwhere(found.restored > least)}
 
 
 def test_the_score_returns_along_what_was_planted(map_of):
     """거 is needed until MARK has looked at it, then the marked place, then the row that writes."""
     encoder = map_of("residual", "encoder")
-    assert encoder.score > 0 > encoder.twin_score
+    assert encoder.score > 0 > encoder.corrupted_score
     before, behind = range(MARK.sublayer + 1), range(MARK.sublayer + 1, 5)
     assert cells(encoder) == {(place, CAUSE) for place in before} | {(place, CAUSE - 1) for place in behind}
     decoder = map_of("residual", "decoder")
     assert cells(decoder) == {(place, ROW) for place in range(CARRY.sublayer + 1, 7)}
-    np.testing.assert_allclose(encoder.returned[0, CAUSE], 1, atol=1e-3)
-    np.testing.assert_allclose(decoder.returned[-1, ROW], 1, atol=1e-3)
+    np.testing.assert_allclose(encoder.restored[0, CAUSE], 1, atol=1e-3)
+    np.testing.assert_allclose(decoder.restored[-1, ROW], 1, atol=1e-3)
 
 
 def test_the_parts_that_were_planted_return_it_alone(map_of):
@@ -59,7 +65,7 @@ def test_everything_returns_everything(both):
     changes = find_changes(source, target)
     network, tokenizer = corrector.patched, corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: changes[0].target_start + 1]
-    twin = corrected_twin(source, target, changes[0].target_start)
+    twin = corrupted_by_correction(source, target, changes[0].target_start)
     other = tokenizer.encode_source(twin.source + "요" * (len(source) - len(twin.source)))
     for side, place in (("encoder", 4), ("encoder", 1), ("decoder", 6)):
         stream = network.taps(*ids, [f"{side}_residual"])[f"{side}_residual"][place]
@@ -73,23 +79,23 @@ def test_everything_returns_everything(both):
 
 
 def test_a_sentence_is_laid_over_the_typed_one_at_the_mistake():
-    twin = sentence_twin(WRONG, RIGHT, CHANGE, "가나머거")
+    twin = corrupted_by_sentence(WRONG, RIGHT, CHANGE, "가나머거")
     assert WRONG[1:3] == "머거" and twin.written == "가나"
     assert twin.source_places == (1, 2, 3, NO_PLACE, NO_PLACE, NO_PLACE)
     assert twin.target_places == (0, 2)
     with pytest.raises(ValueError, match="should have what was typed"):
-        sentence_twin(WRONG, RIGHT, CHANGE, "가나다")
+        corrupted_by_sentence(WRONG, RIGHT, CHANGE, "가나다")
 
 
 def test_the_right_sentence_is_a_twin(planted):
-    twin = corrected_twin(WRONG, RIGHT, ROW)
-    assert isinstance(twin, TwinRun) and twin.source == RIGHT
-    found = patch_map(planted, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
+    twin = corrupted_by_correction(WRONG, RIGHT, ROW)
+    assert isinstance(twin, CorruptedRun) and twin.source == RIGHT
+    found = activation_patching(planted, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
     assert found.patched.shape == (5, len(WRONG) + 1)
 
 
 def test_two_runs_that_hardly_differ_have_no_shares(planted):
-    twin = TwinRun(WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
-    found = patch_map(planted, WRONG, RIGHT, CHANGE, twin, "heads", CODA.kind)
-    assert not found.is_telling and np.isnan(found.returned).all()
+    twin = CorruptedRun(WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
+    found = activation_patching(planted, WRONG, RIGHT, CHANGE, twin, "heads", CODA.kind)
+    assert not found.is_telling and np.isnan(found.restored).all()
     np.testing.assert_allclose(found.patched, found.score, atol=1e-3)

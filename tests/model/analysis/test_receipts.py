@@ -3,7 +3,7 @@
 import pytest
 
 from model.analysis.claim_case import LOOK, SCORE
-from model.analysis.receipts import CLAIMS, LEAST, LEAST_LOOK, explained
+from model.analysis.receipts import CLAIMS, LEAST, LEAST_LOOK, verified_explanation
 from model.analysis.stream_parts import POSITION
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
@@ -15,15 +15,15 @@ from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, 
 
 @pytest.fixture(scope="module")
 def receipts(planted_writer):
-    found = explained(planted_writer, WRONG, RIGHT, CHANGE)
+    found = verified_explanation(planted_writer, WRONG, RIGHT, CHANGE)
     assert found.contrast.written_token == "먹" and found.score > 0
-    return {each.claim: each for each in found.receipts}
+    return {each.name: each for each in found.claims}
 
 
 def test_no_claim_is_without_a_receipt(receipts):
     assert list(receipts) == [name for name in CLAIMS if name in receipts]
     for each in receipts.values():
-        assert each.after != each.before or each.claim == "decided"
+        assert each.after != each.before or each.name == "decided"
         assert each.difference == pytest.approx(each.after - each.before)
 
 
@@ -40,14 +40,16 @@ def test_what_was_planted_is_what_is_told(receipts):
 def test_a_receipt_is_what_the_twin_scores(planted_writer, receipts):
     facts = receipts["cause"].facts
     twin = WRONG[:CAUSE] + facts["other"] + WRONG[CAUSE + 1 :]
-    odds = planted_writer.odds(twin, RIGHT, planted_writer.contrast(WRONG, RIGHT, WRONG), [Intervention()])
-    assert receipts["cause"].after == pytest.approx(float(odds.log_odds[0]), abs=1e-3)
+    scores = planted_writer.logit_differences(
+        twin, RIGHT, planted_writer.contrast(WRONG, RIGHT, WRONG), [Intervention()]
+    )
+    assert receipts["cause"].after == pytest.approx(float(scores.differences[0]), abs=1e-3)
 
 
 def test_the_claims_come_from_all_five_questions_and_the_rule(receipts):
     """Who wrote, when it was decided, a transplant, the circuit, why a head looked; and that the word alone is enough."""
     assert {"looked", "wrote", "fed", "decided", "circuit", "why", "alone"} - receipts.keys() <= {"alone"}
-    measured = {each.claim: each.measured for each in receipts.values()}
+    measured = {each.name: each.measured for each in receipts.values()}
     assert measured.pop("why") == LOOK and set(measured.values()) == {SCORE}
 
 
@@ -68,7 +70,7 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     """In the circuit the feed-forward network writes; what the head before it wrote itself does not matter."""
-    found = {each.claim: each for each in explained(planted_circuit, WRONG, RIGHT, CHANGE).receipts}
+    found = {each.name: each for each in verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
     assert found["wrote"].holds == (found["wrote"].before - found["wrote"].after >= LEAST)
@@ -79,7 +81,9 @@ def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
     """A list of words may have chosen 다: the network itself would write 먹, so it has decided nothing for 다."""
     other = RIGHT.replace("먹", "다")
     (change,) = find_changes(WRONG, other)
-    assert "decided" not in {each.claim for each in explained(planted_writer, WRONG, other, change).receipts}
+    assert "decided" not in {
+        each.name for each in verified_explanation(planted_writer, WRONG, other, change).claims
+    }
 
 
 def test_decided_holds_where_the_share_that_it_names_returns(receipts):

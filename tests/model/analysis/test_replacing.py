@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.forks import road_not_taken
+from model.analysis.forks import alternative_continuation
 from model.analysis.replacing import (
     copy_rows,
     painted_row,
@@ -101,7 +101,7 @@ def test_a_row_that_cannot_be_painted_is_named(planted, kind, row, weights, mess
 
 
 def test_the_road_not_taken(planted):
-    fork = road_not_taken(planted, WRONG, RIGHT, ROW, "머")
+    fork = alternative_continuation(planted, WRONG, RIGHT, ROW, "머")
     assert fork.text == WRONG
     assert fork.observed.target_tokens[:-1] == tuple(RIGHT)
     assert fork.other.target_tokens[:-1] == tuple(WRONG)
@@ -113,9 +113,9 @@ def test_the_road_not_taken(planted):
 
 
 def test_the_road_may_end_or_take_the_same_turn(planted):
-    assert road_not_taken(planted, WRONG, RIGHT, 2, "</s>").text == RIGHT[:2]
-    assert road_not_taken(planted, WRONG, RIGHT, 2, "거").text == RIGHT
-    assert road_not_taken(planted, WRONG, RIGHT, 0, "가").text == "가먹거요."
+    assert alternative_continuation(planted, WRONG, RIGHT, 2, "</s>").text == RIGHT[:2]
+    assert alternative_continuation(planted, WRONG, RIGHT, 2, "거").text == RIGHT
+    assert alternative_continuation(planted, WRONG, RIGHT, 0, "가").text == "가먹거요."
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_road_may_end_or_take_the_same_turn(planted):
 )
 def test_a_road_that_cannot_be_taken_is_named(planted, row, candidate):
     with pytest.raises(ValueError, match="received") as refused:
-        road_not_taken(planted, WRONG, RIGHT, row, candidate)
+        alternative_continuation(planted, WRONG, RIGHT, row, candidate)
     assert candidate not in str(refused.value)  # a log may hold it
 
 

@@ -5,7 +5,7 @@ import doctest
 import numpy as np
 import pytest
 
-from model.analysis.writing import KINDS, who_wrote
+from model.analysis.writing import KINDS, direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
@@ -20,7 +20,7 @@ TOLERANCE = 1e-4  # nats
 
 def test_the_parts_sum_to_the_score_of_every_row_and_every_change(both):
     _, corrector, _ = both
-    written = who_wrote(corrector, SOURCE, TARGET, CHANGES)
+    written = direct_logit_attribution(corrector, SOURCE, TARGET, CHANGES)
     assert len(written.questions) == len(TARGET) + 1 + len(CHANGES)
     trace = corrector.trace(SOURCE, TARGET)
     for number, contrast in enumerate(written.questions):
@@ -34,7 +34,7 @@ def test_the_parts_sum_to_the_score_of_every_row_and_every_change(both):
 
 def test_the_network_in_numpy_gives_the_same_parts(both):
     _, *correctors = both
-    one, other = (who_wrote(each, SOURCE, TARGET, CHANGES) for each in correctors)
+    one, other = (direct_logit_attribution(each, SOURCE, TARGET, CHANGES) for each in correctors)
     assert [each.written for each in one.questions] == [each.written for each in other.questions]
     for number in range(len(one.questions)):
         parts = zip(one.parts(number), other.parts(number), strict=True)
@@ -69,7 +69,7 @@ def without(network, found, sublayer: int, gone: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_head_wrote_what_is_missing_without_its_output(both, kind):
     network, corrector, _ = both
-    written = who_wrote(corrector, SOURCE, TARGET, CHANGES)
+    written = direct_logit_attribution(corrector, SOURCE, TARGET, CHANGES)
     names = ["decoder_residual", "decoder_output", kind.replace("attention", "heads"), "logits"]
     found = corrector.taps(SOURCE, TARGET, names)
     for layer, head in np.ndindex(2, 2):
@@ -80,13 +80,13 @@ def test_a_head_wrote_what_is_missing_without_its_output(both, kind):
         for number, asked in enumerate(written.questions):
             row = [found["logits"][asked.row], logits[asked.row]]
             plain, less = (each[asked.written] - each[asked.instead] for each in row)
-            told = written.looks[kind][number, layer, head].sum()
+            told = written.by_key[kind][number, layer, head].sum()
             assert told == pytest.approx(plain - less, abs=TOLERANCE)
 
 
 def test_a_feed_forward_network_wrote_what_is_missing_without_it(both):
     network, corrector, _ = both
-    written = who_wrote(corrector, SOURCE, TARGET)
+    written = direct_logit_attribution(corrector, SOURCE, TARGET)
     found = corrector.taps(SOURCE, TARGET, ["decoder_residual", "decoder_output", "logits"])
     for layer in range(2):
         logits = without(network, found, 3 * layer + 2, found["decoder_output"][3 * layer + 2])
@@ -98,14 +98,14 @@ def test_a_feed_forward_network_wrote_what_is_missing_without_it(both):
 
 def test_nothing_is_written_by_looking_where_the_mask_hides(both):
     _, corrector, _ = both
-    maps = who_wrote(corrector, SOURCE, TARGET).maps("decoder_attention")
+    maps = direct_logit_attribution(corrector, SOURCE, TARGET).maps("decoder_attention")
     assert maps.shape == (2, 2, len(TARGET) + 1, len(TARGET) + 1)
     assert (maps[..., *np.triu_indices(len(TARGET) + 1, 1)] == 0).all()
 
 
 def test_exactly_what_was_planted_is_found(planted_writer):
     (change,) = find_changes(WRONG, RIGHT)
-    written = who_wrote(planted_writer, WRONG, RIGHT, [change])
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [change])
     (number,) = written.changes
     assert written.questions[number].row == ROW
     parts = {part[:3]: part.nats for part in written.parts(number) if abs(part.nats) > 0.01}
@@ -116,7 +116,7 @@ def test_exactly_what_was_planted_is_found(planted_writer):
 
 
 def test_each_head_wrote_by_looking_where_it_was_planted_to_look(planted_writer):
-    written = who_wrote(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
     maps = written.maps("cross_attention")
     for head, column in ((COPY, ROW), (CODA, CAUSE)):
         row = np.abs(maps[head.layer, head.head, ROW])
@@ -128,9 +128,9 @@ def test_each_head_wrote_by_looking_where_it_was_planted_to_look(planted_writer)
 
 def test_a_picture_of_the_sentence_asks_about_the_change_where_one_begins(planted_writer):
     (change,) = find_changes(WRONG, RIGHT)
-    written = who_wrote(planted_writer, WRONG, RIGHT, [change])
+    written = direct_logit_attribution(planted_writer, WRONG, RIGHT, [change])
     assert written.rows() == [0, len(RIGHT) + 1, *range(2, len(RIGHT) + 1)]
-    plain = who_wrote(planted_writer, WRONG, RIGHT)
+    plain = direct_logit_attribution(planted_writer, WRONG, RIGHT)
     assert plain.rows() == list(range(len(RIGHT) + 1)) and plain.changes == ()
 
 
@@ -140,7 +140,7 @@ def test_a_network_without_a_residual_stream_is_named(tiny_tokenizer):
     with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
         corrector.output_weights()
     with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
-        who_wrote(corrector, SOURCE, TARGET)
+        direct_logit_attribution(corrector, SOURCE, TARGET)
 
 
 def test_the_output_weights_give_the_logits_of_a_pass(both):

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from model import Corrector
 from model.__main__ import main
 from model.analysis.roles import COPIED
-from model.analysis.writing import who_wrote
+from model.analysis.writing import direct_logit_attribution
 from model.survey import answer_sums
 from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey, write_answers
 from model.survey.head_survey import HeadSurvey
@@ -59,7 +59,7 @@ def test_edits_are_counted_by_kind_and_by_what_is_put_back(found):
 
 
 def test_the_parts_of_an_edit_sum_to_its_score(planted):
-    written = who_wrote(planted, WRONG, RIGHT)
+    written = direct_logit_attribution(planted, WRONG, RIGHT)
     nats = answer_sums.nats_of(written)
     assert nats.shape == (len(written.questions), len(answer_sums.parts_of(written)))
     np.testing.assert_allclose(nats.sum(axis=1), written.score, atol=1e-3)

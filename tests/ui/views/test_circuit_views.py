@@ -9,10 +9,10 @@ import streamlit as st
 
 from model.analysis.circuits import find_circuit
 from model.analysis.claim_case import LOOK
-from model.analysis.looks import why_looked
-from model.analysis.patching import patch_map
-from model.analysis.receipts import RETURNED, explained
-from model.analysis.twin_runs import changed_twin
+from model.analysis.looks import decompose_attention_score
+from model.analysis.patching import activation_patching
+from model.analysis.receipts import RETURNED, verified_explanation
+from model.analysis.twin_runs import corrupted_by_exchange
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
@@ -39,9 +39,9 @@ def open_circuit(open_app, correctors, planted_circuit):
 
 def test_the_transplant_shows_what_returns(open_circuit, planted_circuit):
     app = open_circuit("patched")
-    twin = changed_twin(planted_circuit, WRONG, RIGHT, CHANGE)
-    found = patch_map(planted_circuit, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
-    np.testing.assert_allclose(numbers(app, "patched"), found.returned, atol=1e-5)
+    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
+    found = activation_patching(planted_circuit, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
+    np.testing.assert_allclose(numbers(app, "patched"), found.restored, atol=1e-5)
     assert twin.source in told(app) and "100" in told(app)
 
 
@@ -121,13 +121,13 @@ def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, 
 
 def test_it_says_why_a_head_looked(open_circuit, planted_circuit):
     app = open_circuit("why", kind=CARRY.kind, layer="2", head="2", cell=f"{ROW},{ROW}")
-    look = why_looked(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
+    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
     for name in ("why_query", "why_key"):
         bars = figure(app, name)["data"][0]
         assert bars["x"][-1] == pytest.approx(look.score, abs=1e-3)
         assert sum(bars["x"][:-1]) == pytest.approx(look.score, abs=1e-3)
     app = open_circuit("why", kind=CARRY.kind, layer="2", head="2", cell=f"{ROW},{ROW}", why_as="without")
-    assert len(figure(app, "why_without")["data"][1]["text"]) == len(look.taken)
+    assert len(figure(app, "why_without")["data"][1]["text"]) == len(look.ablations)
 
 
 def test_another_cell_can_be_chosen_and_a_mean_is_the_head_that_looks_there_most(open_circuit):
@@ -139,7 +139,7 @@ def test_another_cell_can_be_chosen_and_a_mean_is_the_head_that_looks_there_most
 
 def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
     app = open_circuit("receipts")
-    found = explained(planted_circuit, WRONG, RIGHT, CHANGE).receipts
+    found = verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims
     shown = html(app)
     assert shown.count("<li") == len(found)
     for receipt in found:
@@ -152,7 +152,7 @@ def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
 
 
 def test_why_a_head_looked_has_weights_for_its_receipt(open_circuit, planted_writer):
-    found = explained(planted_writer, WRONG, RIGHT, CHANGE).receipts
+    found = verified_explanation(planted_writer, WRONG, RIGHT, CHANGE).claims
     (why,) = [receipt for receipt in found if receipt.measured == LOOK]
     shown = html(open_circuit("receipts", network=planted_writer))
     assert escape(f"가중치 {probability(why.before)} → {probability(why.after)}") in shown

@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from model.analysis.lenses import JAMO, when_decided
+from model.analysis.lenses import JAMO, logit_lens
 from model.text.changes import find_changes
 from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told
@@ -23,7 +23,7 @@ def open_decided(open_planted):
 
 @pytest.fixture
 def decided(planted_writer):
-    return when_decided(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    return logit_lens(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
 
 
 def test_the_grid_has_a_row_for_each_sublayer_and_ends_with_the_answer(open_decided, decided):
@@ -37,7 +37,7 @@ def test_the_grid_has_a_row_for_each_sublayer_and_ends_with_the_answer(open_deci
 
 def test_a_letter_that_the_network_did_not_choose_is_told_as_another_candidate(open_decided, planted_writer):
     """The change is rejected, so 머 stays in the text; the network still answers 먹."""
-    kept = when_decided(planted_writer, WRONG, WRONG)
+    kept = logit_lens(planted_writer, WRONG, WRONG)
     assert not kept.is_answer(ROW) and kept.is_answer(ROW + 1)
     app = open_decided(rejected="1", edit="", sources_step=str(ROW + 1))
     place = KO["decided_place_cross"].format(layer=CODA.layer + 1)

@@ -27,11 +27,11 @@ def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(k
     assert needs.told(lens, "lacks_places") == table(language)["lacks_places"]
 
 
-@pytest.mark.parametrize("question", ["patch_map", "explained"])
+@pytest.mark.parametrize("question", ["activation_patching", "verified_explanation"])
 def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
     lacks = needs.inside(question)
-    assert lacks(lens_that_can("who_wrote", question)) is None
-    assert lacks(lens_that_can("who_wrote")) == "lacks_characters"
+    assert lacks(lens_that_can("direct_logit_attribution", question)) is None
+    assert lacks(lens_that_can("direct_logit_attribution")) == "lacks_characters"
     assert lacks(lens_that_can()) == "lacks_residual"
     assert "single characters" in table("en")["lacks_characters"]
     assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

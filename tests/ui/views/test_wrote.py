@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from model.analysis.writing import who_wrote
+from model.analysis.writing import direct_logit_attribution
 from model.text.changes import find_changes
 from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
@@ -22,7 +22,7 @@ def open_wrote(open_planted):
 
 @pytest.fixture
 def written(planted_writer):
-    return who_wrote(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+    return direct_logit_attribution(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
 
 
 def bars_of(app) -> dict[str, float]:

@@ -20,7 +20,7 @@ COMMANDS = {
     "heard": ("training.measure.heard", "command"),
     "snapshots": ("training.measure.snapshots", "command"),
     "ship": ("training.ship.command", "command"),
-    "documents": ("training.documents.command", "command"),
+    "documents": ("training.documents.render", "command"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import settings, settle, wait_until
-from training.documents.lessons.plan import ADDRESS, PLANS, PlanStep, plan_of
+from training.documents.lessons import ADDRESS, PLANS, PlanStep, plan_of
 from training.documents.sources import Sources
 
 LANGUAGES = ("ko", "en")

@@ -1,13 +1,15 @@
-"""Where the documents' numbers come from: the files of the shipped models, and those of ``docs/numbers``."""
+"""Data files of the documents' numbers: those of the shipped models, and those of ``docs/numbers``."""
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+
+import numpy as np
 
 from model.stored.config import TransformerConfig
 from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
 from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey
-from model.survey.corpus_agreement import AGREEMENT_FILE
 from model.survey.head_survey import HEADS_FILE, HeadSurvey
 from training.run.record import read_runs
 
@@ -17,22 +19,35 @@ class MissingNumbersError(Exception):
 
 
 class Sources:
-    """What was measured. ``root`` holds the documents, ``model`` is the shipped model's folder.
+    """All measured numbers by name.
 
-    >>> Sources().config.num_heads
-    4
+    Args:
+        root: Folder with the documents and ``docs/numbers``.
+        model: Folder of the shipped model.
+        given: Contents in place of files of ``docs/numbers``, by their names.
+
+    Example:
+        >>> Sources().config.num_heads
+        4
+        >>> Sources(given={"attention": {"edits": 3}}).measured("attention")
+        {'edits': 3}
     """
 
-    def __init__(self, root: Path = ASSETS.parent, model: Path = ASSETS / "transformer"):
-        self.root, self.model = root, model
+    def __init__(
+        self,
+        root: Path = ASSETS.parent,
+        model: Path = ASSETS / "transformer",
+        given: Mapping[str, dict] | None = None,
+    ):
+        self.root, self.model, self.given = root, model, given or {}
         self.numbers = root / "docs" / "numbers"
 
     def measured(self, name: str) -> dict:
         """A file of ``docs/numbers``, by its path there without ``.json``. Raises MissingNumbersError."""
-        return _read(self.numbers / f"{name}.json")
+        return self.given[name] if name in self.given else _read(self.numbers / f"{name}.json")
 
     def evaluation(self, model: str | None = None) -> dict:
-        """What ``evaluation.json`` says of the development sentences, for the shipped model or one beside it."""
+        """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it. Raises MissingNumbersError."""
         folder = self.model if model is None else self.model.parent / model
         return _read(folder / "evaluation.json")
 
@@ -46,31 +61,42 @@ class Sources:
 
     @cached_property
     def weights(self) -> str:
-        """The fingerprint of the shipped weights alone."""
+        """The fingerprint of the shipped weights alone, 12 hexadecimal digits."""
         return of_weights(fingerprint(self.model))
 
     @cached_property
     def name(self) -> str:
-        """What these weights are called."""
+        """The name of these weights, such as "run 61". Raises MissingNumbersError."""
         return self.measured("weights")["name"]
 
     @property
-    def runs(self) -> list[dict]:
-        """The trainings that the shipped weights went through."""
-        return read_runs(self.model)
+    def called(self) -> str:
+        """Name and minimum confidence of the shipped weights, as tables name them: "run 61; 0.8"."""
+        return f"{self.name}; {self.evaluation()['minimum_confidence']:g}"
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers the shipped network has."""
+        with np.load(self.model / "weights.npz") as arrays:
+            return sum(arrays[name].size for name in arrays.files)
+
+    def megabytes(self, name: str) -> float:
+        """The size of a file of the shipped model, in MB of 10^6 bytes. Raises FileNotFoundError."""
+        return (self.model / name).stat().st_size / 1e6
+
+    def taken(self, quantity: str) -> float:
+        """The sum of ``quantity`` ("pairs", "seconds") over all trainings of the shipped weights."""
+        return sum(run["taken"][quantity] for run in read_runs(self.model))
 
     @cached_property
     def survey(self) -> HeadSurvey:
+        """Roles and effects of the heads: ``heads.json``. Raises MissingNumbersError."""
         return HeadSurvey(_read(self.model / HEADS_FILE))
 
     @cached_property
     def answers(self) -> AnswerSurvey:
-        """What looked, wrote and mattered over many edits."""
+        """Attention, attribution and ablation over many edits: ``answers.json``. Raises MissingNumbersError."""
         return AnswerSurvey(_read(self.model / ANSWERS_FILE))
-
-    @cached_property
-    def agreement(self) -> dict:
-        return _read(self.model / AGREEMENT_FILE)
 
 
 def _read(path: Path) -> dict:

@@ -25,6 +25,7 @@ from training.noise.pairs import MIX, make_pair
 from training.noise.spacing import misspace_once
 from training.noise.typing_slips import slip
 
+QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets, each of one question
 # Parts of the names of sources.
 EVERYDAY = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
 GENERAL = (

@@ -11,7 +11,6 @@ ERRORS = ROOT / "training" / "noise"
 ANSWERS = tuple(ROOT / "model" / room for room in ("text", "norm", "plain", "network", "graph", "correction"))
 STUDIED = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
 BENCHMARKS = ROOT / "benchmarks"
-QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``
 
 
 def training(*arguments: object) -> tuple[str, ...]:

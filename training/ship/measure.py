@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from training.measure.sets import QUESTIONS
 from training.ship.commands import (
     ANSWERS,
     BENCHMARKS,
     ERRORS,
-    QUESTIONS,
     STUDIED,
     at_most,
     benchmark,

@@ -5,7 +5,7 @@ Each is one ``Step``. A later step reads the files that an earlier one wrote. A 
 
 from pathlib import Path
 
-from training.documents.marks import DOCUMENTS
+from training.documents.render import DOCUMENTS
 from training.ship.commands import BENCHMARKS, benchmark, training, whole
 from training.ship.measure import heads, scores
 from training.ship.plan import ROOT, ShipPlan

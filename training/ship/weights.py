@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from model.stored.folder import find_model_folder, model_name
-from training.ship.commands import ANSWERS, ERRORS, QUESTIONS, at_most, copied, model_of, training
+from training.measure.sets import QUESTIONS
+from training.ship.commands import ANSWERS, ERRORS, at_most, copied, model_of, training
 from training.ship.plan import ShipPlan
 from training.ship.step import PYTHON, Step
 

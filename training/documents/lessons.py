@@ -21,7 +21,7 @@ KINDS = {
         "cross_attention": "decoder→encoder",
     },
 }
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent / "templates" / "lessons"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,13 @@ def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
 
 
 def words_of(language: str) -> dict:
+    """All texts of the plans in "ko" or "en"."""
     return _read(language)
+
+
+def filled(text: str, facts: Mapping, language: str) -> str:
+    """A text of the plans with the facts in place of their names in braces."""
+    return text.format(**values_of(facts, language))
 
 
 def values_of(facts: Mapping, language: str) -> dict[str, object]:

@@ -1,0 +1,248 @@
+"""``python -m training documents``: write the measured numbers into README, model card, studies and lesson plans.
+
+A generated part of a document is ``<!-- generated: NAME -->``, its lines, and ``<!-- end -->``; Markdown shows neither mark. Its text is
+the macro NAME of a Jinja template in ``templates/`` (with ``_`` for ``-``), written from a data file; ``NAME.ko`` asks for Korean.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from html import escape
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import click
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, nodes
+
+from model.stored.folder import ASSETS
+from model.survey.answer_file import Mean
+from model.trace.interventions import Head
+from training.documents import lessons, tables
+from training.documents.sources import MissingNumbersError, Sources
+from training.documents.tables import NOTHING, number, percent
+
+ROOT = ASSETS.parent
+# Every document that has generated parts.
+DOCUMENTS = (
+    "README.md",
+    "README.en.md",
+    "docs/model-card.md",
+    "docs/experiments.md",
+    "docs/does-attention-matter.md",
+    "docs/does-attention-matter.en.md",
+    *(
+        f"docs/{name}{ending}"
+        for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50")
+        for ending in (".md", ".en.md")
+    ),
+    "docs/worksheet.html",
+    "docs/worksheet.en.html",
+    "benchmarks/does_attention_matter.md",
+    "benchmarks/head_stories.md",
+    "benchmarks/development.md",
+    "benchmarks/confidence.md",
+)
+_MARK = re.compile(r"^<!-- (?:generated: (?P<name>[\w.-]+)|(?P<end>end)) -->\n", re.MULTILINE)
+
+
+class MarkError(ValueError):
+    """Marks that do not come in pairs, or a part without a template; the message says which."""
+
+
+def rewrite(text: str, content: Callable[[str], str]) -> str:
+    """The document with the content of each generated part, by its name. Raises MarkError.
+
+    >>> rewrite("A\\n<!-- generated: b -->\\nold\\n<!-- end -->\\nC\\n", str.upper)
+    'A\\n<!-- generated: b -->\\nB\\n<!-- end -->\\nC\\n'
+    """
+    written, done, name = [], 0, None
+    for mark in _MARK.finditer(text):
+        if (mark["end"] is None) == (name is not None):
+            raise MarkError(f"{mark[0].strip()} follows {name or 'no beginning'}")
+        if mark["end"] is None:
+            name = mark["name"]
+            written.append(text[done : mark.end()])
+        else:
+            written.append(f"{content(str(name)).strip()}\n")
+            done, name = mark.start(), None
+    if name is not None:
+        raise MarkError(f"the part {name} has no end")
+    return "".join([*written, text[done:]])
+
+
+def names(text: str) -> list[str]:
+    """The names of a document's generated parts, in order. Raises MarkError."""
+    rewrite(text, str)
+    return [mark["name"] for mark in _MARK.finditer(text) if mark["name"]]
+
+
+def interval(mean_and_margin: Iterable[float] | None, digits: int = 2) -> str:
+    """A mean with half its 95% interval; a dash for None, the mean alone where one sentence gives no interval.
+
+    >>> interval((0.6864, 0.0305)), interval((1811.2, 95.0), 0), interval((0.5, None)), interval(None)
+    ('0.69 ± 0.03', '1811 ± 95', '0.50', '–')
+    """
+    if mean_and_margin is None:
+        return NOTHING
+    mean, margin = mean_and_margin
+    if mean is None or margin is None:
+        return number(mean, digits)
+    return f"{mean:.{digits}f} ± {margin:.{digits}f}"
+
+
+def mean(found: Mean | None, digits: int = 2) -> str:
+    """A mean of a survey with half its 95% interval, as ``interval`` writes it."""
+    if found is None:
+        return NOTHING
+    margin = float(found.margin)
+    return interval((float(found.mean), None if isnan(margin) else margin), digits)
+
+
+def row(*cells: object, bold: bool = False) -> str:
+    """A row of GitHub's Markdown table; an empty cell is never bold.
+
+    >>> row("slips", "71.2%"), row("run 57", "", bold=True)
+    ('| slips | 71.2% |', '| **run 57** |  |')
+    """
+    return f"| {' | '.join(f'**{cell}**' if bold and cell else str(cell) for cell in cells)} |"
+
+
+def head(*cells: object) -> str:
+    """The row of a table's titles with the rule below it.
+
+    >>> print(head("set", "exact"))
+    | set | exact |
+    |---|---|
+    """
+    return f"{row(*cells)}\n|{'---|' * len(cells)}"
+
+
+def notes(measurements: Mapping[str, dict], language: str) -> str:
+    """Remarks of data files on how they were measured, each in a paragraph; empty where none has any.
+
+    >>> print(notes({"test": {"note": {"en": "measured in June"}}, "dev": {}}, "en"))
+    <BLANKLINE>
+    *test: measured in June.*
+    """
+    said = [(name, found["note"][language]) for name, found in measurements.items() if "note" in found]
+    return "".join(f"\n*{name}: {note}.*" for name, note in said)
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "percent": percent,
+    "number": number,
+    "interval": interval,
+    "mean": mean,
+    "thousands": lambda value: f"{value:,}",
+    "short": lambda value: f"{value:g}",
+    "signed": lambda value: f"{value:+.2f}",
+    "put_in": lambda value, text: text.format(value),
+    "html": escape,
+}
+IN_LANGUAGE = (tables.head_name, tables.node_name, tables.group_name, lessons.filled, lessons.plan_of, notes)
+OF_TABLES = (
+    *(tables.kinds_of, tables.groups_of, tables.parts_that_matter, tables.of_part, tables.of_layer),
+    *(tables.writers_of, tables.heads_of_stories, tables.shares_of, tables.effects_of, tables.second_loss),
+    *(tables.pruning_rows, tables.in_order, tables.nearest, lessons.words_of, row, head),
+)
+
+
+@cache
+def _environment(language: str) -> Environment:
+    """The templates with all that they may call, for "ko" or "en"."""
+    folder = FileSystemLoader(Path(__file__).parent / "templates")
+    environment = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    calls: dict[str, Callable] = {each.__name__: each for each in OF_TABLES}
+    calls |= {each.__name__: partial(each, language=language) for each in IN_LANGUAGE}
+    calls["say"] = lambda korean, english: tables.in_language((korean, english), language)
+    calls["kind_name"] = lambda kind: tables.in_language(tables.KINDS[kind], language)
+    calls["method_name"] = lambda name: tables.in_language(tables.METHODS.get(name, (name, name)), language)
+    calls["head_of"] = lambda place: Head(*place)
+    calls["pick"] = lambda found, chosen: [found[name] for name in chosen]
+    calls["numbered"] = lambda text, items: [text.format(number) for number, _ in enumerate(items, 1)]
+    environment.filters |= FILTERS | {name: calls[name] for name in ("head_of", "head_name", "method_name")}
+    constants = {
+        name: getattr(tables, name) for name in ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST")
+    }
+    environment.globals |= calls | constants | {"language": language}
+    return environment
+
+
+@cache
+def parts() -> dict[str, str]:
+    """The template of each part of a document, by the part's name."""
+    environment = _environment("en")
+    found = {}
+    for template in environment.list_templates(["j2"]):
+        source, _, _ = environment.loader.get_source(environment, template)
+        for macro in environment.parse(source).find_all(nodes.Macro):
+            if not macro.name.startswith("_"):
+                found[macro.name.replace("_", "-")] = template
+    return found
+
+
+def content(sources: Sources, name: str) -> str:
+    """The text of the part ``name`` of a document, such as "results" or "results.ko".
+
+    Raises:
+        MarkError: for a part that no template writes.
+        MissingNumbersError: where a data file is missing.
+    """
+    part, _, language = name.partition(".")
+    if part not in parts():
+        raise MarkError(f"nothing writes the part {name}; there are {', '.join(sorted(parts()))}")
+    given: dict[str, Any] = {
+        "sources": sources,
+        "measured": sources.measured,
+        "evaluation": sources.evaluation,
+    }
+    module = _environment(language or "en").get_template(parts()[part]).make_module(given)
+    return getattr(module, part.replace("-", "_"))().strip()
+
+
+def written(text: str, sources: Sources) -> str:
+    """A document with its generated parts as the data files have them. Raises MarkError and MissingNumbersError."""
+    return rewrite(text, partial(content, sources))
+
+
+@click.command("documents")
+@click.option(
+    "--root",
+    default=ROOT,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Holds README.md, docs and benchmarks.",
+)
+@click.option(
+    "--model",
+    default=ASSETS / "transformer",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The shipped model's folder.",
+)
+@click.option(
+    "--check", is_flag=True, help="Change nothing, and fail where a document is not as the data files are."
+)
+@click.option("--past", is_flag=True, help="Only keep the shipped weights' numbers among the earlier ones.")
+def command(root: Path, model: Path, check: bool, past: bool) -> None:
+    """Write every generated part of the documents from the data files: the tables between
+    <!-- generated: NAME --> and <!-- end -->."""
+    sources = Sources(root, model)
+    if past:
+        tables.keep_all(sources)
+        return
+    odd = {}
+    for name in DOCUMENTS:
+        before = (root / name).read_text("utf-8")
+        try:
+            after = written(before, sources)
+        except (MarkError, MissingNumbersError) as error:
+            raise click.ClickException(f"{name}: {error}") from error
+        if after != before:
+            odd[name] = after
+    if check and odd:
+        raise click.ClickException(
+            f"not as the data files are: {', '.join(odd)}; python -m training documents"
+        )
+    for name, after in odd.items():
+        (root / name).write_text(after, encoding="utf-8")
+    click.echo(f"written: {', '.join(odd) or 'nothing, all is as it should be'}")

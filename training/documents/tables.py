@@ -1,0 +1,360 @@
+"""Rows of the documents' tables that are chosen, ordered or summed from measured numbers; templates write them.
+
+The earlier rows of the tables of weights are kept as text in ``docs/numbers/past/``, the latest first: ``python -m training ship`` adds
+the row of the weights that it is about to replace. Earlier rows are of the errors and sets of their own time, so they are not
+measured again.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from model.analysis.roles import EDITED
+from model.stored.folder import ASSETS, write_atomically
+from model.survey.answer_file import AnswerSurvey, Mean
+from model.survey.answer_sums import CODA, RULE
+from model.survey.head_survey import HeadMeans, HeadSurvey
+from model.trace.interventions import Head
+from model.trace.patches import Node
+from training.documents.sources import MissingNumbersError, Sources
+from training.measure.sets import QUESTIONS
+
+FAMILIES = ("clean", "mixed", "native", "pronunciation", "spacing", "typing")
+SHOWN = (0, 0.2, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # minimum confidences in the tables
+CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
+TEXTS = ("written", "written_unseen")
+SPOKEN = "spoken"
+# In Korean and in English. In the order of the study: the network's own attention, then its corrections, then gradients.
+METHODS = {
+    "attention": ("어텐션(모든 헤드의 평균)", "raw attention, mean of all heads"),
+    "norms": ("크기를 곱한 어텐션", "norm-weighted attention"),
+    "rollout": ("rollout", "rollout"),
+    "alti": ("ALTI", "ALTI"),
+    "value_zeroing": ("값 지우기", "value zeroing"),
+    "gradient": ("기울기×입력", "gradient × input"),
+    "integrated_gradients": ("적분 기울기", "integrated gradients"),
+}
+KINDS = {
+    "spacing": ("띄어쓰기", "spacing"),
+    "sound": ("소리 나는 대로", "written as it sounds"),
+    "jamo": ("자모", "mistyped jamo"),
+    "liaison": ("연음(머거 → 먹어)", "liaison (머거 → 먹어)"),
+    "word": ("그 밖의 낱말", "other words"),
+}
+SIDES = {
+    "encoder": ("인코더", "encoder"),
+    "decoder": ("디코더", "decoder"),
+    "cross": ("디코더→인코더", "decoder→encoder"),
+}
+ALL, LOSS = "all", "loss"
+NOTHING = "–"  # where there is no number
+PARTS = 12  # rows in the table of parts
+WRITERS = 3  # parts that are named for each rule
+FEWEST = 10  # edits of a group that has a row
+
+
+def in_language(names: tuple[str, str], language: str) -> str:
+    """The Korean or the English one of two names.
+
+    >>> in_language(("헤드", "head"), "ko")
+    '헤드'
+    """
+    return names[0 if language == "ko" else 1]
+
+
+def head_name(head: Head, language: str = "en") -> str:
+    """A head in words: its kind of attention, then layer and head, counted from 1.
+
+    >>> head_name(Head("cross_attention", 0, 2)), head_name(Head("cross_attention", 0, 2), "ko")
+    ('decoder→encoder 1·3', '디코더→인코더 1·3')
+    """
+    kind = head.kind.removesuffix("_attention")
+    return f"{in_language(SIDES.get(kind, (kind, kind)), language)} {head.layer + 1}·{head.head + 1}"
+
+
+def node_name(node: Node, language: str = "en") -> str:
+    """A head, or a feed-forward network, in words; layers and heads count from 1.
+
+    >>> node_name(Node("cross_attention", 3, 0)), node_name(Node("decoder_feed_forward", 3))
+    ('decoder→encoder 4·1', 'decoder feed-forward 4')
+    """
+    if node.head is not None:
+        return head_name(Head(node.kind, node.layer, node.head), language)
+    side, network = (
+        in_language(SIDES[node.side], language),
+        in_language(("피드포워드", "feed-forward"), language),
+    )
+    return f"{side} {network} {node.layer + 1}"
+
+
+@cache
+def _texts(language: str) -> dict[str, str]:
+    return json.loads((ASSETS / "texts" / language / "kinds.json").read_text("utf-8"))
+
+
+def group_name(group: str, language: str = "en") -> str:
+    """A group of edits in words.
+
+    >>> group_name("rule:liaison", "ko"), group_name("coda:ㄱ"), group_name("all")
+    ('연음', 'coda ㄱ put back', 'all')
+    """
+    if group.startswith(RULE):
+        return _texts(language)[f"rule_{group.removeprefix(RULE)}"]
+    if group.startswith(CODA):
+        return in_language(("받침 {}을 되찾음", "coda {} put back"), language).format(
+            group.removeprefix(CODA)
+        )
+    return in_language(("모두", "all") if group == ALL else KINDS[group], language)
+
+
+def kinds_of(survey: AnswerSurvey) -> list[str]:
+    """All edits together, then the kinds of mistakes that have any."""
+    return [ALL, *(kind for kind in KINDS if survey.edits(kind))]
+
+
+def groups_of(survey: AnswerSurvey) -> list[str]:
+    """Kinds of mistakes, rules of pronunciation and final consonants with at least ``FEWEST`` edits."""
+    others = [name for name in survey.groups if name.startswith((RULE, CODA))]
+    return [group for group in [*kinds_of(survey), *others] if survey.edits(group) >= FEWEST]
+
+
+def parts_that_matter(survey: AnswerSurvey) -> list[Node]:
+    """The ``PARTS`` heads and feed-forward networks with the largest effect of ablation, the largest first."""
+    total = survey.of(ALL, "mattered")
+    if total is None:
+        return []
+    return [survey.acting[place] for place in np.argsort(-np.abs(total.mean), kind="stable")[:PARTS]]
+
+
+def _order(survey: AnswerSurvey, quantity: str) -> tuple:
+    return {"looked": survey.looking, "wrote": survey.writing}.get(quantity, survey.acting)
+
+
+def of_part(survey: AnswerSurvey, group: str, quantity: str, node: Node) -> Mean | None:
+    """A quantity of one part ("looked", a share; else nats); None where it was not measured."""
+    found, order = survey.of(group, quantity), _order(survey, quantity)
+    if found is None or node not in order:
+        return None
+    place = order.index(node)
+    return Mean(found.mean[place], found.margin[place], found.rows)
+
+
+def of_layer(survey: AnswerSurvey, group: str, quantity: str, kind: str, layer: int) -> float | None:
+    """The sum of a quantity over the parts of one kind in one layer, in nats; None where it was not measured."""
+    found, order = survey.of(group, quantity), _order(survey, quantity)
+    nodes = [node for node in survey.acting if (node.kind, node.layer) == (kind, layer)]
+    return None if found is None else float(sum(found.mean[order.index(node)] for node in nodes))
+
+
+def writers_of(survey: AnswerSurvey, group: str) -> list[tuple[Node, float]]:
+    """The ``WRITERS`` parts with the largest direct logit attribution for the fix, each with its nats."""
+    found = survey.of(group, "wrote")
+    assert found is not None, "a group with edits has this"
+    nats = zip(survey.writing, map(float, found.mean), strict=True)
+    named = [(part, each) for part, each in nats if isinstance(part, Node)]
+    return sorted(named, key=lambda each: -each[1])[:WRITERS]
+
+
+def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
+    """Three heads: without "loss" most is lost; "for" speaks most for fixes, "against" most against them."""
+
+    def best(name: str, sign: int) -> Head:
+        values = np.concatenate([_effect(survey, kind, name).mean.ravel() for kind in survey.kinds])
+        return survey.heads[int((sign * values).argmax())]
+
+    return {LOSS: best(LOSS, 1), "for": best(EDITED, -1), "against": best(EDITED, 1)}
+
+
+def _effect(survey: HeadSurvey, kind: str, name: str) -> HeadMeans:
+    found = survey.effect(kind, name)
+    if found is None:
+        raise ValueError(f"the survey did not measure the effect {name} of {kind}")
+    return found
+
+
+Measure = tuple[float, float] | None  # a mean, and half its 95% interval
+
+
+def shares_of(survey: HeadSurvey, heads: Mapping[str, Head], role: str, at: str) -> list[Measure]:
+    """The share of attention that each head spends on a role, at copied or at edited characters."""
+    return [_of_head(survey.role(head.kind, role, at), head) for head in heads.values()]
+
+
+def effects_of(survey: HeadSurvey, heads: Mapping[str, Head], name: str) -> list[Measure]:
+    """The effect of each head's ablation, in nats."""
+    return [_of_head(survey.effect(head.kind, name), head) for head in heads.values()]
+
+
+def _of_head(found: HeadMeans | None, head: Head) -> Measure:
+    at = head.layer, head.head
+    return None if found is None else (found.mean[at], found.margin[at])
+
+
+def second_loss(survey: HeadSurvey) -> float | None:
+    """The second largest loss of a right sentence's log probability without one head, in nats."""
+    losses = np.concatenate([_effect(survey, kind, LOSS).mean.ravel() for kind in survey.kinds])
+    return float(np.sort(losses)[-2]) if losses.size > 1 else None
+
+
+def pruning_rows(survey: HeadSurvey) -> Iterator[tuple[int, list[float | None]]]:
+    """(heads removed, shares): exact and untouched, each for the least effective first and for the mean of random orders."""
+    orders = [rows for name, rows in survey.pruning.items() if name != "effect"]
+    random = np.mean(orders, axis=0) if orders else np.array(survey.pruning["effect"]) * np.nan
+    for (removed, exact, left), (_, by_chance, left_by_chance) in zip(
+        survey.pruning["effect"], random, strict=True
+    ):
+        shares = (exact, by_chance, left, left_by_chance)
+        yield int(removed), [None if np.isnan(each) else float(each) for each in shares]
+
+
+def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
+    """The names in the order of ``order``; unknown ones come last.
+
+    >>> in_order(["c", "b", "a"], ["a", "b"])
+    ['a', 'b', 'c']
+    """
+    known = list(order)
+    return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
+
+
+def nearest(thresholds: Iterable[dict], minimum: float) -> dict:
+    """The measures at the minimum confidence that is nearest to ``minimum``."""
+    return min(thresholds, key=lambda each: abs(each["minimum_confidence"] - minimum))
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in per cent; 0 and 1 without decimals.
+
+    >>> percent(0.8347), percent(0.00392, 2), percent(1), percent(0), percent(None)
+    ('83.5%', '0.39%', '100%', '0%', '–')
+    """
+    if share is None:
+        return NOTHING
+    return f"{100 * share:.0f}%" if share in (0, 1) else f"{100 * share:.{digits}f}%"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with so many decimals; a dash if there is none.
+
+    >>> number(0.97221), number(None)
+    ('0.972', '–')
+    """
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class PastTable:
+    """A table that sets the shipped weights beside those shipped before them. The first column names the weights."""
+
+    name: str
+    columns: tuple[str, ...]
+    row: Callable[[Sources], list[str]]  # the cells of the shipped weights
+
+    def path(self, sources: Sources) -> Path:
+        """The CSV file of the earlier rows."""
+        return sources.numbers / "past" / f"{self.name.removeprefix('past-')}.csv"
+
+    def earlier(self, sources: Sources) -> list[list[str]]:
+        """The rows of the weights shipped before, the latest first; none where no file is there."""
+        path = self.path(sources)
+        if not path.exists():
+            return []
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.reader(file))[1:]
+
+    def keep(self, sources: Sources) -> None:
+        """Put the row of the shipped weights before the earlier ones, unless it is the first of them."""
+        rows = self.earlier(sources)
+        current = [sources.called, *self.row(sources)]
+        if rows[:1] == [current]:
+            return
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, lineterminator="\n").writerows([self.columns, current, *rows])
+        self.path(sources).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path(sources), lambda file: file.write(buffer.getvalue().encode()))
+
+
+def keep_all(sources: Sources) -> None:
+    """Put the shipped weights first among the earlier rows, in each table whose numbers are there."""
+    (sources.numbers / "past").mkdir(parents=True, exist_ok=True)
+    for each in PAST.values():
+        try:
+            each.keep(sources)
+        except MissingNumbersError:  # a model that was never measured has no row
+            continue
+
+
+def _development(sources: Sources) -> list[str]:
+    found, test = sources.evaluation(), sources.measured("test")["total"]
+    total, families = found["total"], found["families"]
+    exact = [percent(families[name]["exact_match"]) if name in families else "" for name in FAMILIES[1:]]
+    return [*_three(total), *exact, *_three(test)]
+
+
+def _three(total: dict) -> list[str]:
+    return [percent(total["exact_match"]), number(total["f0.5"]), percent(total["clean_untouched"])]
+
+
+def _questions(sources: Sources) -> list[str]:
+    cells = []
+    for name in QUESTIONS:
+        found = sources.measured(f"sets/{name}")
+        total, undone = found["total"], found["thresholds"][0]
+        parts = [_of_wrong(total), number(total["f0.5"]), f"{_untouched(total)} of {total['clean']}"]
+        cells.append(f"{', '.join(parts)} ({_of_wrong(undone)})")
+    return cells
+
+
+def _untouched(scores: dict) -> int:
+    return round(scores["clean_untouched"] * scores["clean"]) if scores["clean"] else 0
+
+
+def _of_wrong(scores: dict) -> str:
+    """The share that came out right of the sentences with an error."""
+    wrong = scores["count"] - scores["clean"]
+    return percent((scores["exact"] - _untouched(scores)) / wrong if wrong else None)
+
+
+def _intact(sources: Sources) -> list[str]:
+    total = sources.measured("intact")["total"]
+    return [percent(total["share"]), percent(total["clean_untouched"])]
+
+
+def _chats(sources: Sources) -> list[str]:
+    found, undone = (sources.measured(name)["sets"] for name in ("development", "everything"))
+    return [f"{_right(found[name][''])} ({_right(undone[name][''])})" for name in CHATS]
+
+
+def _right(counts: dict) -> int:
+    return counts["exact"] + counts["untouched"]
+
+
+def _texts_of_our_own(sources: Sources) -> list[str]:
+    found, undone = (sources.measured(name)["sets"] for name in ("development", "everything"))
+    cells = []
+    for name in TEXTS:
+        each = found[name][""]
+        cells.append(f"{each['exact']} ({undone[name]['']['exact']}) of {each['wrong']}")
+        cells.append(f"{each['untouched']} of {each['right']}")
+    spoken = found[SPOKEN][""]
+    return [*cells, f"{spoken['untouched']} of {spoken['right']}"]
+
+
+_SCORES = ("F0.5", "untouched")
+_WRITTEN = ("written", "right ones", "written, unseen", "right ones", "spoken, all right")
+PAST = {
+    name: PastTable(name, ("weights; minimum", *columns), row)
+    for name, columns, row in (
+        ("past-development", ("all", *_SCORES, *FAMILIES[1:], "test: all", *_SCORES), _development),
+        ("past-sets", QUESTIONS, _questions),
+        ("past-intact", ("intact", "untouched"), _intact),
+        ("past-everyday", ("everyday (140)", "unseen (63)", "spaces (48)", "unseen spaces (40)"), _chats),
+        ("past-written", _WRITTEN, _texts_of_our_own),
+    )
+}

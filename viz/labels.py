@@ -16,6 +16,8 @@ SINK = "∅"  # what an attention sink is called: it is no token
 CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
 MOST_ODDS = 15.0  # log odds that a probability of 32 bits can still tell from certainty
 
+_MOST_DIGITS = 6  # a float32 knows no more
+
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
 _ZERO_WIDTH_JOINER = "\u200d"
 # The dollar sign is there because a page that has MathJax would typeset "$…$"; an entity is decoded after
@@ -65,6 +67,28 @@ def log_odds(probability: float) -> str:
     if abs(odds) > MOST_ODDS:
         return f">+{MOST_ODDS:.0f}" if odds > 0 else f"<−{MOST_ODDS:.0f}"
     return f"{odds:+.1f}".replace("-", "−")
+
+
+def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
+    """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets.
+
+    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things. With a ``minimum`` it has as
+    many as it takes to stand on the right side of it: 0.748 is not written as 0.75 if 0.75 is required.
+
+    >>> probability(0.25), probability(0.996), probability(0.9999), probability(0.0001)
+    ('0.25', '0.996', '>0.999 (+9.2)', '<0.001 (−9.2)')
+    """
+    if digits < 3 and not 0.01 <= value < 0.99:
+        digits = 3
+    if value >= CERTAIN[0]:
+        return f"{CERTAIN[1]} ({log_odds(value)})"
+    if value < IMPOSSIBLE[0]:
+        return f"{IMPOSSIBLE[1]} ({log_odds(value)})"
+    text = f"{value:.{digits}f}"
+    while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
+        digits += 1
+        text = f"{value:.{digits}f}"
+    return text
 
 
 def width_in_em(label: str) -> float:

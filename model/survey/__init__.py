@@ -4,7 +4,7 @@
 sum over sentences, so the page of the heads can add a few sentences at a time.
 
 ``assets/transformer/heads.json`` was made of our own sentences: the 289 everyday ones in ``benchmarks/everyday*.csv``, each with two
-sets of generated errors (``python benchmarks/own_pairs.py pairs.csv``, then ``python -m model heads pairs.csv --effects 377 --pruning
+sets of generated errors (``python -m training pairs pairs.csv``, then ``python -m model heads pairs.csv --effects 377 --pruning
 408 --answers 377``). Heads were ordered by the first part of the file and the pruning curve was measured on the last part; the two share no
 sentence. New weights need a new survey, because a survey belongs to the first half of a fingerprint (``folder.of_weights``).
 Fitting the confidence anew needs none: a survey asks the network alone. The same holds for ``agreement.json``.

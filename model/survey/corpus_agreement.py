@@ -1,6 +1,6 @@
 """Reads ``agreement.json``: how well each attribution method agrees with really leaving characters out, over many edits.
 
-``benchmarks/does_attention_matter.py`` writes the file into a model's folder. It holds numbers and no text.
+``python -m training agreement`` writes the file into a model's folder. It holds numbers and no text.
 """
 
 import json

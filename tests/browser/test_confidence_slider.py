@@ -13,7 +13,7 @@ from tests.browser.visit import (
     settle,
     toggle,
 )
-from ui.wording.numbers_text import probability
+from viz.labels import probability
 
 
 def test_the_slider_decides_what_is_made_and_what_is_only_offered(open_page, corrector, half_sure):

@@ -7,14 +7,16 @@ skipped and reported; it never stops a long run.
 """
 
 import csv
+import io
 import json
 import lzma
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from model.stored.folder import write_atomically
 from training.corpus.faults import find_fault
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -150,6 +152,13 @@ def read_pairs(path: str | Path) -> list[Pair]:
     if not corpus.holds_pairs:
         raise CorpusError(f"{path} holds sentences; pairs (src,tgt) were expected")
     return [row for row in corpus.rows if isinstance(row, Pair)]
+
+
+def write_pairs(path: str | Path, pairs: Iterable[tuple[str, str]]) -> None:
+    """Write (wrong, right) pairs as CSV with the header ``src,tgt``; the file is replaced at once."""
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows([PAIR_COLUMNS, *pairs])
+    write_atomically(Path(path), lambda file: file.write(buffer.getvalue().encode()))
 
 
 _ReadRow = Sentence | Pair | _BadRow

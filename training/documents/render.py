@@ -23,6 +23,7 @@ from training.documents.sources import MissingNumbersError, Sources
 from training.documents.tables import NOTHING, number, percent
 
 ROOT = ASSETS.parent
+TEMPLATES = Path(__file__).parent / "templates"
 # Every document that has generated parts.
 DOCUMENTS = (
     "README.md",
@@ -77,7 +78,7 @@ def names(text: str) -> list[str]:
     return [mark["name"] for mark in _MARK.finditer(text) if mark["name"]]
 
 
-def interval(mean_and_margin: Iterable[float] | None, digits: int = 2) -> str:
+def interval(mean_and_margin: Iterable[float | None] | None, digits: int = 2) -> str:
     """A mean with half its 95% interval; a dash for None, the mean alone where one sentence gives no interval.
 
     >>> interval((0.6864, 0.0305)), interval((1811.2, 95.0), 0), interval((0.5, None)), interval(None)
@@ -151,8 +152,8 @@ OF_TABLES = (
 @cache
 def _environment(language: str) -> Environment:
     """The templates with all that they may call, for "ko" or "en"."""
-    folder = FileSystemLoader(Path(__file__).parent / "templates")
-    environment = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     calls: dict[str, Callable] = {each.__name__: each for each in OF_TABLES}
     calls |= {each.__name__: partial(each, language=language) for each in IN_LANGUAGE}
     calls["say"] = lambda korean, english: tables.in_language((korean, english), language)
@@ -172,13 +173,11 @@ def _environment(language: str) -> Environment:
 @cache
 def parts() -> dict[str, str]:
     """The template of each part of a document, by the part's name."""
-    environment = _environment("en")
-    found = {}
-    for template in environment.list_templates(["j2"]):
-        source, _, _ = environment.loader.get_source(environment, template)
-        for macro in environment.parse(source).find_all(nodes.Macro):
+    parse, found = Environment().parse, {}
+    for template in sorted(TEMPLATES.glob("*.j2")):
+        for macro in parse(template.read_text("utf-8")).find_all(nodes.Macro):
             if not macro.name.startswith("_"):
-                found[macro.name.replace("_", "-")] = template
+                found[macro.name.replace("_", "-")] = template.name
     return found
 
 

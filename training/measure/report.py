@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -115,6 +116,11 @@ def write_json(document: dict, path: str) -> None:
             file.write(text + "\n")
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_numbers(path: Path, numbers: dict) -> None:
+    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it."""
+    path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def percent(value: float, digits: int = 1) -> str:

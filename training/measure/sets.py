@@ -6,8 +6,6 @@ commonest spacing mistakes in a sentence that is otherwise right. Each set is a 
 ``src,tgt`` with as many sentences as asked for, and half as many again without an error.
 """
 
-import csv
-import io
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -16,8 +14,7 @@ from pathlib import Path
 import click
 
 from model.correction.words import find_words
-from model.stored.folder import write_atomically
-from training.corpus.corpus import PAIR_COLUMNS, CorpusError, Sentence, read_sentences
+from training.corpus.corpus import CorpusError, Sentence, read_sentences, write_pairs
 from training.noise.aim import Aim, stem
 from training.noise.common_spacing import COMMON_RULES
 from training.noise.draft import Draft
@@ -128,12 +125,6 @@ def make_sets(
     }
 
 
-def _write(path: Path, pairs: list[tuple[str, str]]) -> None:
-    buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerows([PAIR_COLUMNS, *pairs])
-    write_atomically(path, lambda file: file.write(buffer.getvalue().encode()))
-
-
 @click.command("sets")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--known", multiple=True, required=True, type=click.Path(exists=True), help="Trained on.")
@@ -149,6 +140,6 @@ def command(files, known, out, count, seed):
         raise click.ClickException(str(error)) from error
     out.mkdir(parents=True, exist_ok=True)
     for name, pairs in make_sets(sentences, trained, count, seed).items():
-        _write(out / f"{name}.csv", pairs)
+        write_pairs(out / f"{name}.csv", pairs)
         wrong = sum(source != target for source, target in pairs)
         click.echo(f"{out / name}.csv: {wrong} sentences with an error, {len(pairs) - wrong} without")

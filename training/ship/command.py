@@ -14,9 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from training.run.knobs import read_options, with_options_of
-from training.ship.plan import ROOT, ShipPlan
 from training.ship.step import PYTHON, Journal, Step
-from training.ship.steps import steps_of
+from training.ship.steps import ROOT, ShipPlan, steps_of
 
 JOURNAL_FILE = "ship.json"
 Execute = Callable[[Sequence[str]], None]

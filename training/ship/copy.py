@@ -1,4 +1,4 @@
-"""``python -m training.ship.copy FROM TO``: copy a model's weights with their record, or one file."""
+"""``python -m training.ship.copy``: copy a model's weights with their record, or those of the best of several models."""
 
 import json
 import shutil
@@ -7,14 +7,18 @@ from pathlib import Path
 import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
+from training.measure.report import write_numbers
 from training.run.graph import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
+PATH = click.Path(exists=True, path_type=Path)
 
 
 def copy_model(source: Path, target: Path) -> None:
-    """Copy of a model's folder what belongs to the weights, and write its graph. What ``source`` lacks, ``target`` keeps: a run
-    has no corpus.csv."""
+    """Copy the files of a model's folder that belong to the weights, and write its graph.
+
+    A file that ``source`` lacks stays in ``target``: a run has no corpus.csv.
+    """
     target.mkdir(parents=True, exist_ok=True)
     for each in COPIED:
         if (source / each).is_file():
@@ -22,8 +26,28 @@ def copy_model(source: Path, target: Path) -> None:
     add_graph(target)
 
 
-@click.command("copy")
-@click.argument("source", type=click.Path(exists=True, path_type=Path))
+def best_of(evaluations: dict[Path, dict]) -> Path:
+    """The model with the highest F0.5 at its own best minimum confidence; of equal ones the one with more exact matches.
+
+    >>> def at(f, exact):
+    ...     return {"thresholds": [{"f0.5": f, "exact_match": exact}, {"f0.5": 0.1, "exact_match": 1.0}]}
+    >>> best_of({Path("a"): at(0.9, 0.7), Path("b"): at(0.9, 0.8), Path("c"): at(0.8, 0.9)}).name
+    'b'
+    """
+
+    def quality(model: Path) -> tuple[float, float]:
+        return max((each["f0.5"] or 0.0, each["exact_match"]) for each in evaluations[model]["thresholds"])
+
+    return max(evaluations, key=quality)
+
+
+@click.group()
+def main() -> None:
+    """Copy models."""
+
+
+@main.command()
+@click.argument("source", type=PATH)
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--minimum", type=click.FloatRange(0, 1), help="The minimum confidence of the copy.")
 @click.option("--keep-minimum", is_flag=True, help="Keep the minimum confidence of the model in TARGET.")
@@ -31,8 +55,8 @@ def copy_model(source: Path, target: Path) -> None:
 @click.option(
     "--numbers", type=click.Path(file_okay=False, path_type=Path), help="Gets weights.json: the name."
 )
-def command(source, target, minimum, keep_minimum, name, numbers):
-    """Copy SOURCE to TARGET: a file, or of a model's folder what belongs to the weights."""
+def copy(source, target, minimum, keep_minimum, name, numbers):
+    """Copy SOURCE to TARGET: a file, or the files of a model's folder that belong to the weights."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
@@ -44,9 +68,22 @@ def command(source, target, minimum, keep_minimum, name, numbers):
         set_minimum_confidence(target, minimum)
     if numbers is not None:
         numbers.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"name": name, "fingerprint": fingerprint(target)}, indent=1, ensure_ascii=False)
-        (numbers / "weights.json").write_text(f"{text}\n", encoding="utf-8")
+        write_numbers(numbers / "weights.json", {"name": name, "fingerprint": fingerprint(target)})
+
+
+@main.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("models_and_evaluations", nargs=-1, required=True, type=PATH)
+def choose(out, models_and_evaluations):
+    """Copy to OUT the best of the models; each is followed by the JSON file that evaluate wrote of it."""
+    models, evaluations = models_and_evaluations[::2], models_and_evaluations[1::2]
+    read = {
+        model: json.loads(path.read_text("utf-8")) for model, path in zip(models, evaluations, strict=True)
+    }
+    best = best_of(read)
+    copy_model(best, out)
+    click.echo(f"{best} is the best of {len(models)}")
 
 
 if __name__ == "__main__":
-    command(prog_name="python -m training.ship.copy")
+    main(prog_name="python -m training.ship.copy")

@@ -21,9 +21,8 @@ from ui.views.heads_off import named
 from ui.views.predict import window
 from ui.views.without import outcome
 from ui.wording import markdown
-from ui.wording.numbers_text import probability
 from ui.wording.texts import say
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 AROUND = "12"  # tokens that are offered on each side of a change
 MOST_MARKS = 3

@@ -13,12 +13,12 @@ from model.text.changes import Change
 from ui.asking import loaders
 from ui.export import parts
 from ui.wording import reading
-from ui.wording.numbers_text import probability
 from viz.browser import document
 from viz.browser.document import Component
 from viz.browser.lines import LINES
 from viz.browser.plot import PLOT
 from viz.browser.steps import STEPS
+from viz.labels import probability
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices

@@ -20,9 +20,8 @@ from ui.shell import address, controls
 from ui.shell.settings import EDIT, PART, is_number
 from ui.views.edits import LONGEST_SIDE, in_words
 from ui.wording.kinds_text import kind_name
-from ui.wording.numbers_text import probability
 from ui.wording.texts import language, say
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 
 @dataclass(frozen=True)

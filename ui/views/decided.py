@@ -18,11 +18,10 @@ from ui.views.naming import file_name
 from ui.views.sources import choose_step
 from ui.views.view import Values, View, declare, idea
 from ui.views.wrote import number_of
-from ui.wording.numbers_text import probability
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say
 from viz.figure import Specification
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 GRID, CURVE, READ_JAMO = "grid", "curve", "jamo"
 SETTINGS = (

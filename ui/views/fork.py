@@ -18,10 +18,9 @@ from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
 from ui.wording import markdown
-from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.texts import map_texts
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins
 # Written there; empty: what was typed, or the likeliest other token.

@@ -20,10 +20,10 @@ from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
 from ui.views.why import part_name
-from ui.wording.numbers_text import nats, probability, share_kept
+from ui.wording.numbers_text import nats, share_kept
 from ui.wording.texts import say
 from viz.figure import Specification
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))

@@ -25,10 +25,9 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.texts import map_texts
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,11 @@ from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare
 from ui.wording import reading
-from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.browser.texts import change_label
-from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
+from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 # The one shown; empty: where the change in focus or the first one begins.

@@ -20,10 +20,9 @@ from ui.views.circuit import node_name
 from ui.views.naming import file_name
 from ui.views.sources import WIDTH
 from ui.views.view import Values, View, declare
-from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.figure import Specification
-from viz.labels import visible_token
+from viz.labels import probability, visible_token
 
 PARTS, WITHOUT = "parts", "without"
 AS = Choice("why_as", (PARTS, WITHOUT))

@@ -35,8 +35,9 @@ from ui.views.heads_off import (
 )
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import correlation, probability
+from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
+from viz.labels import probability
 
 
 def draw(lens: Lens, values: Values) -> None:

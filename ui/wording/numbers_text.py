@@ -7,31 +7,6 @@ form of 54,410 is 5.4만).
 from math import isnan
 
 from ui.wording.reading import Say
-from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
-
-_MOST_DIGITS = 6  # a float32 knows no more
-
-
-def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
-    """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets.
-
-    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things. With a ``minimum`` it has as
-    many as it takes to stand on the right side of it: 0.748 is not written as 0.75 if 0.75 is required.
-
-    >>> probability(0.25), probability(0.996), probability(0.9999), probability(0.0001)
-    ('0.25', '0.996', '>0.999 (+9.2)', '<0.001 (−9.2)')
-    """
-    if digits < 3 and not 0.01 <= value < 0.99:
-        digits = 3
-    if value >= CERTAIN[0]:
-        return f"{CERTAIN[1]} ({log_odds(value)})"
-    if value < IMPOSSIBLE[0]:
-        return f"{IMPOSSIBLE[1]} ({log_odds(value)})"
-    text = f"{value:.{digits}f}"
-    while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
-        digits += 1
-        text = f"{value:.{digits}f}"
-    return text
 
 
 def percent(say: Say, share: float, digits: int = 0) -> str:

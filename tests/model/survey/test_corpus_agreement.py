@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks.does_attention_matter import agreement_of
 from model import ModelFolderError
 from model.analysis.contributions import METHODS, REFERENCE
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.corpus_agreement import AGREEMENT_FILE, read_agreement, write_agreement
+from training.measure.agreement import agreement_of
 
 ROWS = [
     {"pair": 0, "methods": {"attention": [0.5, True, 1.0]}},
@@ -37,7 +37,7 @@ def test_no_file_and_a_damaged_one(tmp_path):
 def test_the_shipped_one_is_of_the_shipped_weights():
     found = read_agreement(ASSETS / "transformer")
     assert found.fingerprint == of_weights(fingerprint(ASSETS / "transformer")), (
-        "run benchmarks/does_attention_matter.py again"
+        "run python -m training agreement again"
     )
     assert found.edits >= 500
     assert found.methods.keys() <= METHODS.keys() - {REFERENCE}

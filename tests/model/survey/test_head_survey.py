@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.own_pairs import own_pairs
 from model import ModelFolderError
 from model.activations.replacements import every_head
 from model.analysis.roles import COPIED, EDITED, NEXT, OWN
@@ -15,6 +14,7 @@ from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
+from training.measure.error_pairs import own_pairs
 
 SHIPPED = ASSETS / "transformer"
 

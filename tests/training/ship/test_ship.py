@@ -13,15 +13,13 @@ from click.testing import CliRunner
 from model import Corrector
 from model.stored.folder import ASSETS, find_model_folder, fingerprint, of_weights, read_config
 from training.__main__ import main
-from training.documents.command import written
-from training.documents.marks import DOCUMENTS
+from training.documents.render import DOCUMENTS, written
 from training.documents.sources import Sources
 from training.measure import confidence
 from training.measure.boosting import Boosting
 from training.ship import command
-from training.ship.choose import command as choose
-from training.ship.plan import ROOT, ShipPlan
-from training.ship.steps import steps_of
+from training.ship.copy import main as copy
+from training.ship.steps import ROOT, ShipPlan, steps_of
 
 SMALL = {
     "seeds": 1,
@@ -194,7 +192,7 @@ def test_the_average_that_corrects_best_is_chosen(tmp_path, monkeypatch):
         found = {"thresholds": [{"f0.5": 0.1, "exact_match": 1.0}, {"f0.5": best, "exact_match": 0.5}]}
         (tmp_path / f"{name}.json").write_text(json.dumps(found))
     files = [str(tmp_path / name) for name in ("0.5", "0.5.json", "0.9", "0.9.json")]
-    done = CliRunner().invoke(choose, [str(tmp_path / "out"), *files])
+    done = CliRunner().invoke(copy, ["choose", str(tmp_path / "out"), *files])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "out" / "config.json").read_text() == "0.9"
 

@@ -1,6 +1,5 @@
 """A step is made when its commands or inputs change, or when its outputs are not what it left."""
 
-import doctest
 import re
 import subprocess
 from io import StringIO
@@ -10,11 +9,9 @@ import click
 import pytest
 from rich.console import Console
 
-from training.ship import choose, command, steps
 from training.ship.command import make
-from training.ship.commands import ANSWERS
-from training.ship.plan import ROOT
 from training.ship.step import PYTHON, Journal, Step, digest
+from training.ship.steps import ANSWERS, ROOT
 
 
 @pytest.fixture
@@ -139,12 +136,6 @@ def test_what_is_done_and_what_is_to_go_is_told(shout, tmp_path):
     again = StringIO()
     ship([shout], tmp_path, told=again)
     assert again.getvalue().strip() == "[1/1] shout: write it in capitals – done"
-
-
-@pytest.mark.parametrize("module", [command, choose, steps], ids=lambda module: module.__name__)
-def test_examples_are_true(module):
-    found = doctest.testmod(module)
-    assert found.attempted and not found.failed
 
 
 def test_what_decides_a_correction_asks_for_new_numbers():

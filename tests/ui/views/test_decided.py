@@ -10,8 +10,8 @@ from model.analysis.lenses import JAMO, logit_lens
 from model.text.changes import find_changes
 from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told
-from ui.wording.numbers_text import probability
 from ui.wording.texts import table
+from viz.labels import probability
 
 KO = table("ko")
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ui.wording.numbers_text import about, at_most, percent, probability
+from ui.wording.numbers_text import about, at_most, percent
 from ui.wording.texts import table
+from viz.labels import probability
 
 
 def korean(key: str, /, **values) -> str:

@@ -1,25 +1,18 @@
-"""Chooses the sentence of the lesson plans by what the shipped network does with it, and measures all that the plans say.
+"""``python -m training lesson``: choose the sentence of the lesson plans, and measure the facts that the plans state of it.
 
-    python benchmarks/lesson.py [--model transformer] [--json docs/numbers/lesson.json]
-
-A good sentence for a lesson is one in which something happens: the network is not too sure of the correction, heads that are off
-undo it, other attention changes the text, another token leads elsewhere. The candidates (training/documents/lessons/sentences.csv) are our own. Each one
-that the network corrects is asked these four questions; the answers stand in the file, so that everybody sees why a sentence was
-chosen. Then everything that a plan says of it is measured; the plans are written from the file by `python -m training documents`.
+A good sentence for a lesson is one in which something happens: the network is not too sure of the correction, ablating a head undoes
+it, other attention changes the text, another token leads elsewhere. The candidates are our own
+(``training/documents/templates/lessons/sentences.csv``). Each one that the network corrects is judged by these four questions; the
+answers are part of the result, so that a reader sees why a sentence was chosen. ``python -m training documents`` writes the plans.
 """
 
 import csv
-import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 import numpy as np
-
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
 
 from model import Corrector
 from model.analysis import heads as of_heads
@@ -28,39 +21,16 @@ from model.analysis.forks import alternative_continuation
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.replacing import UNIFORM, replaced_for_change
 from model.trace.interventions import Head
-from ui.wording.numbers_text import probability
-from viz.labels import log_odds, visible_token
+from training.documents import lessons
+from training.measure.report import write_numbers
+from viz.labels import log_odds, probability, visible_token
 
-SENTENCES = Path(__file__).parents[1] / "training" / "documents" / "lessons" / "sentences.csv"
+SENTENCES = Path(lessons.__file__).parent / "templates" / "lessons" / "sentences.csv"
 ASKED = 8  # candidates that are asked the four questions: those that it is least sure of
 # Nats between fixing and keeping: surer, and nothing that one does changes a number on the screen.
-MARGIN = (
-    1.0,
-    9.0,
-)
+MARGIN = (1.0, 9.0)
 STRONGEST = 5  # heads, as the laboratory switches them off
 CROSS = "cross_attention"
-
-
-@click.command()
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="What was found.")
-def main(model, json_path):
-    """Choose a sentence, say why, and measure what the plans say of it."""
-    corrector = Corrector.load(model)
-    judged = sorted(judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
-    if not judged:
-        raise click.ClickException("the network corrects none of the sentences")
-    for each in judged:
-        print(
-            f"{each.score} of 4: {each.typed} · margin {each.margin:.1f} nats · undone by {len(each.undone_by)} heads"
-        )
-    with SENTENCES.open(encoding="utf-8") as file:
-        asked_of = sum(1 for _ in file) - 1
-    found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
-    found |= facts_of(corrector, judged[0])
-    if json_path:
-        json_path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -116,8 +86,9 @@ def judge(corrector: Corrector, sentence, number: int) -> Judged:
         bool(replaced),
         fork.text not in (None, text),
     )
-    named = [list(map(name_of, found)) for found in (undone, replaced)]
-    return Judged(source, text, number, float(effects.observed), *named, fork.text, sum(answers))
+    undone_by, replaced_by = (list(map(name_of, heads)) for heads in (undone, replaced))
+    score = sum(answers)
+    return Judged(source, text, number, float(effects.observed), undone_by, replaced_by, fork.text, score)
 
 
 def name_of(head: Head) -> str:
@@ -247,5 +218,21 @@ def head_of(name: str) -> Head:
     return Head(kind, int(layer) - 1, int(head) - 1)
 
 
-if __name__ == "__main__":
-    main()
+@click.command("lesson")
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All facts.")
+def command(model: str, json_path: Path | None) -> None:
+    """Choose the sentence of the lesson plans, print why, and measure the facts that the plans state of it."""
+    corrector = Corrector.load(model)
+    judged = sorted(judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
+    if not judged:
+        raise click.ClickException("the network corrects none of the sentences")
+    for each in judged:
+        undone = f"undone by {len(each.undone_by)} heads"
+        click.echo(f"{each.score} of 4: {each.typed} · margin {each.margin:.1f} nats · {undone}")
+    with SENTENCES.open(encoding="utf-8") as file:
+        asked_of = sum(1 for _ in file) - 1
+    found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
+    found |= facts_of(corrector, judged[0])
+    if json_path:
+        write_numbers(json_path, found)

@@ -1,25 +1,21 @@
-"""Does attention matter? Over many edits: does what is looked at most, by any method, matter most when it is left out?
-
-    python benchmarks/error_pairs.py SENTENCES pairs.csv --sentences 1500
-    python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000] [--keep assets/transformer] [--json FILE]
+"""``python -m training agreement``: how well attribution methods agree with occlusion over many edits.
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
-character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, in a file
-of its own for each weights, so a run that was stopped goes on; the lines hold numbers and no text. The tables have 95% intervals that know which edits come
-from one sentence (``model.analysis.tally``).
+character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are 95% and know which edits come from one sentence
+(``model.analysis.tally``).
+
+Reference: "Attention is not Explanation" (Jain and Wallace, 2019), and its reply by Wiegreffe and Pinter (2019).
 """
 
 import csv
 import json
-import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
 from model.analysis.contrasts import contrast_of_change
@@ -30,50 +26,35 @@ from model.analysis.ranks import shared_top
 from model.analysis.tally import Estimate, Tally
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreement
-from training.documents.attention import tables
+from training.documents.render import content
+from training.documents.sources import Sources
+from training.measure.report import write_numbers
+
+Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
 
-@click.command()
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-@click.option("--edits", default=1000, show_default=True)
-@click.option("--model", default="transformer", show_default=True)
-@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="A model folder.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
-def main(file, out, edits, model, keep, json_path):
-    """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets what the app says about methods."""
-    out.mkdir(parents=True, exist_ok=True)
-    weights = of_weights(fingerprint(find_model_folder(model)))
-    path = out / f"edits-{weights}.jsonl"
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    if len(rows) < edits:
-        corrector = Corrector.load(model)
-        first = 1 + max((row["pair"] for row in rows), default=-1)
-        with (
-            file.open(encoding="utf-8", newline="") as stream,
-            path.open("a", encoding="utf-8") as kept,
-        ):
-            for number, pair in enumerate(csv.DictReader(stream)):
-                if number < first or len(rows) >= edits:
-                    continue
-                found = list(ask(corrector, number, pair["src"]))
-                rows += found
-                kept.writelines(json.dumps(row) + "\n" for row in found)
-                kept.flush()
-                click.echo(f"\r{len(rows)}/{edits} edits", nl=False, err=True)
-    if not rows:
-        click.echo("no edits")
-        return
-    found = numbers_of(rows, weights)
-    click.echo(tables(found))
-    if json_path:
-        json_path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if keep:
-        write_agreement(keep, agreement_of(rows, weights))
+def edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
+    """``count`` edits of the pairs in ``file``, or all; those that ``kept`` has already are not asked again."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
+    if len(rows) >= count:
+        return rows
+    corrector = Corrector.load(model)
+    first = 1 + max((row["pair"] for row in rows), default=-1)
+    with file.open(encoding="utf-8", newline="") as stream, kept.open("a", encoding="utf-8") as lines:
+        for number, pair in enumerate(csv.DictReader(stream)):
+            if number < first or len(rows) >= count:
+                continue
+            found = list(ask(corrector, number, pair["src"]))
+            rows += found
+            lines.writelines(json.dumps(row) + "\n" for row in found)
+            lines.flush()
+            click.echo(f"\r{len(rows)}/{count} edits", nl=False, err=True)
+    return rows
 
 
-def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:
-    """How well each method agreed with leaving characters out."""
+def agreement_of(rows: list[Row], fingerprint: str) -> CorpusAgreement:
+    """The agreement of each method with occlusion, as the app shows it."""
     methods = {}
     for name in methods_of(rows):
         correlation, first = (measured(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (0, 1))
@@ -83,13 +64,13 @@ def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:
     return CorpusAgreement(fingerprint, len(rows), len({row["pair"] for row in rows}), methods)
 
 
-def methods_of(rows: list[dict]) -> list[str]:
-    """The methods that were asked about every edit: one that came later may be missing from the first ones."""
+def methods_of(rows: list[Row]) -> list[str]:
+    """The methods that every edit has: one that came later may be missing from the first ones."""
     return [name for name in rows[0]["methods"] if all(name in row["methods"] for row in rows)]
 
 
-def ask(corrector: Corrector, number: int, text: str):
-    """A row for each edit of the text's first sentence."""
+def ask(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
+    """A row for each edit of the text's first sentence, ``number`` its pair."""
     sentences = corrector.correct(text).sentences
     if not sentences or not sentences[0].changes:
         return
@@ -103,7 +84,7 @@ def ask(corrector: Corrector, number: int, text: str):
         if sizes.size < 2:
             continue
         compared = {name: agreement(each, reference) for name, each in found.items() if name != REFERENCE}
-        cross = sentence.trace.cross_attention[:, :, contrast.row, :-1].mean(axis=1)  # (L, S)
+        cross = sentence.trace.attention("cross_attention")[:, :, contrast.row, :-1].mean(axis=1)  # (L, S)
         heads = head_effects(corrector, source, target, change)
         yield {
             "pair": number,
@@ -119,8 +100,8 @@ def ask(corrector: Corrector, number: int, text: str):
         }
 
 
-def numbers_of(rows: list[dict], fingerprint: str) -> dict:
-    """All that was measured, as ``(mean, half the 95% interval)``; what ``training.documents.attention`` writes tables of."""
+def numbers_of(rows: list[Row], fingerprint: str) -> dict:
+    """All measures as ``(mean, half the 95% interval)``, by the names of ``docs/numbers/attention.json``."""
     names = methods_of(rows)
     layers = range(len(rows[0]["layers"]))
     kinds = defaultdict(list)
@@ -155,8 +136,8 @@ def numbers_of(rows: list[dict], fingerprint: str) -> dict:
     }
 
 
-def _of_kind(rows: list[dict], names: list[str], layers: range) -> dict:
-    """How often the same first character is named in edits of one kind, by method and by layer."""
+def _of_kind(rows: list[Row], names: list[str], layers: range) -> dict:
+    """Share of edits of one kind in which the same first character is named, by method and by layer."""
     return {
         "edits": len(rows),
         "methods": {name: mean_and_margin(rows, lambda row, n=name: row["methods"][n][1]) for name in names},
@@ -164,13 +145,13 @@ def _of_kind(rows: list[dict], names: list[str], layers: range) -> dict:
     }
 
 
-def mean_and_margin(rows: list[dict], value_of: Callable) -> tuple[float, float]:
+def mean_and_margin(rows: list[Row], value_of: Callable) -> tuple[float, float]:
     """A mean with half its 95% interval."""
     found = measured(rows, value_of)
     return round(float(found.mean), 4), round(float(found.margin), 4)
 
 
-def measured(rows: list[dict], value_of: Callable) -> Estimate:
+def measured(rows: list[Row], value_of: Callable) -> Estimate:
     """The mean of a value over edits; sentences are what was drawn, not edits."""
     by_sentence = defaultdict(list)
     for row in rows:
@@ -183,5 +164,28 @@ def measured(rows: list[dict], value_of: Callable) -> Estimate:
     return tally.estimate()
 
 
-if __name__ == "__main__":
-    main()
+@click.command("agreement")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Keeps the edits."
+)
+@click.option("--edits", default=1000, show_default=True)
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="A model folder.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
+def command(file: Path, out: Path, edits: int, model: str, keep: Path | None, json_path: Path | None) -> None:
+    """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets the app's numbers on methods.
+
+    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes on.
+    """
+    weights = of_weights(fingerprint(find_model_folder(model)))
+    rows = edits_of(file, out / f"edits-{weights}.jsonl", edits, model)
+    if not rows:
+        click.echo("no edits")
+        return
+    found = numbers_of(rows, weights)
+    click.echo(content(Sources(given={"attention": found}), "attention-all"))
+    if json_path:
+        write_numbers(json_path, found)
+    if keep:
+        write_agreement(keep, agreement_of(rows, weights))

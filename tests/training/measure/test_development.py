@@ -1,14 +1,13 @@
 """The development sets are well formed, and their measure says what it should."""
 
 import csv
-import doctest
 import unicodedata
 
 import pytest
 
-from benchmarks import development
-from benchmarks.development import (
-    FOLDER,
+from training.documents.render import content
+from training.documents.sources import Sources
+from training.measure.development import (
     Result,
     SetCounts,
     SetRow,
@@ -17,9 +16,9 @@ from benchmarks.development import (
     counts_as_json,
     read_rows,
 )
-from training.documents.sets import development_table
+from training.measure.error_pairs import OWN_SETS
 
-PATHS = sorted(FOLDER.glob("sets/*.csv"))
+PATHS = sorted(OWN_SETS.glob("sets/*.csv"))
 ROW = SetRow("slips", "doubled", "우리리는 밥을 먹었다", "우리는 밥을 먹었다")
 RIGHT = SetRow("slips", "right", "산 책을 읽었다", "산 책을 읽었다")
 
@@ -59,12 +58,7 @@ def test_harm_is_a_change_of_what_was_right(row, corrected, exact, harmed):
 def test_counts():
     results = [Result(ROW, ROW.right), Result(ROW, ROW.wrong), Result(RIGHT, "산책을 읽었다")]
     assert count(results) == SetCounts(wrong=2, exact=1, left=1, right=1, untouched=0, harmed=1)
-    table = development_table(counts_as_json(by_set_and_kind(results))).splitlines()
+    sets = counts_as_json(by_set_and_kind(results))
+    table = content(Sources(given={"development": {"sets": sets}}), "development").splitlines()
     assert table[2] == "| **slips** |  | 2 | 1 (50.0%) | 1 | 1 | 0 (0%) | 1 |"
     assert table[3].startswith("|  | doubled | 2 |")
-
-
-def test_examples_are_true():
-    found = doctest.testmod(development)
-    assert found.attempted
-    assert not found.failed

@@ -1,19 +1,12 @@
-"""How well is each kind of mistake mended, and what is harmed? All development sets at once, kind by kind.
+"""``python -m training development``: how much of each kind of mistake is mended, and what is harmed, in our own sets.
 
-    python benchmarks/development.py [--model transformer] [--minimum-confidence 0.8] [--out results.json] [--counts counts.json]
-    python benchmarks/development.py slips norm
-
-The sets are the files of ``sets/`` and those beside this one: CSV with the columns ``src,tgt`` (where both are the same, the text is
-right) and, in ``sets/``, ``kind,note``. ``--practised-norm`` leaves the words that are held out of practice out of the norm's tables,
-too, which the weighing asks. Prints a Markdown table: a line for each set, and under it one for each kind. ``--out``
-writes the numbers and every row that is not as it should be.
+The sets are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where both are the same, the text is
+right) and, in ``sets/``, ``kind,note``.
 """
 
 import csv
 import itertools
-import json
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -22,12 +15,12 @@ from pathlib import Path
 
 import click
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from model.text.changes import Change, find_changes
-from training.documents.sets import development_table
+from training.documents.render import content
+from training.documents.sources import Sources
+from training.measure.error_pairs import OWN_SETS
+from training.measure.report import write_numbers
 
-FOLDER = Path(__file__).parent
 TOGETHER = 1024  # rows: many of one length waste little padding
 
 
@@ -146,13 +139,15 @@ def failures(results: Sequence[Result]) -> list[dict]:
 
 def find_sets(names: Sequence[str]) -> list[Path]:
     """The files of these sets, or of all. Raises click.ClickException for a name that is none."""
-    paths = {path.stem: path for path in (*sorted(FOLDER.glob("sets/*.csv")), *sorted(FOLDER.glob("*.csv")))}
+    paths = {
+        path.stem: path for path in (*sorted(OWN_SETS.glob("sets/*.csv")), *sorted(OWN_SETS.glob("*.csv")))
+    }
     if unknown := set(names) - set(paths):
         raise click.ClickException(f"no set {', '.join(sorted(unknown))}; there are {', '.join(paths)}")
     return [paths[name] for name in names] or list(paths.values())
 
 
-@click.command()
+@click.command("development")
 @click.argument("names", nargs=-1)
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option("--minimum-confidence", type=click.FloatRange(0, 1), help="[default: the model's own]")
@@ -162,8 +157,12 @@ def find_sets(names: Sequence[str]) -> list[Path]:
 @click.option(
     "--counts", "counted", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file without texts."
 )
-def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
-    """Measure a model on the sets NAMES, or on all."""
+def command(names, model, minimum_confidence, limit, practised_norm, out, counted):
+    """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its kinds.
+
+    --out gets the numbers and every row that is not as it should be. --practised-norm leaves words that are held out of practice out of
+    the norm's tables, too.
+    """
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector
@@ -173,8 +172,8 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
     started = time.perf_counter()
     with without_held_out() if practised_norm else nullcontext():
         results = correct(corrector, list(read_rows(paths, limit)))
-    counts = by_set_and_kind(results)
-    click.echo(development_table(counts_as_json(counts)))
+    sets = counts_as_json(by_set_and_kind(results))
+    click.echo(content(Sources(given={"development": {"sets": sets}}), "development"))
     run = {
         "model": corrector.name,
         "fingerprint": corrector.fingerprint,
@@ -182,16 +181,8 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
     }
     taken = time.perf_counter() - started
     click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
-    numbers = {**run, "sets": counts_as_json(counts)}
+    numbers = {**run, "sets": sets}
     if counted:
-        write(counted, numbers)
+        write_numbers(counted, numbers)
     if out:
-        write(out, {**numbers, "failures": failures(results)})
-
-
-def write(path: Path, content: dict) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        write_numbers(out, {**numbers, "failures": failures(results)})

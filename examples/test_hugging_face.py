@@ -17,8 +17,12 @@ from transformers import (
     BertModel,
     GPT2Config,
     GPT2LMHeadModel,
+    GptOssConfig,
+    GptOssForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
+    LongT5Config,
+    LongT5ForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
     MistralConfig,
@@ -26,6 +30,8 @@ from transformers import (
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
+    WhisperConfig,
+    WhisperForConditionalGeneration,
 )
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -300,3 +306,65 @@ def test_what_cannot_be_traced_so_is_told():
         ValueError, match="BertModel is an encoder, which has no target: give both texts as one"
     ):
         from_transformers(bert(len(tokenizer)), tokenizer, "the cat", " sat")
+
+
+NARROW = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+
+
+def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
+    tokenizer = trained("bytes")
+    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4, "head_dim": 8}
+    model = GptOssForCausalLM(
+        GptOssConfig(vocab_size=len(tokenizer), **NARROW, **experts, num_key_value_heads=1)
+    )
+    trace = from_transformers(model, tokenizer, TEXT)
+    assert trace.sinks == ("decoder_attention",)
+    assert trace.windows == (3, -1)  # every other layer looks at all that came before
+    assert (trace.sink("decoder_attention") > 0.01).all()
+    np.testing.assert_allclose(
+        trace.sink("decoder_attention") + trace.decoder_attention.sum(-1), 1, atol=1e-5
+    )
+    assert_travels(trace, tmp_path)
+    assert b'"sink": 1' in explore(trace).page
+
+
+def test_attention_in_blocks_is_refused_with_its_layer():
+    tokenizer = trained("pieces")
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "local_radius": 3}
+    model = LongT5ForConditionalGeneration(LongT5Config(vocab_size=len(tokenizer), **sizes, **MARK_IDS))
+    with pytest.raises(TraceError, match=r"encoder_attention should have layers .* in layer 0.* in blocks"):
+        from_transformers(model, tokenizer, TEXT, "a dog")
+
+
+def test_a_decoder_alone_tells_its_prompt_from_what_it_wrote(tmp_path):
+    tokenizer = trained("bytes")
+    model = gpt2(len(tokenizer))
+    given = len(tokenizer(TEXT).input_ids)
+    trace = from_transformers(model, tokenizer, TEXT, max_new_tokens=4, eos_token_id=END + 999)
+    assert trace.prompt == given and len(trace.target_tokens) == given + 3
+    np.testing.assert_allclose(  # without sampling each token is the likeliest
+        trace.log_probabilities[given - 1 :],
+        np.log(trace.alternative_probabilities[given - 1 :, 0]),
+        atol=1e-5,
+    )
+    assert_travels(trace, tmp_path)
+    assert from_transformers(model, tokenizer, TEXT, " a dog").prompt == given
+    assert from_transformers(model, tokenizer, TEXT).prompt == 0
+
+
+def whisper(size: int) -> WhisperForConditionalGeneration:
+    sides = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2}
+    widths = {"d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "decoder_attention_heads": 2}
+    positions = {"max_source_positions": 50, "max_target_positions": 32, "num_mel_bins": 8}
+    return WhisperForConditionalGeneration(
+        WhisperConfig(vocab_size=size, **sides, **widths, **positions, **MARK_IDS)
+    )
+
+
+@pytest.mark.parametrize("open_model", [laboratory_of, lambda *given: from_transformers(*given, "the cat")])
+def test_a_model_of_sounds_or_without_its_tokenizer_is_refused(open_model):
+    tokenizer = trained("bytes")
+    with pytest.raises(ValueError, match="should read a text, but Whisper.* reads input_features"):
+        open_model(whisper(len(tokenizer)), tokenizer)
+    with pytest.raises(ValueError, match="tokenizer should be the model's own one, received NoneType"):
+        open_model(gpt2(len(tokenizer)), None)

@@ -83,5 +83,7 @@ def test_heads_in_the_place_of_rows_are_refused():
             return self.out(torch.einsum("bqhk,bkhd->bqhd", weights, heads).reshape(1, -1, WIDTH))
 
     for length in (2, 3):
-        with pytest.raises(TraceError, match="attention should be heard, received softmaxes of the shapes"):
+        with pytest.raises(
+            TraceError, match="attention should be captured, received softmaxes of the shapes"
+        ):
             trace_torch(seeded(Turned), SOURCE[:, :length])

@@ -22,13 +22,13 @@ def test_a_layer_that_cannot_be_heard_is_not_left_out_silently():
             state = functional.scaled_dot_product_attention(state, state, state)
             return self.out(flex_attention.flex_attention(state, state, state)[:, 0])
 
-    message = r"heard in each layer, received 1 softmaxes. flex_attention, behind 1 softmaxes .* fused"
+    message = r"captured in each layer, received 1 softmaxes. flex_attention, after 1 captured .* fused"
     with torch.no_grad(), pytest.raises(TraceError, match=message):
         trace_torch(seeded(Flexible), SOURCE)
 
 
 def test_what_cannot_be_traced_is_told_why():
-    with pytest.raises(TraceError, match="attention should be heard, received no softmax"):
+    with pytest.raises(TraceError, match="attention should be captured, received no softmax"):
         trace_torch(nn.Embedding(VOCABULARY, WIDTH), SOURCE)
     with pytest.raises(
         TraceError, match=r"the source should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"

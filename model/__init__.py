@@ -3,7 +3,7 @@
 Most callers need only ``from see_attention.model import Corrector``; in a checkout that is not installed the package is ``model``.
 Importing it is quick, because it loads no TensorFlow.
 ``Corrector.load`` loads it only for a model without a graph. The first question about gradients loads it, too. ``trace_keras``,
-``trace_torch``, ``trace_jax`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to
+``trace_torch`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to
 ``analysis``.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
@@ -12,12 +12,10 @@ networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use 
 
 import os
 
-from model.adapters.jax import trace_jax
 from model.adapters.keras import trace_keras
-from model.adapters.laboratory import laboratory_of
+from model.adapters.own_network import Vocabulary, laboratory_of
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
-from model.adapters.vocabulary import Vocabulary
 from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
@@ -46,7 +44,6 @@ __all__ = [
     "Vocabulary",
     "from_transformers",
     "laboratory_of",
-    "trace_jax",
     "trace_keras",
     "trace_torch",
 ]

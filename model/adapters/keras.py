@@ -1,34 +1,38 @@
-"""Traces of Keras networks, on TensorFlow, JAX or PyTorch: ``trace_keras`` listens to one pass.
+"""Traces of Keras networks on TensorFlow, JAX or PyTorch: ``trace_keras`` captures the attention of one pass.
 
-B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary.
+B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, H heads, Q query and K key positions.
 """
 
 import inspect
-import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, stretched, with_masks, without_output
-from model.adapters.keras_listening import listening
-from model.adapters.listening import Ear, what_was_heard
-from model.adapters.outputs import (
+from model.adapters.capture import Capture, check_same_pass, loaded, replaced, replaced_everywhere
+from model.adapters.torch import spelled_out
+from model.adapters.trace_building import (
+    Building,
+    CapturedPass,
+    Lengths,
     Output,
+    Side,
     Token,
-    answer,
-    first_output,
+    captured_pass,
     names,
-    of_one_side,
-    padding_of,
-    probabilities,
+    stretched,
 )
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
-Inputs = Callable[..., Any]  # (source, target) -> what the model is called with
+Inputs = Callable[..., Any]  # (source, target) -> the arguments of the model
+# Fused attention that is replaced by its steps.
+TORCH_FUSED = ("torch.nn.functional", "scaled_dot_product_attention")
+JAX_FUSED = ("jax.nn", "dot_product_attention")
 
 
 def trace_keras(
@@ -43,27 +47,29 @@ def trace_keras(
     heads: int | None = None,
     output: Output | None = None,
 ) -> AttentionTrace:
-    """One pass of a Keras network, seen from outside: a subclassed or functional model, or one of KerasHub, with ``keras.layers`` or
-    with attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
+    """Trace one eager pass of a Keras network: subclassed, functional, or of KerasHub.
+
+    Captured are ``keras.layers``, fused attention and every softmax. ``training`` is False where the model takes it.
 
     >>> trace_keras(transformer, [5, 3, 9, 0], [1, 7, 8, 2], token=words)  # doctest: +SKIP
 
     Args:
         source: S ids of one sentence; padding may stand at its end.
         target: 1 + T ids, the start mark first: the decoder reads all but the last, and produces all but the first.
-            None for an encoder, a classifier, or a decoder alone (then ``source`` is what it reads).
-        token: what names an id: a function, a list or a dictionary, such as a tokenizer's ``id_to_token``.
+            None for an encoder, a classifier, or a decoder alone (then it reads ``source``).
+        token: names an id: a function, a list or a dictionary, such as a tokenizer's ``id_to_token``.
         target_token: the same for the target, where it has a vocabulary of its own.
-        inputs: what the model is called with, from the source (1, S) and what the decoder reads (1, T). A tuple is
-            several arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed
-            as the model's ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
+        inputs: the model's arguments, from the source (1, S) and the read target (1, T). A tuple is several arguments:
+            ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed as the model's
+            ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
         pad: the id of padding, which stands at the end of a text; None where no id is padding.
-        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in layers of their own
-            that are called with the same arguments are found without it.
-        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
-            first one of that shape; ``lambda returned: None`` for a body without an output layer.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
+            layers of their own that are called with the same arguments are joined without it.
+        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
+            default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
 
-    Raises TraceError, which says why, where no attention was heard.
+    Raises:
+        TraceError: for attention that cannot be captured, and for a pass that differs from the network's own.
     """
     if not hasattr(model, "call"):
         advice = "Give the model itself, not a function of it such as tf.function(model)"
@@ -72,125 +78,28 @@ def trace_keras(
     written = None if target is None else _sentence("target", target)
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
-    labels = names(token, pad), names(token if target_token is None else target_token, pad)
-    (heard, lengths), logits, ear = _pass(model, ids, written, inputs, pad, output)
-    again = partial(_second_pass, model, ids, written, inputs, pad)
-    found = sorted_by_kind(heard, lengths, again, heads)
-    kinds: dict[str, Any] = found.attention
-    if not kinds:
-        raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
-    ear.tell_missed()
+    call, first = KerasCall(model, inputs, pad), (len(ids), None if written is None else len(written) - 1)
+
+    def run(lengths: Lengths) -> CapturedPass:
+        sides = [stretched(ids, lengths[0])]
+        if written is not None and lengths[1] is not None:
+            sides.append(stretched(written, lengths[1] + 1)[:-1])
+        with captured(model) as capture:
+            returned = call(sides)
+        if lengths == first:
+            check_same_pass(own, returned, model.name)
+        return captured_pass(capture, lengths, returned, output)
+
+    own = call([ids] if written is None else [ids, written[:-1]])  # makes the weights, too
+    side = Side(ids, names(token, pad), pad)
     if written is None:
-        return of_one_side(found, ids, logits, labels[0], pad)
-    trace = AttentionTrace(
-        source_tokens=tuple(map(labels[0], ids)),
-        target_tokens=tuple(map(labels[1], written[1:])),
-        decoder_input_tokens=tuple(map(labels[1], written[:-1])),
-        source_padding=tuple(padding_of("the source", ids, pad)),
-        target_padding=tuple(padding_of("the target", written[1:], pad)),
-        **kinds,
-        **probabilities(logits, written[1:], labels[1]),
-    )
-    return with_masks(trace, found.masked)
-
-
-def _second_pass(
-    model: Any,
-    ids: np.ndarray,
-    written: np.ndarray | None,
-    inputs: Inputs | None,
-    pad: int | None,
-    lengths: Lengths,
-) -> HeardPass:
-    """A pass with other ``lengths``, which ``sorted_by_kind`` needs where shapes do not tell what is what."""
-    source, target = lengths
-    other = None if written is None or target is None else stretched(written, target + 1)
-    return _pass(model, stretched(ids, source), other, inputs, pad)[0]
-
-
-def _pass(
-    model: Any,
-    ids: np.ndarray,
-    written: np.ndarray | None,
-    inputs: Inputs | None,
-    pad: int | None,
-    output: Output | None = None,
-) -> tuple[HeardPass, np.ndarray | None, Ear]:
-    """What was heard, the output (T, V) where there is one, and what heard it."""
-    import keras
-
-    tensors = [keras.ops.convert_to_tensor(ids[None])]
-    if written is not None:
-        tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
-    given, named = by_name(model, arguments_of(model, tensors, inputs, pad))
-    # The first call makes the weights, for which some backends call layers more than once.
-    if not model.built:
-        model(*given, **named)
-    with listening(model) as ear:
-        returned = model(*given, **named)
-    if ear.is_random:
-        warnings.warn(
-            "dropout is on in this pass, so another one gives other weights: pass training=False to its layers",
-            stacklevel=3,
-        )
-    lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
-    logits = first_output(returned, lengths[1] or lengths[0], output)
-    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
-
-
-def arguments_of(
-    model: Any, tensors: list[Any], inputs: Inputs | None, pad: int | None = None
-) -> tuple[Any, ...]:
-    """The arguments of the model's call, from the ids of one side or of both."""
-    if inputs is not None:
-        given = inputs(*tensors)
-        return given if isinstance(given, tuple) else (given,)
-    if isinstance(inputs_by_name := getattr(model, "_inputs_struct", None), dict):
-        return ({name: _named_input(name, tensors, pad) for name in inputs_by_name},)
-    if len(tensors) == 1:
-        return tuple(tensors)
-    if getattr(model, "inputs", None):  # a functional model
-        return (tensors,)
-    asked = [
-        each
-        for each in _parameters(model)
-        if each.default is each.empty
-        and each.kind is each.POSITIONAL_OR_KEYWORD
-        and each.name not in ("training", "mask")
-    ]
-    return tuple(tensors) if len(asked) > 1 else (tuple(tensors),)
-
-
-def _named_input(name: str, tensors: list[Any], pad: int | None) -> Any:
-    """An input in the names of KerasHub: ids, which of them are no padding, or which of two texts they belong to."""
-    from keras import ops
-
-    ids = tensors[-1] if name.startswith("decoder") else tensors[0]
-    if "padding_mask" in name:
-        return ops.ones_like(ids) if pad is None else ops.cast(ops.not_equal(ids, pad), ids.dtype)
-    return ops.zeros_like(ids) if "segment" in name else ids
-
-
-def _parameters(model: Any) -> list[inspect.Parameter]:
-    return list(inspect.signature(model.call).parameters.values())
-
-
-def by_name(model: Any, arguments: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
-    """What is passed by place and what by its name: Keras takes only tensors by place. ``training`` is False where ``call``
-    takes it and ``arguments`` leave it open."""
-    names = [each.name for each in _parameters(model)]
-    places = next(
-        (n for n, each in enumerate(arguments) if each is None or isinstance(each, bool | str)),
-        len(arguments),
-    )
-    named = dict(zip(names[places:], arguments[places:], strict=False))
-    if "training" in names[len(arguments) :]:
-        named["training"] = False
-    return list(arguments[:places]), named
+        return Building(run(first), side, None, run, heads).trace()
+    read = Side(written[:-1], names(target_token or token, pad), pad)
+    return Building(run(first), side, read, run, heads).trace(written[1:])
 
 
 def _sentence(name: str, ids: Any) -> np.ndarray:
-    """(S,) int32; raises TraceError for a batch of several sentences, of which one has to be chosen."""
+    """(S,) int32; raises TraceError for a batch of several sentences."""
     found = plain_array(name, ids)
     if found.ndim == 2 and len(found) == 1:
         found = found[0]
@@ -200,3 +109,129 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
             name, "be the ids of one sentence", f"{found.dtype} of the shape {found.shape}", advice
         )
     return found.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class KerasCall:
+    """Calls a model with the ids of one side, or of both."""
+
+    model: Any
+    inputs: Inputs | None = None
+    pad: int | None = None
+
+    def __call__(self, sides: Sequence[Any]) -> Any:
+        """The returned value for ids (S,) and (T,), or for those of one sequence."""
+        from keras import ops
+
+        parameters = list(inspect.signature(self.model.call).parameters.values())
+        arguments = self._arguments(
+            [ops.convert_to_tensor(np.array([ids], np.int32)) for ids in sides], parameters
+        )
+        by_name = [each.name for each in parameters]
+        # Keras takes only tensors by position.
+        plain = (n for n, each in enumerate(arguments) if each is None or isinstance(each, bool | str))
+        count = next(plain, len(arguments))
+        named = dict(zip(by_name[count:], arguments[count:], strict=False))
+        if "training" in by_name[len(arguments) :]:
+            named["training"] = False
+        return self.model(*arguments[:count], **named)
+
+    def _arguments(self, tensors: list[Any], parameters: list[inspect.Parameter]) -> tuple[Any, ...]:
+        if self.inputs is not None:
+            given = self.inputs(*tensors)
+            return given if isinstance(given, tuple) else (given,)
+        if isinstance(by_name := getattr(self.model, "_inputs_struct", None), dict):
+            return ({name: self._named_input(name, tensors) for name in by_name},)
+        if len(tensors) == 1:
+            return tuple(tensors)
+        if getattr(self.model, "inputs", None):  # a functional model
+            return (tensors,)
+        asked = [
+            each
+            for each in parameters
+            if each.default is each.empty
+            and each.kind is each.POSITIONAL_OR_KEYWORD
+            and each.name not in ("training", "mask")
+        ]
+        return tuple(tensors) if len(asked) > 1 else (tuple(tensors),)
+
+    def _named_input(self, name: str, tensors: list[Any]) -> Any:
+        """An input in the names of KerasHub: ids, their padding mask, or the text that they belong to."""
+        from keras import ops
+
+        ids = tensors[-1] if name.startswith("decoder") else tensors[0]
+        if "padding_mask" in name:
+            return (
+                ops.ones_like(ids) if self.pad is None else ops.cast(ops.not_equal(ids, self.pad), ids.dtype)
+            )
+        return ops.zeros_like(ids) if "segment" in name else ids
+
+
+@contextmanager
+def captured(model: Any) -> Iterator[Capture]:
+    """Capture each softmax of Keras or its backend inside the ``with``; fused attention is computed step by step."""
+    import keras
+
+    capture, layers, parts = Capture(), keras.layers, list(model._flatten_layers())
+    with ExitStack() as stack:
+        for owner, name in loaded([TORCH_FUSED]):
+            stack.enter_context(replaced_everywhere(owner, name, spelled_out(capture), parts))
+        for owner, name in loaded([JAX_FUSED]):
+            attend = spelled_out_jax(capture.softmax(owner.softmax))
+            stack.enter_context(replaced_everywhere(owner, name, attend, parts))
+        capture.replace_softmaxes(stack, parts)
+        stack.enter_context(replaced(layers.Layer, "__call__", capture.layer_call(layers.Layer.__call__)))
+        softmax = capture.softmax(layers.Softmax.call, _of_softmax_layer)
+        stack.enter_context(replaced(layers.Softmax, "call", softmax))
+        stack.enter_context(eager_functions())
+        yield capture
+
+
+def _of_softmax_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:
+    axis = layer.axis
+    return result, axis[0] if isinstance(axis, list | tuple) else axis
+
+
+@contextmanager
+def eager_functions() -> Iterator[None]:
+    """Functions that TensorFlow or JAX would compile run as plain Python, so that their numbers can be read."""
+    import keras
+
+    if keras.backend.backend() == "jax":
+        with sys.modules["jax"].disable_jit():
+            yield
+    elif keras.backend.backend() == "tensorflow":
+        configuration = sys.modules["tensorflow"].config
+        before = configuration.functions_run_eagerly()
+        configuration.run_functions_eagerly(True)
+        try:
+            yield
+        finally:
+            configuration.run_functions_eagerly(before)
+    else:
+        yield
+
+
+def spelled_out_jax(softmax: Callable[..., Any]) -> Callable[..., Any]:
+    """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax``."""
+    import jax.numpy as jnp
+
+    def attended(
+        query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, *,
+        scale: float | None = None, is_causal: bool = False, **others: Any,
+    ) -> Any:  # fmt: skip
+        groups, length = query.shape[-2] // key.shape[-2], (query.shape[-3], key.shape[-3])
+        keys, values = (jnp.repeat(each, groups, axis=-2) for each in (key, value))
+        scores = jnp.einsum("...qhd,...khd->...hqk", query, keys)
+        scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+        seen = jnp.ones(length, bool) if mask is None else mask
+        if is_causal:
+            seen = seen & jnp.tri(*length, dtype=bool)
+        if (window := others.get("local_window_size")) is not None:
+            before, after = (window, window) if isinstance(window, int) else window
+            offset = jnp.arange(length[1]) - jnp.arange(length[0])[:, None]
+            seen = seen & (offset >= -before) & (offset <= after)
+        scores = jnp.where(seen, scores if bias is None else scores + bias, jnp.finfo(scores.dtype).min)
+        return jnp.einsum("...hqk,...khd->...qhd", softmax(scores, axis=-1), values)
+
+    return attended

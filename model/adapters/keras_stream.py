@@ -1,38 +1,192 @@
-"""The residual stream of a Transformer in Keras, found by the numbers of one pass.
+"""The residual stream of a Keras Transformer (Vaswani et al. 2017), read from the calls of its layers in one pass.
 
-Tutorials, courses and KerasHub call their layers by other names and nest them in other ways. But they compute the same (Vaswani et al.
-2017), so each part is found by what it did. For example, a head's queries and keys are the two linear layers whose products give the
-weights that the softmax returned, and a feed-forward network is what reads the stream behind attention. What was found is then walked in
-NumPy, and has to give the network's own logits for other sentences (``own_stream.checked``).
+The four Dense layers of each attention are read by the names that their layer gives them, or are said in the argument
+``attention``. Normalisations and feed-forward networks are the layers that read the stream next. The parts are then
+walked in NumPy, and the walk has to give the network's own logits for other sentences.
 
-S source tokens, T tokens that the decoder reads, N of either; H heads, Q query and K key positions, D d_model, V vocabulary.
+S source tokens, T tokens that the decoder reads, N rows of either; H heads, d their width, Q query and K key positions,
+L layers, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from itertools import permutations
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.keras_finding import Finding, Recorded
-from model.adapters.keras_parts import apart, ids_in_tables, table
-from model.adapters.own_stream import Built, OwnStream, checked
-from model.trace.patches import ATTENTIONS
+from model.activations.sublayers import kind_side
+from model.adapters.capture import replaced
+from model.adapters.own_passes import DECODER_KIND, Ids
+from model.adapters.own_stream import (
+    NO_NORMALISATION,
+    Built,
+    NoStreamError,
+    OwnStream,
+    check_logits,
+    checked,
+    insides_of_taps,
+    turned,
+)
+from model.stored.config import ATTENTION_PATHS
+from model.trace.laboratory_data import Insides, Zeroed
+from model.trace.output_weights import Normalisation
+from model.trace.patches import ATTENTIONS, FEED_FORWARDS, SUBLAYERS
 
-_IDS, _FEWEST = 8, 5  # tokens of the sentences that are tried
+Declared = Sequence[tuple[Any, Any, Any, Any]]  # (query, key, value, output) layers of each attention
+
+_NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
+_TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
+_NAMES = {  # by which attention layers hold their Dense layers
+    "query": ("query", "_query_dense", "query_dense", "q", "wq", "Wq", "W_q", "q_proj", "to_q"),
+    "key": ("key", "_key_dense", "key_dense", "k", "wk", "Wk", "W_k", "k_proj", "to_k"),
+    "value": ("value", "_value_dense", "value_dense", "v", "wv", "Wv", "W_v", "v_proj", "to_v"),
+    "output": (
+        "out",
+        "_output_dense",
+        "output_dense",
+        "o",
+        "wo",
+        "Wo",
+        "W_o",
+        "o_proj",
+        "out_proj",
+        "to_out",
+        "dense",
+    ),
+}
+_ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
 
 
-class RecordedPasses(Protocol):
-    """Who runs the network."""
+class Call(NamedTuple):
+    """One call of a layer that has weights and no layers inside."""
 
-    def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded: ...
+    layer: Any
+    rest: tuple  # the arguments after the first
+    named: dict[str, Any]
+    given: np.ndarray  # (N, in), or (N,) ids
+    returned: np.ndarray  # (N, out)
+    softmaxes: int  # computed before it
+
+
+class Recorded(NamedTuple):
+    """One pass with the calls of its layers."""
+
+    sides: list[list[int]]  # the ids of the source and of the read target, or of one sequence
+    calls: list[Call]
+    weights: list[np.ndarray]  # (H, Q, K) of each softmax
+    order: list[tuple[str, int] | None]  # the kind and the layer of each softmax
+    logits: np.ndarray  # (T, V)
+
+
+Recording = Callable[..., Recorded]  # (ids of each side) -> the pass
+
+
+class Linear(NamedTuple):
+    """A Dense or EinsumDense layer: ``returned = activation(given @ kernel + bias)``."""
+
+    place: int  # among the calls
+    given: np.ndarray
+    returned: np.ndarray
+    kernel: np.ndarray  # (in, out)
+    bias: np.ndarray  # (out,)
+    activation: Callable[..., Any] | None  # None where it is linear
+
+    @property
+    def before(self) -> np.ndarray:
+        """(N, out) before the activation."""
+        return self.given @ self.kernel + self.bias
+
+    def repeated(self, width: int, parts: int) -> "Linear":
+        """The same where ``parts`` of its output are shared by heads whose own parts have ``width`` in all.
+
+        Reference: Ainslie et al., "GQA", 2023.
+        """
+
+        def spread(array: np.ndarray) -> np.ndarray:
+            heads = array.reshape(*array.shape[:-1], parts, -1)
+            return heads.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], -1)
+
+        if self.kernel.shape[1] == width:
+            return self
+        return self._replace(
+            kernel=spread(self.kernel), bias=spread(self.bias), returned=spread(self.returned)
+        )
+
+
+class Norm(NamedTuple):
+    """A normalisation over the last axis, of Keras or written by hand."""
+
+    place: int  # among the calls
+    given: np.ndarray
+    returned: np.ndarray
+    gamma: np.ndarray
+    beta: np.ndarray
+    normalisation: Normalisation
+
+
+def declared_attention(model: Any) -> Declared:
+    """The attention layers of a model by the usual names of their four Dense layers."""
+    found = []
+    for owner in model._flatten_layers():
+        held = vars(owner)
+        parts = [
+            [held[name] for name in names if hasattr(held.get(name), "kernel")] for names in _NAMES.values()
+        ]
+        if all(parts):
+            found.append(tuple(some[0] for some in parts))
+    return found
+
+
+@contextmanager
+def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
+    """The calls of layers inside the ``with``, over one sentence. ``softmaxes`` counts those computed so far."""
+    import keras
+
+    calls: list[Call] = []
+    base = keras.layers.Layer
+    call = base.__call__
+
+    @wraps(call)
+    def recorded(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        before, returned = softmaxes(), call(layer, *args, **kwargs)
+        if layer.weights and not layer._flatten_layers(include_self=False) and args:
+            with suppress(
+                AttributeError, TypeError, ValueError
+            ):  # arguments other than a tensor of one sentence
+                calls.append(Call(layer, args[1:], kwargs, _rows(args[0]), _rows(returned), before))
+        return returned
+
+    with replaced(base, "__call__", recorded):
+        yield calls
+
+
+def stream_of(recording: Recording, start: int, attention: Declared) -> "KerasStream":
+    """The residual stream of an encoder-decoder whose decoder reads ``start`` first.
+
+    Raises:
+        ValueError: for a network of another architecture, with the missing part.
+    """
+    ids = _some_ids(recording, [[start] * 2, [start] * 3], "encoder_attention", start)
+    found = _Parts(recording(ids[:4], [start, *ids[3:5]]), ATTENTIONS, attention)
+    for side in ATTENTIONS:
+        found.follow(side)
+    beginnings = {side: _Beginning(recording, found, side, ids) for side in ATTENTIONS}
+    built = found.built(start, {side: each.vectors for side, each in beginnings.items()})
+    stream = KerasStream(built, found.arrays, lambda side, length: beginnings[side].added(length))
+    for source, target in ((ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])):
+        checked(stream, source, target, recording(source, [start, *target[:-1]]).logits)
+    return stream
 
 
 class KerasStream(OwnStream):
-    """An ``OwnStream`` that asks the network what it adds to embeddings: some compute it, and some look it up."""
+    """An ``OwnStream`` that asks the network for the positions of its stream: some compute them, some look them up."""
 
-    def __init__(self, built: Built, arrays: dict, added: Callable[[str, int], np.ndarray]):
+    def __init__(self, built: Built, arrays: dict[str, np.ndarray], added: Callable[[str, int], np.ndarray]):
         super().__init__(built, arrays)
-        self._asked, self._known = added, {}  # type: ignore[var-annotated]
+        self._asked = added
+        self._known: dict[tuple[str, int], np.ndarray] = {}
 
     def _added(self, length: int, side: str) -> np.ndarray:
         if (side, length) not in self._known:
@@ -40,80 +194,435 @@ class KerasStream(OwnStream):
         return self._known[side, length]
 
 
-def stream_of(passes: RecordedPasses, start: int) -> KerasStream:
-    """The stream of a network. ``start``: what its decoder reads first.
+class KerasMixing:
+    """The values and layers of a decoder alone, whose attention weights are those of each pass.
 
-    Raises ValueError, which says what is missing, for a network that is built otherwise.
+    Its parts are kept by the names of an encoder, whose layers have the same ones. Queries and keys are not read, since
+    some networks rotate them by position (Su et al., "RoFormer", 2021).
+
+    Args:
+        recording: runs the network.
+        start: an id that the network may read.
+        attention: as in ``laboratory_of``.
+
+    Raises:
+        ValueError: for a network of another architecture.
     """
-    ids = _some_ids(passes, start)
-    stream = _found_stream(passes, ids, start)
-    for source, target in ((ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])):
-        own = passes.recorded(source, [start, *target[:-1]])
-        checked(stream, source, target, own.logits)
-    return stream
+
+    def __init__(self, recording: Recording, start: int, attention: Declared):
+        self._recording = recording
+        ids = _some_ids(recording, [[start] * 2], DECODER_KIND)
+        pass_ = self._recorded(ids)
+        found = _Parts(pass_, {"encoder": ("encoder_attention",)}, attention)
+        found.follow("encoder")
+        self._stream = OwnStream(found.built(start, {}), found.arrays)
+        self._place, self._calls = found.starts["encoder"], len(pass_.calls)
+        for other in (ids[::-1], ids[1:] + ids[:2]):
+            self._activations(other)
+
+    def insides(self, read: Ids) -> Insides:
+        """The values and weights of one plain pass over N ids."""
+        found = insides_of_taps(self._stream, self._activations(read), ["encoder_attention"])
+        named = {
+            name: part and {DECODER_KIND: part["encoder_attention"]} for name, part in found._asdict().items()
+        }
+        return Insides(**named)
+
+    def zeroed(self, read: Ids) -> Zeroed:
+        """As ``Passes.zeroed``; all positions (L, N, N) are read ones, and none is of a source."""
+        found, layers = self._activations(read), range(self._stream.layers("encoder"))
+        rows = [turned(self._stream, found, "encoder_attention", layer) for layer in layers]
+        return Zeroed(np.stack(rows), np.empty((len(rows), len(read), 0), np.float32))
+
+    def _recorded(self, read: Ids) -> Recorded:
+        pass_ = self._recording(read)
+        return pass_._replace(order=[at and ("encoder_attention", at[1]) for at in pass_.order])
+
+    def _activations(self, read: Ids) -> dict[str, np.ndarray]:
+        """The walk through the layers with the pass's own weights. Raises ValueError for other logits than its own."""
+        pass_, stream = self._recorded(read), self._stream
+        if len(pass_.calls) != self._calls:
+            raise ValueError("it does not call the same layers for each text")
+        begun, kind, feed = pass_.calls[self._place], "encoder_attention", FEED_FORWARDS["encoder"]
+        x = begun.returned if "encoder" in stream.built.begins else begun.given
+        weights = np.stack(
+            [maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at is not None]
+        )
+        values, residual = [], [x]
+        for layer, looks in enumerate(weights):
+            value = stream.dense(stream.enter(kind, layer, x), f"encoder_{layer + 1}/self_attention/value")
+            values.append(_by_head(value, stream.heads(kind)))
+            x = stream.leave(kind, layer, x + stream.join(kind, layer, (looks @ values[-1])[None])[0])
+            residual.append(x)
+            fed = stream.feed_forward("encoder", layer, stream.enter(feed, layer, x))
+            x = stream.leave(feed, layer, x + fed)
+            residual.append(x)
+        check_logits(stream.logits(stream.close("encoder", x)), pass_.logits)
+        return {kind: weights, "encoder_value": np.stack(values), "encoder_residual": np.stack(residual)}
 
 
-def _some_ids(passes: RecordedPasses, start: int) -> list[int]:
-    """Some ids that both sides know. What nobody looks at is padding, and left out."""
-    probe = passes.recorded([start] * 2, [start] * 3)
-    tables = [table(call, ids) for call in probe.calls for ids in (probe.source, probe.read)]
-    ids = ids_in_tables(tables, _IDS)
-    if len(ids) > 1:
-        pass_ = passes.recorded(ids, [start, *ids])
-        looks = [
-            maps.max(axis=(0, 1))
-            for maps, at in zip(pass_.weights, pass_.order, strict=True)
-            if at and at[0] == "encoder_attention"
+class _Parts:
+    """The parts of a network by one pass. ``arrays`` fills up, in the paths that ``PatchedTransformer`` reads.
+
+    Args:
+        pass_: the pass.
+        sides: its kinds of attention by side.
+        attention: as in ``laboratory_of``.
+    """
+
+    def __init__(self, pass_: Recorded, sides: Mapping[str, Sequence[str]], attention: Declared):
+        self.pass_, self.arrays = pass_, {}  # type: ignore[var-annotated]
+        self._attention = attention
+        calls = list(enumerate(pass_.calls))
+        self._linears = {place: found for place, call in calls if (found := _linear(place, call))}
+        self._norms = [normal for place, call in calls if (normal := _norm(place, call))]
+        self._softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
+        self.layers = {
+            side: 1 + max(layer for kind, layer in self._softmaxes if kind == kinds[0])
+            for side, kinds in sides.items()
+        }
+        crossing = sum(kind == "cross_attention" for kind, _ in self._softmaxes)
+        if crossing not in (0, self.layers.get("decoder", 0)):
+            raise ValueError("the layers of its decoder do not all look at the source once")
+        self.heads = {
+            kind: len(pass_.weights[self._softmaxes[kind, 0]]) for kinds in sides.values() for kind in kinds
+        }
+        self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
+        self.starts: dict[str, int] = {}  # by side: the call that reads the beginning of the stream
+        self.activation: Callable[[np.ndarray], np.ndarray] = lambda hidden: hidden
+        if not self._norms:
+            raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
+        self.normalisation = self._norms[0].normalisation
+        if any(each.normalisation != self.normalisation for each in self._norms):
+            raise ValueError("its normalisations have different epsilons")
+        first = self._layers_of("encoder_attention", 0)
+        after = first["query"].given + first["output"].returned
+        self.norm_first = not any(_near(each.given, after) for each in self._norms)
+
+    def follow(self, side: str) -> None:
+        """Follow the stream of one side from its first layer to its last."""
+        stream: np.ndarray | None = None
+        for layer in range(self.layers[side]):
+            last: Linear | None = None
+            for kind in SUBLAYERS[side]:
+                name = f"{kind_side(kind)}_{layer + 1}"
+                if kind in ATTENTION_PATHS:
+                    parts = self._layers_of(kind, layer)
+                    if stream is None:
+                        stream = self._begun(side, parts["query"])
+                    entered, last = parts["query"].given, parts["output"]
+                    for part, each in parts.items():
+                        self._keep(f"{name}/{ATTENTION_PATHS[kind][0]}/{part}", each)
+                    around = ATTENTION_PATHS[kind][1]
+                else:
+                    assert stream is not None and last is not None
+                    entered = self._norm_of(stream).returned if self.norm_first else stream
+                    last = self._feed_forward(f"{name}/feed_forward", entered, last, f"{side} {layer + 1}")
+                    around = "around_feed_forward"
+                stream = self._through(f"{name}/{around}/norm", stream, entered, last.returned, name)
+        assert stream is not None
+        if self.norm_first:
+            self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
+
+    def built(self, start: int, embeddings: Mapping[str, np.ndarray]) -> Built:
+        """The parts as an ``OwnStream`` takes them. ``start``, ``embeddings``: see ``Built``."""
+        shape = self.pass_.logits.shape
+        calls = [each for each in self.pass_.calls if each.returned.shape == shape and each.given.ndim == 2]
+        if not calls:
+            raise ValueError("its logits are not what a layer of Keras puts out")
+        vectors, bias = _unembedding(calls[-1])
+        return Built(
+            layers=self.layers,
+            heads=self.heads,
+            norm_first=self.norm_first,
+            normalisation=self.normalisation,
+            start=start,
+            embeddings=embeddings,
+            positions={},
+            begins=self.begins,
+            output=vectors,
+            output_bias=bias,
+            activation=self.activation,
+        )
+
+    def _layers_of(self, kind: str, layer: int) -> dict[str, Linear]:
+        """The query, key, value and output layers of one attention. Raises ValueError where none are declared."""
+        number = self._softmaxes[kind, layer]
+        weights, calls = self.pass_.weights[number], self.pass_.calls
+        for declared in self._attention:
+            places = [[place for place in self._linears if calls[place].layer is each] for each in declared]
+            if not any(calls[place].softmaxes == number for place in places[0]):
+                continue
+            before = [[place for place in some if calls[place].softmaxes <= number] for some in places[:3]]
+            after = [place for place in places[3] if calls[place].softmaxes > number]
+            if all(before) and after:
+                query, key, value = (self._linears[some[-1]] for some in before)
+                output = self._linears[after[0]]
+                return self._scaled(query, key, value, output, weights)
+        where = f"attention {layer + 1} ({kind.removesuffix('_attention')})"
+        advice = "say them: attention=[(query, key, value, output), …]"
+        raise ValueError(
+            f"no Dense layers have the usual names of the query, key, value and output of {where}; {advice}"
+        )
+
+    @staticmethod
+    def _scaled(
+        query: Linear, key: Linear, value: Linear, output: Linear, weights: np.ndarray
+    ) -> dict[str, Linear]:
+        """The four layers of all heads, with the scale of the scores beyond 1/√d inside the query."""
+        heads, width = len(weights), query.kernel.shape[1]
+        depth = width // heads
+        key = key.repeated(width, key.kernel.shape[1] // depth)
+        value = value.repeated(
+            output.kernel.shape[0], value.kernel.shape[1] * heads // output.kernel.shape[0]
+        )
+        scores = _by_head(query.returned, heads) @ _by_head(key.returned, heads).swapaxes(-1, -2)
+        if scores.shape == weights.shape:
+            seen = weights > 1e-12
+            logs = _centred(np.log(np.maximum(weights, 1e-12)), seen)
+            scores = _centred(scores, seen)
+            factor = np.float32((logs * scores).sum() / max(float((scores**2).sum()), 1e-12) * depth**0.5)
+            if abs(factor - 1) > 1e-2:
+                query = query._replace(kernel=query.kernel * factor, bias=query.bias * factor)
+        return {"query": query, "key": key, "value": value, "output": output}
+
+    def _begun(self, side: str, first: Linear) -> np.ndarray:
+        """The beginning of a stream. ``first`` makes the queries of its first attention."""
+        before = next((each for each in self._norms if _near(each.returned, first.given)), None)
+        if before is None and self.norm_first:
+            raise ValueError(
+                f"what its {side} first reads is neither normalised nor summed with what is added"
+            )
+        self.starts[side] = first.place if before is None else before.place
+        if before is not None and not self.norm_first:
+            self.begins[side] = before.gamma, before.beta
+        return before.given if before is not None and self.norm_first else first.given
+
+    def _feed_forward(self, path: str, entered: np.ndarray, last: Linear, where: str) -> Linear:
+        """The linear layer that ends the feed-forward network that reads ``entered``, after the attention's ``last``."""
+        later = [each for each in self._linears.values() if each.place > last.place]
+        hidden = [each for each in later if _near(each.given, entered)]
+        ends = [
+            e
+            for e in later
+            if hidden and e.place > hidden[0].place and e.given.shape == hidden[0].returned.shape
         ]
-        ids = [each for each, seen in zip(ids, looks[0] > 0, strict=True) if seen]
-    if len(ids) < _FEWEST:
-        raise ValueError(f"fewer than {_FEWEST} tokens are looked up in an Embedding")
-    return ids
+        if not ends or ends[0].returned.shape != entered.shape:
+            raise ValueError(f"no feed-forward network of Dense layers stands in layer {where}")
+        end = ends[0]
+        hidden = [each for each in hidden if each.place < end.place]
+        for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2)):
+            for function in _functions(opened):
+                made = function(opened.before)
+                if _near(made if gate is None else made * gate.before, end.given):
+                    self.activation = function
+                    parts = {"hidden": opened, "output": end} | ({} if gate is None else {"gate": gate})
+                    for name, each in parts.items():
+                        self._keep(f"{path}/{name}", each)
+                    return end
+        raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
 
+    def _through(
+        self, path: str, stream: np.ndarray, entered: np.ndarray, added: np.ndarray, where: str
+    ) -> np.ndarray:
+        """The stream after a sub-layer that read ``entered`` and added ``added``."""
+        if not self.norm_first:
+            after = self._norm_of(stream + added, f"to what {where} read and added")
+            self._keep_norm(path, after)
+            return after.returned
+        fitting = (
+            each for each in self._norms if _near(each.given, stream) and _near(each.returned, entered)
+        )
+        if (before := next(fitting, None)) is None:
+            raise ValueError(f"what {where} reads is not its residual stream, normalised")
+        self._keep_norm(path, before)
+        return stream + added
 
-def _found_stream(passes: RecordedPasses, ids: Sequence[int], start: int) -> KerasStream:
-    found = Finding(passes.recorded(ids[:4], [start, *ids[3:5]]))
-    for side in ATTENTIONS:
-        found.follow(side)
-    beginnings = {side: _Beginning(passes, found, side, ids) for side in ATTENTIONS}
-    built = found.built(start, {side: each.vectors for side, each in beginnings.items()})
-    return KerasStream(built, found.arrays, lambda side, length: beginnings[side].added(length))
+    def _norm_of(self, stream: np.ndarray, where: str = "") -> Norm:
+        found = next((each for each in self._norms if _near(each.given, stream)), None)
+        if found is None:
+            message = f"no normalisation is applied {where}: there is no residual connection"
+            raise NoStreamError(message, NO_NORMALISATION)
+        return found
+
+    def _keep(self, path: str, each: Linear) -> None:
+        self.arrays[f"{path}/kernel"], self.arrays[f"{path}/bias"] = (
+            np.ascontiguousarray(each.kernel),
+            each.bias,
+        )
+
+    def _keep_norm(self, path: str, each: Norm) -> None:
+        self.arrays[f"{path}/gamma"], self.arrays[f"{path}/beta"] = each.gamma, each.beta
 
 
 class _Beginning:
-    """What a side's stream begins with: the vector of each id, scaled, and what is added at each position."""
+    """The beginning of a side's stream: the scaled vector of each id, and the addition at each position."""
 
-    def __init__(self, passes: RecordedPasses, found: Finding, side: str, ids: Sequence[int]):
-        self._passes, self._side, self._ids = passes, side, list(ids)
-        self._start, self._place = found.pass_.read[0], found.starts[side]
+    def __init__(self, recording: Recording, found: _Parts, side: str, ids: Ids):
+        self._recording, self._side, self._ids = recording, side, list(ids)
+        self._start, self._place = found.pass_.sides[1][0], found.starts[side]
         begun, stream = self._of(found.pass_)
-        vectors = next(filter(_is_given, (table(each, begun) for each in found.pass_.calls)), None)
+        vectors = next(
+            (each for call in found.pass_.calls if (each := _table(call, begun)) is not None), None
+        )
         if vectors is None:
             raise ValueError(f"its {side} does not look its ids up in an Embedding")
         other, moved = self._pass(len(begun), turned=1)
-        by, moved = vectors[other] - vectors[begun], moved - stream  # positions are the same, and fall away
+        by, moved = vectors[other] - vectors[begun], moved - stream  # positions are the same, and cancel
         factor = np.float32((moved * by).sum() / max(float((by * by).sum()), 1e-12))
-        if apart(by * factor, moved) > 1e-3:
+        if _apart(by * factor, moved) > 1e-3:
             raise ValueError(
                 f"the stream of its {side} does not begin with a sum of embeddings and positions"
             )
         self.vectors = vectors * factor
 
     def added(self, length: int) -> np.ndarray:
-        """(N, D): what stands at each position of ``length`` besides the tokens."""
+        """(N, D): the addition to the tokens at each position of ``length``."""
         ids, stream = self._pass(length)
         return stream - self.vectors[ids]
 
     def _pass(self, length: int, turned: int = 0) -> tuple[list[int], np.ndarray]:
-        """``length`` ids, and the beginning of the stream that reads them. ``turned``: at which id they begin."""
+        """``length`` ids from the one at ``turned``, and the beginning of the stream that reads them."""
         many = [self._ids[(number + turned) % len(self._ids)] for number in range(length)]
         if self._side == "encoder":
-            return self._of(self._passes.recorded(many, [self._start, *self._ids[:1]]))
-        return self._of(self._passes.recorded(self._ids[:2], [self._start, *many][:length]))
+            return self._of(self._recording(many, [self._start, *self._ids[:1]]))
+        return self._of(self._recording(self._ids[:2], [self._start, *many][:length]))
 
     def _of(self, pass_: Recorded) -> tuple[list[int], np.ndarray]:
-        return pass_.source if self._side == "encoder" else pass_.read, pass_.calls[self._place].given
+        return pass_.sides[self._side == "decoder"], pass_.calls[self._place].given
 
 
-def _is_given(each: object) -> bool:
-    return each is not None
+def _some_ids(recording: Recording, probe: list[list[int]], kind: str, start: int | None = None) -> list[int]:
+    """Ids that each side looks up and that are no padding, which no head looks at in the attention ``kind``."""
+    sides = probe
+    pass_ = recording(*sides)
+    tables = [_table(call, ids) for call in pass_.calls for ids in sides]
+    known = min((len(each) for each in tables if each is not None), default=0)
+    ids = np.unique(np.linspace(1, known - 1, _TRIED).astype(int)).tolist() if known else []
+    if len(ids) > 1:
+        pass_ = recording(ids) if start is None else recording(ids, [start, *ids])
+        seen = next(
+            maps.max(axis=(0, 1)) > 0
+            for maps, at in zip(pass_.weights, pass_.order, strict=True)
+            if at and at[0] == kind
+        )
+        ids = [each for each, is_seen in zip(ids, seen, strict=True) if is_seen]
+    if len(ids) < _FEWEST + (start is not None):
+        raise ValueError(f"fewer than {_FEWEST} tokens are looked up in an Embedding")
+    return ids
+
+
+def _linear(place: int, call: Call) -> Linear | None:
+    """The weights of a Dense or an EinsumDense that computes what its class says; None of another layer."""
+    kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
+    if kernel is None or call.given.ndim != 2:
+        return None
+    matrix = _array(kernel)
+    if matrix.size != call.given.shape[1] * call.returned.shape[1]:
+        return None
+    matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
+    shift = np.zeros(matrix.shape[1], np.float32) if bias is None else _array(bias).reshape(-1)
+    if getattr(activation, "__name__", "") == "linear":
+        activation = None
+    found = Linear(place, call.given, call.returned, matrix, shift, activation)
+    made = found.before if activation is None else _applied(activation)(found.before)
+    return found if _near(made, call.returned) else None
+
+
+def _norm(place: int, call: Call) -> Norm | None:
+    """The weights of a normalisation with one or two vectors; None of another layer."""
+    width, weights = call.returned.shape[-1], [_array(each) for each in call.layer.weights]
+    if (
+        call.given.shape != call.returned.shape
+        or {each.shape for each in weights} != {(width,)}
+        or len(weights) > 2
+    ):
+        return None
+    epsilon = getattr(call.layer, "epsilon", getattr(call.layer, "eps", 1e-6))
+    gamma, beta = (*weights, np.zeros(width, np.float32))[:2]
+    if not isinstance(epsilon, float | int):
+        return None
+    for how in (Normalisation(float(epsilon)), Normalisation(float(epsilon), is_centred=False)):
+        if _near(how.of(call.given, gamma, beta), call.returned):
+            return Norm(place, call.given, call.returned, gamma, beta, how)
+    return None
+
+
+def _unembedding(call: Call) -> tuple[np.ndarray, np.ndarray]:
+    """(V, D) and (V,): the kernel and the bias of the output layer, without its activation.
+
+    A layer without a kernel, such as an embedding used backwards, is asked for the rows of a unit matrix.
+    """
+    import keras
+
+    width = call.given.shape[1]
+    if (found := getattr(call.layer, "kernel", None)) is not None:
+        bias, kernel = getattr(call.layer, "bias", None), _array(found).reshape(width, -1)
+        return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else _array(bias).reshape(-1)
+    asked = np.concatenate([np.zeros((1, width), np.float32), np.eye(width, dtype=np.float32)])
+    answers = _rows(call.layer(keras.ops.convert_to_tensor(asked[None]), *call.rest, **call.named))
+    return np.ascontiguousarray((answers[1:] - answers[0]).T), answers[0]
+
+
+def _table(call: Call, ids: list[int]) -> np.ndarray | None:
+    """(V, D) of an Embedding that looked ``ids`` up; None of another layer."""
+    found = getattr(call.layer, "embeddings", None)
+    if found is None or call.given.shape != (len(ids),) or call.given.tolist() != ids:
+        return None
+    matrix = _array(found)
+    return matrix if _near(matrix[ids], call.returned) else None
+
+
+def _functions(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:
+    """The activation of a layer, or those that may be written behind it."""
+    import keras
+
+    if opened.activation is not None:
+        return [_applied(opened.activation)]
+    known = [_applied(getattr(keras.activations, name)) for name in _ACTIVATIONS]
+    return [*known, _applied(lambda hidden: keras.activations.gelu(hidden, approximate=True))]
+
+
+def _applied(activation: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of Keras on arrays."""
+    import keras
+
+    return lambda array: _array(activation(keras.ops.convert_to_tensor(array)))
+
+
+def _near(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays are equal but for rounding."""
+    return one.shape == other.shape and _apart(one, other) < _NEAR
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest difference, as a share of the largest number."""
+    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
+
+
+def _centred(array: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(…, K) without the mean over its ``seen`` cells; the others are 0."""
+    mean = np.where(seen, array, 0).sum(-1, keepdims=True) / np.maximum(seen.sum(-1, keepdims=True), 1)
+    return np.where(seen, array - mean, 0)
+
+
+def _by_head(array: np.ndarray, heads: int) -> np.ndarray:
+    """(N, H·d) -> (H, N, d)."""
+    return array.reshape(len(array), heads, -1).transpose(1, 0, 2)
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """A tensor of Keras as float32."""
+    import keras
+
+    return np.asarray(keras.ops.convert_to_numpy(tensor)).astype(np.float32)
+
+
+def _rows(tensor: Any) -> np.ndarray:
+    """(1, N) as ids (N,), (1, N, …) as (N, the rest in one). Raises ValueError for more than one sentence."""
+    import keras
+
+    array = np.asarray(keras.ops.convert_to_numpy(tensor))
+    if array.ndim < 2 or len(array) != 1:
+        raise ValueError(f"one sentence is read, received {array.shape}")
+    return array[0] if array.ndim == 2 else array[0].reshape(array.shape[1], -1).astype(np.float32)

@@ -1,19 +1,20 @@
-"""``OwnNetwork``: a network of yours that answers as ``Corrector`` does, so that ``model.analysis`` can ask it.
+"""``laboratory_of``: a foreign network that answers as ``Corrector`` does, so that ``model.analysis`` can ask it.
 
-S source tokens, T target tokens, the end mark last; L layers, H heads, Q query and K key positions.
+S source tokens, T target tokens, the end mark last.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
-from model.activations.drafting import Pass, Produced
-from model.activations.laboratory import Passes
 from model.activations.walk import PatchedTransformer
+from model.adapters.own_passes import OwnPasses
 from model.adapters.own_stream import OTHER_PARTS
+from model.adapters.trace_building import Token, names
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
 from model.stored.config import GRADIENTS, INTERVENTIONS
@@ -25,25 +26,125 @@ from model.trace.trace import AttentionTrace
 from model.trace.traced import Described
 
 
-class Texts(Protocol):
-    """What an ``OwnNetwork`` needs of a tokenizer."""
+def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> "OwnNetwork":
+    """Open a network that rewrites or translates to interventions: heads off, weights replaced, tokens left out, gradients.
+
+    The result answers as ``Corrector`` does, so that every question of ``model.analysis`` takes it. While a pass runs,
+    functions of the library are replaced; passes wait for each other, and afterwards all is as it was.
+
+    >>> from model.analysis import contrast_of_row, contribution, head_effects
+    >>> lab = laboratory_of(marian, tokenizer)  # doctest: +SKIP
+    >>> lab.correct("the cat sat").text  # doctest: +SKIP
+    >>> contribution(lab, source, target, contrast_of_row(lab, source, target, row=2), "gradient")  # doctest: +SKIP
+
+    Args:
+        model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder alone (GPT-2, Llama:
+            the source is the prompt, the target its continuation), or a Keras Transformer such as ``trace_keras``
+            takes, with both sides or a decoder alone (its prompt begins with the start mark).
+        tokenizer: of transformers the model's own one; for Keras a ``Vocabulary``.
+        options: for Keras ``inputs``, as in ``trace_keras``; ``longest``, how many tokens it writes at most; and
+            ``attention``, a list of (query, key, value, output) with the four Dense layers of each attention, where they
+            have other names than usual. A model of transformers writes as many tokens as its ``generation_config`` says.
+
+    Raises:
+        ValueError: for a model that is none of these, and for a tokenizer of another kind.
+    """
+    libraries = {base.__module__.partition(".")[0] for base in type(model).__mro__}
+    if "transformers" in libraries and not options:
+        from model.adapters.transformers_laboratory import laboratory_of_transformers
+
+        return laboratory_of_transformers(model, tokenizer)
+    if "keras" in libraries:
+        if not isinstance(tokenizer, Vocabulary):
+            raise ValueError(f"the tokenizer should be a Vocabulary, received {type(tokenizer).__name__}")
+        from model.adapters.keras_laboratory import laboratory_of_keras
+
+        return laboratory_of_keras(model, tokenizer, **options)
+    raise ValueError(f"the model should be of transformers or Keras, received {type(model).__name__}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """The tokenizer of a Keras network: texts to ids and back.
+
+    >>> digits = Vocabulary(
+    ...     encode=lambda text: [int(each) + 2 for each in text],
+    ...     decode=lambda ids: "".join(str(each - 2) for each in ids),
+    ...     start=0,
+    ...     end=1,
+    ... )
+    >>> digits.encode_target("42"), digits.decode_written([6, 4, 1])
+    ([6, 4, 1], '42')
+
+    Args:
+        encode: the ids that the encoder reads, with its marks if it needs any.
+        decode: the text of ids without ``start`` and ``end``.
+        start: the id that the decoder reads first.
+        end: the id of the end mark.
+        written: the ids of a target without marks; by default those of ``encode``.
+        token: names an id; by default its decoded text.
+    """
+
+    encode: Callable[[str], Sequence[int]]
+    decode: Callable[[Sequence[int]], str]
+    start: int
+    end: int
+    written: Callable[[str], Sequence[int]] | None = None
+    token: Token | None = None
 
     def encode_source(self, text: str) -> list[int]:
-        """S ids."""
-        ...
+        return [int(each) for each in self.encode(text)]
 
     def encode_target(self, text: str) -> list[int]:
         """T ids, the end mark last."""
-        ...
+        return [*(int(each) for each in (self.written or self.encode)(text)), self.end]
 
-    def decode(self, ids: Sequence[int], source: str = "") -> str: ...
+    def decode_written(self, ids: Sequence[int], source: str = "") -> str:
+        return self.decode([each for each in ids if each not in (self.start, self.end)])
 
-    def labels(self, ids: Sequence[int]) -> tuple[str, ...]: ...
+    def spans(self, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
+        """Start and end of each token in ``text``: the characters that it adds to the decoded text."""
+        ends = [min(len(self.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
+        return tuple(pairwise(np.maximum.accumulate(ends).tolist()))
+
+    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The name of each id.
+
+        >>> Vocabulary(encode=list, decode=str, start=0, end=1, token={5: "five"}).labels([0, 5, 1])
+        ('<s>', 'five', '</s>')
+        """
+        marks = {self.start: "<s>", self.end: "</s>"}
+        name = names(lambda each: self.decode([each]), -1) if self.token is None else names(self.token, -1)
+        return tuple(marks.get(each) or name(each) for each in ids)
+
+
+class VocabularyTexts:
+    """A ``Vocabulary`` as ``own_passes.Texts``. The prompt of a decoder alone begins with the start mark."""
+
+    def __init__(self, vocabulary: Vocabulary, is_decoder: bool = False):
+        self._vocabulary, self._marks = vocabulary, [vocabulary.start] if is_decoder else []
+        self.encode_target, self.decode, self.labels = (
+            vocabulary.encode_target,
+            vocabulary.decode_written,
+            vocabulary.labels,
+        )
+
+    def encode_source(self, text: str) -> list[int]:
+        return [*self._marks, *self._vocabulary.encode_source(text)]
+
+    def fields(self, side: str, ids: Sequence[int], text: str | None = None) -> dict[str, Any]:
+        """The fields ``<side>_tokens``, ``_text`` and ``_spans``; without ``text`` of the decoded ids."""
+        text = self.decode(ids) if text is None else text
+        return {
+            f"{side}_tokens": self.labels(ids),
+            f"{side}_text": text,
+            f"{side}_spans": self._vocabulary.spans(ids, text),
+        }
 
 
 @dataclass(frozen=True)
 class OwnConfig:
-    """What is known of such a network before it is asked."""
+    """The properties of a foreign network that pages and analyses ask for."""
 
     architecture: ClassVar[str] = "traced"
     has_positions: ClassVar[bool] = False
@@ -52,98 +153,12 @@ class OwnConfig:
     max_length: int = 2_000  # characters
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
     described: Described = field(default_factory=Described)
-    why_no_stream: str = ""  # what it lacks for a residual stream, in English
+    why_no_stream: str = ""  # the part that is missing for a residual stream, in English
     no_stream: str = ""  # the same as one of ``own_stream.NO_STREAM``
 
 
-class AttentionSizes(NamedTuple):
-    """One kind of attention, in the names that ``alterations`` reads."""
-
-    attention_layers: int
-    num_heads: int
-    d_model: int  # H times the width of a head
-
-
-class OwnPasses(Passes, Protocol):
-    """What each library's file has: passes over ids."""
-
-    @property
-    def sizes(self) -> Mapping[str, AttentionSizes]:
-        """By kind of attention."""
-        ...
-
-    def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace: ...
-
-    def write_cut(self, source: Sequence[int]) -> Produced: ...
-
-    def is_whole(self, written: Produced) -> bool: ...
-
-
-class WithoutTaps:
-    """What is the same in each library: nothing can be tapped from outside, nothing is prepared, and rows are written one by one.
-    The ``OwnPasses`` of each library inherit from it, and say what comes next and how much they write at most."""
-
-    end: int  # the id of the end mark
-    needs_end = True  # of a decoder alone a text without an end mark is whole, too
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]:
-        raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
-
-    def warm_up(self) -> Iterator[None]:
-        return iter(())
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]:
-        """What is written under each intervention without sampling, the end mark last; None where no end came.
-        ``forced``: the ids that a row has to begin with."""
-        starts = forced or [()] * len(sources)
-        found = [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
-        return [each if self.is_whole(each) else None for each in found]
-
-    def write_cut(self, source: Sequence[int]) -> Produced:
-        """What is written where nothing is changed, cut where no end came; ``is_whole`` tells which."""
-        return self._written(source, Intervention(), ())
-
-    def is_whole(self, written: Produced) -> bool:
-        """Whether an end came, where there has to be one."""
-        return not self.needs_end or written.ids[-1] == self.end
-
-    def _written(self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]) -> Produced:
-        """The likeliest token, again and again. Without an end mark where none came in as many tokens as the network may write."""
-        ids, most = list(forced), self._most(len(source))
-        while len(ids) < most and (not ids or ids[-1] != self.end):
-            ids.append(self._next(source, ids, intervention))
-        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
-
-    def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-    ) -> Pass:
-        raise NotImplementedError
-
-    def _next(self, source: Sequence[int], ids: Sequence[int], intervention: Intervention) -> int:
-        """The id that the network finds likeliest behind ``ids``."""
-        raise NotImplementedError
-
-    def _most(self, source: int) -> int:
-        """How many tokens are written at most for a source of so many."""
-        raise NotImplementedError
-
-
 class OwnNetwork(Intervening):
-    """What ``laboratory_of`` returns. Every change is made, because the network does not say how sure it is."""
+    """The result of ``laboratory_of``. Every change is made, because the network states no confidence."""
 
     minimum_confidence = OwnConfig.minimum_confidence
     fingerprint = "own"
@@ -151,33 +166,26 @@ class OwnNetwork(Intervening):
     def __init__(
         self,
         name: str,
-        texts: Texts,
         passes: OwnPasses,
         abilities: Iterable[str],
-        stream: PatchedTransformer | None = None,
-        why: ValueError | None = None,
+        stream: PatchedTransformer | ValueError,
     ):
-        """``why``: what a network without a ``stream`` lacks for it."""
+        """``stream``: its residual stream, or the reason why it has none."""
         self.name, self._passes, self._stream = name, passes, stream
-        self.tokenizer: Any = texts
-        self.config = (
-            OwnConfig(abilities=frozenset(abilities))
-            if why is None
-            else OwnConfig(
-                abilities=frozenset(abilities),
-                why_no_stream=str(why),
-                no_stream=getattr(why, "kind", OTHER_PARTS),
-            )
-        )
+        self.tokenizer: Any = passes.texts
+        self.config = OwnConfig(abilities=frozenset(abilities))
+        if isinstance(stream, ValueError):
+            kind = getattr(stream, "kind", OTHER_PARTS)
+            self.config = replace(self.config, why_no_stream=str(stream), no_stream=kind)
 
     def that(self, **told: Any) -> "OwnNetwork":
-        """The same network with a description of itself, in the fields of ``Described``: ``laboratory_of(…).that(task="translate")``."""
-        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream)
+        """The same network with the fields of ``Described``: ``laboratory_of(…).that(task="translate")``."""
+        found = OwnNetwork(self.name, self._passes, (), self._stream)
         found.config = replace(self.config, described=Described(**told))
         return found
 
     def warm_up(self) -> None:
-        """There is nothing to be prepared."""
+        """Prepare nothing: its first pass is as fast as the others."""
 
     warm_up_doubts = warm_up  # nor are there tables of a confidence
 
@@ -187,33 +195,38 @@ class OwnNetwork(Intervening):
 
     @property
     def patched(self) -> PatchedTransformer:
-        """Its residual stream. Raises ValueError where that is not known from outside; ``config.abilities`` say whether it is."""
-        if self._stream is None:
+        """Its residual stream. Raises ValueError without one; ``config.abilities`` say whether it has one."""
+        if self.why_no_stream:
             raise ValueError(self.why_no_stream)
+        assert isinstance(self._stream, PatchedTransformer)
         return self._stream
 
     @property
     def why_no_stream(self) -> str:
-        """What its developer and the views that need one are told; empty where there is one."""
-        if self._stream is not None:
+        """The reason why there is no residual stream, in English; empty with one."""
+        if not self.config.why_no_stream:
             return ""
         return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"
 
     def correct(self, text: str) -> Correction:
-        """What the network makes of each sentence of a text: its correction, or its translation. A sentence without an end mark is cut
-        where the network may write no more, with a warning."""
+        """The network's output for each sentence of a text: its correction, or its translation.
+
+        A sentence without an end mark is cut where the network may write no more, with a warning.
+        """
         return self.correct_batch([text])[0]
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         return [self._correct(normalise(text)) for text in texts]
 
     def trace(self, source: str, target: str) -> AttentionTrace:
-        """The pass in which one sentence is turned into ``target``."""
+        """The pass that turns one sentence into ``target``."""
         return self._passes.trace(source, target)
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        """``trace`` with something changed. It shows the weights that were used: replaced ones in place of a head's own. Of a head
-        that is off it shows the weights that were computed, although nothing comes of them."""
+        """``trace`` under an intervention, with the weights that the pass used.
+
+        Of a head that is off it shows the computed weights, although they have no effect.
+        """
         return self._passes.trace(source, target, intervention)
 
     def changes(self, source: str, target: str) -> tuple[Change, ...]:
@@ -225,31 +238,8 @@ class OwnNetwork(Intervening):
     def _sentence(self, start: int, source: str) -> SentenceCorrection:
         written = self._passes.write_cut(self.tokenizer.encode_source(source))
         if not self._passes.is_whole(written):
-            warnings.warn(
-                f"{self.name} wrote no end mark in {len(written.ids)} tokens, so its text is cut there",
-                UserWarning,
-                stacklevel=2,
-            )
+            message = f"{self.name} wrote no end mark in {len(written.ids)} tokens, so its text is cut there"
+            warnings.warn(message, UserWarning, stacklevel=2)
         target = normalise(self.tokenizer.decode(written.ids, source))
         changes = find_rewriting(source, target)
         return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
-
-
-def without_nan(found: np.ndarray) -> np.ndarray:
-    """``found``, what a pass computed. Raises ValueError where it is NaN, because answers made of that would mean nothing.
-
-    >>> without_nan(np.array([0.5]))
-    array([0.5])
-    """
-    if np.isnan(found).any():
-        raise ValueError(
-            "the network computes NaN, which is no number: look at its weights, as after training that diverged"
-        )
-    return found
-
-
-def check_one_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> None:
-    """Raises ValueError where rows of one batch have other lengths: nothing here is padded."""
-    for name, rows in (("sources", sources), ("targets", targets)):
-        if len({len(row) for row in rows}) > 1:
-            raise ValueError(f"{name} should have one length, received {sorted({len(row) for row in rows})}")

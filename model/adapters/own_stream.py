@@ -1,10 +1,10 @@
-"""``OwnStream``: the residual stream of a network of yours, walked in NumPy with its own weights.
+"""``OwnStream``: the residual stream of a foreign network, walked in NumPy with its own weights.
 
-``PatchedTransformer`` walks through networks that are built as ours are. Others differ in a few places, which ``Built`` names: where
-normalisation stands and what it does, how a stream begins, the function in the feed-forward networks, what scores hold besides queries
-and keys. Then every question about a residual stream can be asked: who wrote it, lenses, circuits, why it looked.
+``PatchedTransformer`` walks through networks that are built as ours are. Others differ in the places that ``Built``
+names: the kind and position of normalisations, the beginning of a stream, the activation of feed-forward networks, and
+scores beyond queries and keys. Then every question about a residual stream can be asked of them.
 
-L layers, H heads, Q and K positions, D d_model, F feed-forward width, V vocabulary, P longest text.
+L layers, H heads, S source and T target tokens, Q and K positions, D d_model, V vocabulary, P longest text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from model.activations.sublayers import Units
+from model.activations.sublayers import Units, kind_side
 from model.activations.walk import PatchedTransformer
+from model.trace.laboratory_data import Insides, Zeroed
 from model.trace.output_weights import Normalisation, OutputWeights
-from model.trace.patches import ATTENTIONS, SUBLAYERS
+from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
+from model.trace.taps import tap
+from model.trace.trace import ATTENTION_KINDS
 
 # What keeps a network's residual stream from being known. The pages have a text for each, ``no_stream_…``.
 NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
@@ -175,13 +178,64 @@ def _centred(logits: np.ndarray) -> np.ndarray:
     return logits - logits.mean(axis=-1, keepdims=True)
 
 
-def read(arrays: dict[str, np.ndarray], path: str, weight: Any, bias: Any = None) -> None:
-    """Put a linear layer of PyTorch into ``arrays``; one without a bias gets zeros."""
-    kernel = as_array(weight).T
-    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
-    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else as_array(bias)
+def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Insides:
+    """``Insides`` of one plain pass over S ids and T written ids."""
+    values = [tap(kind, "value") for kind in ATTENTION_KINDS]
+    found = stream.taps(source, target, [*ATTENTION_KINDS, *values, "encoder_residual", "decoder_residual"])
+    return insides_of_taps(stream, found, ATTENTION_KINDS)
 
 
-def as_array(tensor: Any) -> np.ndarray:
-    """A tensor of PyTorch as float32."""
-    return tensor.detach().float().cpu().numpy()
+def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequence[str]) -> Insides:
+    """``Insides`` of the ``kinds`` of attention whose weights, values and residual stream were found in a pass."""
+    entering, kernels, biases, scales = {}, {}, {}, {}
+    for kind in kinds:
+        nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
+        both = [stream.output_projection(kind, node.layer) for node in nodes]
+        entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
+        kernels[kind] = np.stack(
+            [kernel.reshape(stream.heads(kind), -1, kernel.shape[1]) for kernel, _ in both]
+        )
+        biases[kind] = np.stack([bias for _, bias in both])
+        scales[kind] = np.stack([stream.norm_weights(kind, node.layer)[0] for node in nodes])
+    return Insides(
+        {kind: found[kind] for kind in kinds},
+        {kind: found[tap(kind, "value")] for kind in kinds},
+        entering,
+        kernels,
+        biases,
+        None if stream.config.norm_first else scales,
+    )
+
+
+def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Zeroed:
+    """How each layer of the decoder turns where one value is zero; layers before it compute what they always do."""
+    kinds = ATTENTIONS["decoder"]
+    found = stream.taps(
+        source, target, ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]
+    )
+    layers = range(stream.layers("decoder"))
+    return Zeroed(*(np.stack([turned(stream, found, kind, layer) for layer in layers]) for kind in kinds))
+
+
+def turned(stream: OwnStream, found: dict[str, np.ndarray], zeroed: str, layer: int) -> np.ndarray:
+    """(T, K) cosine distances: one layer without the value at each of K positions in the attention ``zeroed``."""
+    side = kind_side(zeroed)
+    stacks, residual = SUBLAYERS[side], found[tap(side, "residual")]
+    plain = residual[(layer + 1) * len(stacks)]  # (T, D)
+    count = found[zeroed].shape[-1]
+    x = np.repeat(residual[layer * len(stacks)][None], count, axis=0)  # (K, T, D)
+    for kind in stacks:
+        entered = stream.enter(kind, layer, x)
+        if kind not in ATTENTIONS[side]:
+            output = stream.feed_forward(side, layer, entered)
+        elif kind == zeroed:
+            weights, values = found[kind][layer], found[tap(kind, "value")][layer]  # (H, T, K), (H, K, D/H)
+            kept = 1 - np.eye(count, dtype=np.float32)
+            output = stream.join(kind, layer, weights @ (values * kept[:, None, :, None]))
+        else:
+            read = entered if kind == "decoder_attention" else np.repeat(found["memory"][None], count, axis=0)
+            query, key, value = stream.projected(kind, layer, entered, read)
+            output = stream.join(kind, layer, stream.weights(kind, query, key) @ value)
+        x = stream.leave(kind, layer, x + output)
+    unit = [each / np.maximum(np.linalg.norm(each, axis=-1, keepdims=True), 1e-6) for each in (x, plain)]
+    return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0).T

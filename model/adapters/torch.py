@@ -1,4 +1,4 @@
-"""Traces of PyTorch networks: ``trace_torch`` listens to one pass.
+"""Traces of PyTorch networks: ``trace_torch`` captures the attention of one pass.
 
 S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H heads.
 """
@@ -6,24 +6,23 @@ S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H hea
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import HeardPass, Lengths, without_output
-from model.adapters.listening import (
-    FUSED,
-    SOFTMAXES,
-    Ear,
-    evaluating,
-    loaded,
-    of_softmax,
-    replaced,
-    replaced_everywhere,
+from model.adapters.capture import Capture, check_same_pass, replaced, replaced_everywhere
+from model.adapters.trace_building import (
+    Building,
+    CapturedPass,
+    Lengths,
+    Output,
+    Side,
+    Token,
+    captured_pass,
+    names,
 )
-from model.adapters.one_pass import axis_of, sides_of, trace_of
-from model.adapters.outputs import Output, Token, answer, first_output
+from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
@@ -38,112 +37,146 @@ def trace_torch(
     output: Output | None = None,
     **named: Any,
 ) -> AttentionTrace:
-    """One pass of a PyTorch module, seen from outside: ``nn.Transformer``, layers of ``nn.MultiheadAttention``, the fused
-    ``scaled_dot_product_attention``, attention of its own that takes a softmax.
+    """Trace one pass of a PyTorch module, in evaluation mode and without gradients.
+
+    Captured are ``nn.Transformer``, ``nn.MultiheadAttention``, ``scaled_dot_product_attention`` and every softmax. A row
+    produces the token that the decoder reads next; the last row the likeliest token of the output.
 
     >>> trace_torch(transformer, source, read, token=words)  # doctest: +SKIP
 
     Args:
-        inputs: what the module is called with, of one sentence. The first is the source; the second, where it is there, what
-            the decoder reads, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose
-            tokens are called 1, 2, 3 …
-        token: what names an id: a function, a list or a dictionary.
+        inputs: the module's arguments, of one sentence. The first is the source; a second one is what the decoder
+            reads, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens
+            are called 1, 2, 3 …
+        token: names an id: a function, a list or a dictionary.
         target_token: the same for the target, where it has a vocabulary of its own.
         pad: the id of padding, which stands at the end of a text; None where no id is padding.
-        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in modules of their own
-            that are called with the same arguments are found without it.
-        output: what of all that is returned are logits or probabilities, (1, T, V): ``lambda returned: returned[1]``. By default the
-            first one of that shape; ``lambda returned: None`` for a body without an output layer.
-        named: goes to the module, too, such as masks.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
+            modules of their own that are called with the same arguments are joined without it.
+        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
+            default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
+        named: named arguments of the module, such as masks.
 
-    A row produces the token that the decoder reads next; the last one what the output, the first of the shape (1, T, V),
-    finds likeliest. The pass is for evaluation and without gradients; afterwards the module is as it was.
-
-    Raises TraceError, which says why, where no attention was heard.
+    Raises:
+        TraceError: for attention that cannot be captured, and for a pass that differs from the module's own.
     """
     _check(model, inputs)
-    sides = sides_of(inputs, token, target_token, pad)
-    lengths = sides[2]
-    (heard, _), logits, ear = _pass(model, inputs, named, lengths, output)
-    again = partial(_second_pass, model, inputs, named, lengths)
-    return trace_of(sides, heard, logits, ear, again, heads)
+    source = _side("the source", inputs[0], token, pad)
+    read = _side("the target", inputs[1], target_token or token, pad) if inputs[1:] else None
+    first: Lengths = (len(source.ids), None if read is None else len(read.ids))
+
+    def run(lengths: Lengths) -> CapturedPass:
+        given = [
+            _stretched(each, *pair)
+            for each, pair in zip(inputs, zip(first, lengths, strict=True), strict=False)
+        ]
+        with _plain(model):
+            with captured(model) as capture:
+                returned = model(*given, *inputs[2:], **named)
+            if lengths == first:
+                check_same_pass(model(*inputs, **named), returned, type(model).__name__)
+        return captured_pass(capture, lengths, returned, output)
+
+    return Building(run(first), source, read, run, heads).trace()
 
 
 def _check(model: Any, inputs: tuple) -> None:
-    """Raises TraceError for what is no module that can be listened to, and says what to give instead."""
+    """Raise TraceError for an object without layers that can be captured, with the advice for it."""
     import torch
 
     if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
-        advice = "Give the module itself: a function, or what torch.jit compiled, has no layers that can be listened to"
+        advice = (
+            "Give the module itself: a function, or a module of torch.jit, has no layers that can be captured"
+        )
         raise TraceError("model", "be a module of PyTorch", type(model).__name__, advice)
     if isinstance(model, torch.nn.MultiheadAttention) and len(inputs) > 1:
         advice = (
-            "Self-attention is trace_torch(attention, x, key=x, value=x); of two sides give a module whose forward(source, read) "
-            "returns attention(read, source, source)[0]"
+            "Self-attention is trace_torch(attention, x, key=x, value=x); of two sides give a module whose "
+            "forward(source, read) returns attention(read, source, source)[0]"
         )
         raise TraceError("inputs", "be a source and what a decoder reads", "query, key and value", advice)
+    if not inputs:
+        raise TraceError("inputs", "begin with the source", "none")
 
 
-def _pass(
-    model: Any, inputs: tuple, named: dict, lengths: Lengths, output: Output | None = None
-) -> tuple[HeardPass, np.ndarray | None, Ear]:
-    """What was heard, the output (T, V) where there is one, and what heard it."""
+def _side(name: str, given: Any, token: Token, pad: int | None) -> Side:
+    """The tokens of an input: its ids, or for vectors their positions. Raises TraceError for more than one sentence."""
+    shape = tuple(getattr(given, "shape", ()))
+    if 0 in shape:
+        raise TraceError(name, "have at least one token", f"the shape {shape}")
+    is_ids = bool(shape) and plain_array(name, given).dtype.kind in "iu"
+    if is_ids and (len(shape) == 1 or len(shape) == 2 and shape[0] == 1):
+        return Side(plain_array(name, given).reshape(-1), names(token, pad), pad)
+    lengths = {2: shape[:1], 3: tuple(size for size in shape[:2] if size != 1) or (1,)}.get(len(shape), ())
+    if is_ids or len(lengths) != 1:
+        advice = "Of a batch give one row, as in ids[:1]"
+        raise TraceError(name, "be one sentence", f"{type(given).__name__} of the shape {shape}", advice)
+    return Side(np.arange(1, lengths[0] + 1), str, None, named=False)
+
+
+def _stretched(given: Any, length: int | None, other: int | None) -> Any:
+    """An input of ``length`` tokens with ``other`` many."""
+    if length is None or other is None or length == other:
+        return given
     import torch
 
-    with torch.no_grad(), evaluating(model), _listening(model) as ear:
-        returned = model(*inputs, **named)
-    shown = getattr(returned, "logits", returned) if output is None else returned
-    logits = first_output(shown, lengths[1] or lengths[0], output)
-    return (without_output(ear.heard, answer(returned, logits)), lengths), logits, ear
-
-
-def _second_pass(model: Any, inputs: tuple, named: dict, first: Lengths, lengths: Lengths) -> HeardPass:
-    """A pass whose first inputs, of the ``first`` lengths, have other ``lengths``."""
-    import torch
-
-    changed = list(inputs)
-    for number, (length, other) in enumerate(zip(first, lengths, strict=True)):
-        if length is not None and other is not None:
-            axis = axis_of(inputs[number], length)
-            places = torch.arange(other).clamp(max=length - 1).to(inputs[number].device)
-            changed[number] = inputs[number].index_select(axis, places)
-    return _pass(model, tuple(changed), named, lengths)[0]
+    shape = tuple(given.shape)
+    axis = int(shape[1:2] == (length,) and (len(shape) == 3 or shape[0] == 1))
+    return given.index_select(axis, torch.arange(other).clamp(max=length - 1).to(given.device))
 
 
 @contextmanager
-def _listening(model: Any) -> Iterator[Ear]:
-    """Each softmax that PyTorch takes inside the ``with`` is heard, and what is fused is spelled out."""
+def evaluating(module: Any) -> Iterator[None]:
+    """Evaluation mode inside the ``with``; afterwards each part is in the mode that it was in."""
+    before = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, training in before:
+            part.training = training
+
+
+@contextmanager
+def _plain(model: Any) -> Iterator[None]:
+    """Evaluation without gradients, compilation, or the fast path that computes a whole layer without weights."""
     import torch
 
-    parts = list(model.modules())
-    ear, functional, fast = Ear(), torch.nn.functional, torch.backends.mha.get_fastpath_enabled()
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.no_grad(), evaluating(model), torch.compiler.set_stance("force_eager"):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+@contextmanager
+def captured(model: Any) -> Iterator[Capture]:
+    """Capture each softmax of PyTorch inside the ``with``; fused attention is computed step by step."""
+    import torch
+
+    parts, capture, functional = list(model.modules()), Capture(), torch.nn.functional
     with ExitStack() as stack:
-        # Else layers are heard when they are compiled, too.
-        stack.enter_context(torch.compiler.set_stance("force_eager"))
-        stack.enter_context(replaced(torch.nn.Module, "__call__", ear.inside(torch.nn.Module.__call__)))
-        attend = spelled_out(ear)
+        stack.enter_context(
+            replaced(torch.nn.Module, "__call__", capture.layer_call(torch.nn.Module.__call__))
+        )
+        attend = spelled_out(capture)
         stack.enter_context(replaced_everywhere(functional, "scaled_dot_product_attention", attend, parts))
-        several = _of_each_head(functional.multi_head_attention_forward, ear)
-        stack.enter_context(replaced_everywhere(functional, "multi_head_attention_forward", several, parts))
-        for owner, name in loaded([place for place in SOFTMAXES if place[0].startswith("torch")]):
-            heard = ear.hearing(getattr(owner, name), of_softmax)
-            stack.enter_context(replaced_everywhere(owner, name, heard, parts))
-        for owner, name in loaded(FUSED):
-            stack.enter_context(replaced_everywhere(owner, name, ear.noticing(getattr(owner, name)), parts))
-        # The fast path of nn.TransformerEncoder computes a whole layer at once, and keeps no weights.
-        torch.backends.mha.set_fastpath_enabled(False)
-        stack.callback(torch.backends.mha.set_fastpath_enabled, fast)
-        yield ear
+        by_head = _of_each_head(functional.multi_head_attention_forward, capture)
+        stack.enter_context(replaced_everywhere(functional, "multi_head_attention_forward", by_head, parts))
+        capture.replace_softmaxes(stack, parts, "torch")
+        yield capture
 
 
-def _of_each_head(attend: Callable, ear: Ear) -> Callable:
-    """``multi_head_attention_forward``, heard head by head; its caller gets the weights that it asked for."""
-    listened = ear.hearing(attend, lambda result, *_, **__: (result[1], -1))
+def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
+    """``multi_head_attention_forward`` with weights by head; its caller gets the weights that it asked for."""
+    of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
 
     @wraps(attend)
-    def asked(*args, **kwargs):
+    def asked(*args: Any, **kwargs: Any) -> Any:
         wanted, averaged = kwargs.get("need_weights", True), kwargs.get("average_attn_weights", True)
-        output, weights = listened(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
+        output, weights = of_heads(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
         if not wanted:
             return output, None
         return output, weights.mean(-3) if averaged else weights
@@ -151,10 +184,10 @@ def _of_each_head(attend: Callable, ear: Ear) -> Callable:
     return asked
 
 
-def spelled_out(ear: Ear) -> Callable:
-    """``scaled_dot_product_attention`` as its documentation spells it out, with weights that can be heard."""
+def spelled_out(capture: Capture) -> Callable[..., Any]:
+    """``scaled_dot_product_attention`` in the steps of its documentation, with weights that are captured."""
 
-    def weights_of(query, key, mask, is_causal, scale):
+    def weights_of(query: Any, key: Any, mask: Any, is_causal: bool, scale: float | None) -> Any:
         scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
         if is_causal:
             mask = scores.new_ones(scores.shape[-2:]).bool().tril()
@@ -163,14 +196,15 @@ def spelled_out(ear: Ear) -> Callable:
             scores = scores + mask if adds else scores.masked_fill(~mask, -math.inf)
         return scores.softmax(-1).nan_to_num(0)  # a row that sees nothing
 
-    listened = ear.hearing(weights_of, lambda weights, *_: (weights, -1))
+    softmax = capture.softmax(weights_of, lambda weights, *_: (weights, -1))
 
     def attend(
-        query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
-    ):
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+        scale: float | None = None, enable_gqa: bool = False,
+    ) -> Any:  # fmt: skip
         if enable_gqa:
             groups = query.shape[-3] // key.shape[-3]
             key, value = (each.repeat_interleave(groups, -3) for each in (key, value))
-        return listened(query, key, attn_mask, is_causal, scale) @ value
+        return softmax(query, key, attn_mask, is_causal, scale) @ value
 
     return attend

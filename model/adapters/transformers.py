@@ -1,86 +1,80 @@
-"""Traces of models from Hugging Face transformers: encoder-decoders, encoders, decoders alone; of texts, images and sounds.
+"""Traces of text models of Hugging Face transformers: encoder-decoders, encoders, decoders alone.
 
-B is 1 here; L layers, H heads, S source tokens, T target tokens, V vocabulary, A alternatives.
+B is 1 here; L layers, H heads, S source tokens, T target tokens, N tokens of one sequence, V vocabulary.
 """
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
+from itertools import pairwise
 from typing import Any
 
-from model.adapters.heard import prefix_of
-from model.adapters.listening import evaluating
-from model.adapters.transformers_inputs import (
-    grouped,
-    patches_read,
-    source_fields,
-    tensors_of,
-    text_fields,
-    tokenizer_of,
-)
-from model.adapters.transformers_outputs import (
-    given_attention,
-    has_sinks,
-    probabilities,
-    seen_by_all,
-    whole_maps,
-)
-from model.adapters.transformers_texts import tokens_of
-from model.adapters.windows import windows_of
+import numpy as np
+
+from model.adapters.capture import check_same_pass
+from model.adapters.torch import evaluating
+from model.adapters.trace_building import prefix_of, probabilities
+from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
+from model.trace.windows import EVERYWHERE, beyond
+
+_IN_PIECES = (
+    "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, such as "
+    "attention_type='original_full' of BigBird, or build the maps yourself and give them to AttentionTrace"
+)
 
 
 def from_transformers(
-    model: Any,
-    tokenizer: Any,
-    given: Any,
-    target: str | None = None,
-    *,
-    most_frames: int = 100,
-    global_attention_mask: Any = None,
-    **generating: Any,
+    model: Any, tokenizer: Any, text: str, target: str | None = None, **generating: Any
 ) -> AttentionTrace:
-    """One pass of a model from transformers over ``given``, with every attention that it returns.
+    """Trace one pass of a text model of transformers, with every attention that it returns.
+
+    In a decoder alone each row produces the next token. During the pass the model is in evaluation mode and computes
+    its attention eagerly, the only way that returns it; afterwards it is as it was.
 
     >>> from_transformers(marian, tokenizer, "the cat sat", max_new_tokens=20)  # doctest: +SKIP
-    >>> from_transformers(vit, image_processor, picture)  # doctest: +SKIP
 
     Args:
-        tokenizer: or the processor that prepares images or sounds for the model.
-        given: what the model reads. A text for an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) and a decoder alone (GPT-2,
-            Llama). An image for ViT and its like; its patches become tokens. The samples of a sound for Whisper and wav2vec 2.0, at the
-            rate that the processor names. The pair (image, text) for a model that reads both in one sequence (LLaVA). In a decoder alone
-            each row produces the next token.
-        target: what an encoder-decoder should have written; by default what it generates, without sampling or beams. A decoder
-            alone reads it behind the text.
-        most_frames: how many tokens a sound has at most; more are put together.
-        global_attention_mask: (1, S), for Longformer and LED: 1 for each token that sees all others, and is seen by all.
-        generating: goes to ``model.generate``. With such options a decoder alone writes on, and ``prompt`` says how much it was given.
+        text: the text that an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) or a decoder alone reads.
+        target: the text that an encoder-decoder should write, by default the one that it generates without sampling
+            or beams. A decoder alone reads it after ``text``.
+        generating: options of ``model.generate``. With them a decoder alone continues, and ``prompt`` counts the given
+            tokens.
 
-    During the pass the model is in evaluation mode and computes its attention eagerly, the only way that returns it. Afterwards it is
-    as it was. Raises TraceError where the model returns no attention, and ValueError for options that nothing is generated with, and
-    for a text where an image or a sound is read.
+    Raises:
+        TraceError: for attention that the model does not return, and for a pass that differs from the model's own.
+        ValueError: for a model that reads no text, a missing tokenizer, and options without anything to generate.
     """
     import torch
 
-    if most_frames < 1:
-        raise ValueError(f"most_frames should be 1 or more, received {most_frames}")
     model = getattr(model, "_orig_mod", model)  # of torch.compile
+    check_texts(model, tokenizer)
     generating = _without_sampling(generating)
-    read = tensors_of(model, tokenizer, given)
-    if global_attention_mask is not None:
-        read["global_attention_mask"] = torch.as_tensor(global_attention_mask, device=model.device)
-    with torch.no_grad(), showing_attention(model):
+    read = _tensors(model, tokenizer, text)
+    with torch.no_grad(), evaluating(model):
         if "decoder_input_ids" in signature(model.forward).parameters:
-            return _encoder_decoder(model, tokenizer, given, read, target, generating, most_frames)
+            written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
+            out = _attending(model, read | {"decoder_input_ids": written[:, :-1]})
+            return _encoder_decoder(tokenizer, read["input_ids"][0], written[0], out)
         if generating and not model.can_generate():
             raise ValueError(f"an encoder generates nothing, received {sorted(generating)}")
-        return _one_side(model, tokenizer, given, read, target, generating, most_frames)
+        return _one_sequence(model, tokenizer, (text, target), read, generating)
+
+
+def check_texts(model: Any, tokenizer: Any) -> None:
+    """Raise ValueError for a model that reads no text, and for an object that is no tokenizer of transformers."""
+    if getattr(model, "main_input_name", "input_ids") != "input_ids":
+        raise ValueError(
+            f"the model should read a text, but {type(model).__name__} reads {model.main_input_name}"
+        )
+    if not hasattr(tokenizer, "eos_token_id"):
+        raise ValueError(f"the tokenizer should be the model's own one, received {type(tokenizer).__name__}")
 
 
 @contextmanager
-def showing_attention(model: Any) -> Iterator[None]:
-    """Attention is computed eagerly, and nothing is dropped, inside the ``with``."""
+def eager_attention(model: Any) -> Iterator[None]:
+    """Attention that returns its weights, and no dropout, inside the ``with``."""
     before = getattr(model.config, "_attn_implementation", None)
     configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
     parts = [(each, getattr(each, "_attn_implementation", None)) for each in configs.values()]
@@ -91,183 +85,243 @@ def showing_attention(model: Any) -> Iterator[None]:
     finally:
         if before is not None:
             model.set_attn_implementation(before)
-        # The configs of parts, such as one that reads images, may name another attention.
-        for config, own in parts:
+        for config, own in parts:  # the configs of parts may name another attention
             if getattr(config, "_attn_implementation", None) != own:
                 config._attn_implementation = own
 
 
-def _encoder_decoder(
-    model: Any, processor: Any, given: Any, read: Any, target: str | None, generating: dict, most_frames: int
-) -> AttentionTrace:
-    tokenizer = tokenizer_of(processor)
-    written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
-    out = model(**read, decoder_input_ids=written[:, :-1], output_attentions=True)
-    attention = {
-        "encoder_attention": given_attention(whole_maps(out, read, "encoder_"), "encoder_attention"),
-        "decoder_attention": given_attention(out.decoder_attentions, "decoder_attention"),
-        "cross_attention": given_attention(out.cross_attentions, "cross_attention"),
-    }
-    fields = source_fields(model, processor, given, read, attention["cross_attention"].shape[-1])
-    if not isinstance(given, str) and "source_grid" not in fields:
-        fields, attention = grouped(fields, attention, most_frames)
-    else:
-        places = seen_by_all(out, read, "encoder_")
-        fields |= windows_of(model.config, attention["encoder_attention"], places)
-    logits = getattr(out, "logits", None)  # a body alone has none, and those of a classifier are of no token
-    return _trace(
-        tokenizer,
-        fields,
-        written[0],
-        attention,
-        logits[0] if logits is not None and logits.ndim == 3 else None,
+def _attending(model: Any, read: dict[str, Any]) -> Any:
+    """The output of a pass with its attention. Raises TraceError where it differs from that of the model's own pass."""
+    # A cache is of no use in one pass, and some models return attention of other shapes with one.
+    without_cache = {"use_cache": False} if "use_cache" in signature(model.forward).parameters else {}
+    with eager_attention(model):
+        out = model(**read, **without_cache, output_attentions=True)
+    own = model(**read, **without_cache)
+    shown = "logits" if hasattr(own, "logits") else "last_hidden_state"
+    check_same_pass(getattr(own, shown, None), getattr(out, shown, None), type(model).__name__)
+    return out
+
+
+def _encoder_decoder(tokenizer: Any, ids: Any, written: Any, out: Any) -> AttentionTrace:
+    """``ids`` (S,), ``written`` (1 + T,) with the start mark first."""
+    texts, written = TransformersTexts(tokenizer), written.tolist()
+    logits = getattr(
+        out, "logits", None
+    )  # of a body alone there are none, and those of a classifier have no tokens
+    known = None if logits is None or logits.ndim != 3 else _array(logits)[0]
+    return AttentionTrace(
+        **texts.fields("source", ids.tolist()),
+        **texts.fields("target", written[1:]),
+        decoder_input_tokens=texts.labels(written[:-1]),
+        encoder_attention=_attention(out.encoder_attentions, "encoder_attention"),
+        decoder_attention=_attention(out.decoder_attentions, "decoder_attention"),
+        cross_attention=_attention(out.cross_attentions, "cross_attention"),
+        **probabilities(known, np.array(written[1:]), texts.label),
     )
 
 
-def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
-    """The trace of an encoder-decoder's pass.
-
-    ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits`` (T, V).
-    """
-    return _trace(tokenizer, text_fields(tokenizer, ids, "source"), written, attention, logits)
-
-
-def _trace(tokenizer: Any, source: dict, written: Any, attention: dict, logits: Any) -> AttentionTrace:
+def _one_sequence(
+    model: Any,
+    tokenizer: Any,
+    texts: tuple[str, str | None],
+    read: dict[str, Any],
+    generating: dict[str, Any],
+) -> AttentionTrace:
+    """An encoder, or a decoder alone, in which only the tokens of a prefix look ahead."""
     import torch
 
-    written = torch.as_tensor(written)
-    known = {} if logits is None else probabilities(tokenizer, logits, written[1:].to(logits.device))
+    prompt, produced = 0, None
+    if texts[1] is not None:
+        alone, read = read, _tensors(model, tokenizer, texts[0] + texts[1])
+        prompt = _common_length(alone["input_ids"][0].tolist(), read["input_ids"][0].tolist())
+    if generating:
+        prompt = prompt or read["input_ids"].shape[1]
+        whole = model.generate(**read, num_beams=1, do_sample=False, **generating)
+        read, produced = {"input_ids": whole[:, :-1]}, whole[0, 1:].tolist()
+    out = _attending(model, read)
+    weights = _attention(getattr(out, "attentions", None), "attentions")
+    if (layers := getattr(model.config, "num_hidden_layers", len(weights))) != len(weights):
+        warnings.warn(
+            f"{len(weights)} of the {layers} layers of {type(model).__name__} have attention; they are numbered alone",
+            UserWarning,
+            stacklevel=3,
+        )
+    seen = weights
+    if weights.shape[-1] == 1:  # of the token twice, a decoder's first one does not see the second
+        twice = _attending(model, {"input_ids": torch.cat([read["input_ids"]] * 2, dim=1)})
+        seen = _attention(twice.attentions, "attentions")
+    names, ids = TransformersTexts(tokenizer), read["input_ids"][0].tolist()
+    if prefix_of(seen) == seen.shape[-1] and not generating:
+        if texts[1] is not None:
+            raise ValueError(
+                f"{type(model).__name__} is an encoder, which has no target: give both texts as one"
+            )
+        source = names.fields("source", ids)
+        return AttentionTrace(
+            **source, encoder_attention=weights, **declared(model, weights, "encoder_attention")
+        )
+    logits = getattr(out, "logits", None)
+    known = None if logits is None else _array(logits)[0]
+    if produced is None:
+        produced = [*ids[1:], ids[-1] if known is None else int(known[-1].argmax())]
     return AttentionTrace(
-        **source,
-        **text_fields(tokenizer, written[1:], "target"),
-        decoder_input_tokens=tokens_of(tokenizer, written[:-1]),
-        **attention,
-        **known,
+        **names.fields("target", produced),
+        decoder_input_tokens=names.labels(ids),
+        decoder_attention=weights,
+        prefix=prefix_of(weights),
+        prompt=prompt,
+        **declared(model, weights, "decoder_attention"),
+        **probabilities(known, np.array(produced), names.label),
     )
 
 
-def _without_sampling(generating: dict) -> dict:
-    """The options for ``generate``. Raises ValueError for those that would sample, or search with beams."""
+def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
+    """The fields ``sinks`` and ``windows`` of a trace, as a model declares them, for self-attention (L, H, N, N).
+
+    An attention sink is a score for no token (gpt-oss, Agarwal et al. 2025). A window is how far a row sees to either
+    side (Beltagy et al. 2020); a layer that looks farther than its config says has none.
+    """
+    sinks = any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
+    found: dict[str, Any] = {"sinks": (kind,)} if sinks else {}
+    config = model.config.get_text_config()
+    if (both := getattr(config, "local_attention", None)) is not None:  # ModernBERT
+        window = both // 2
+    elif (
+        size := getattr(config, "sliding_window", None)
+    ) is not None:  # Mistral, Gemma: the token itself counts
+        window = size - 1
+    else:
+        return found
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * len(weights)
+    hidden = beyond(weights.shape[-1], window)
+    windows = tuple(
+        window if kind == "sliding_attention" and not layer[:, hidden].any() else EVERYWHERE
+        for kind, layer in zip(kinds, weights, strict=False)
+    )
+    return found if set(windows) == {EVERYWHERE} else found | {"windows": windows}
+
+
+def _without_sampling(generating: dict[str, Any]) -> dict[str, Any]:
+    """The options of ``generate``. Raises ValueError for those that would sample, or search with beams."""
     plain = {"num_beams": 1, "do_sample": False}
     for name, value in plain.items():
         if generating.get(name, value) != value:
-            raise ValueError(
-                f"a trace is of what is written without sampling or beams, received {name}={generating[name]}"
-            )
+            received = f"received {name}={generating[name]}"
+            raise ValueError(f"a trace is of what is written without sampling or beams, {received}")
     return {name: value for name, value in generating.items() if name not in plain}
 
 
-def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generating: dict) -> Any:
+def _tensors(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
+    """The model's arguments for one text."""
+    if not isinstance(text, str):
+        raise ValueError(f"{type(model).__name__} reads a text, received {type(text).__name__}")  # noqa: TRY004
+    read = tokenizer(text, return_tensors="pt")
+    if not read["input_ids"].shape[-1]:
+        raise ValueError("the text should have at least one token, received none")
+    if getattr(model.config, "is_encoder_decoder", False) or not getattr(model.config, "type_vocab_size", 0):
+        read.pop("token_type_ids", None)  # of no use to these, and refused by most of them
+    return dict(read.to(model.device))
+
+
+def _written(
+    model: Any, tokenizer: Any, read: dict[str, Any], target: str | None, generating: dict[str, Any]
+) -> Any:
+    """(1, 1 + T) ids, the start mark first."""
     import torch
 
     if target is None:
-        # That of all models: Whisper's own one leaves the start mark, and what it forces behind it, out of what it returns.
-        base: Any = next((each for each in reversed(type(model).__mro__) if "generate" in vars(each)), None)
-        if base is None:
-            raise ValueError(
-                f"{type(model).__name__} generates nothing: give a target, or take the model that has a head for writing"
-            )
-        return base.generate(model, **read, num_beams=1, do_sample=False, **generating)
+        if not hasattr(model, "generate") or not model.can_generate():
+            advice = "give a target, or take the model that has a head for writing"
+            raise ValueError(f"{type(model).__name__} generates nothing: {advice}")
+        return model.generate(**read, num_beams=1, do_sample=False, **generating)
     ids = tokenizer(text_target=target, return_tensors="pt").input_ids.to(model.device)
-    start = model.config.decoder_start_token_id
-    if start is None:
-        start = model.generation_config.decoder_start_token_id
     if not ids.shape[1]:
         raise ValueError("the target should have at least one token, received none")
-    # BART begins with its end mark, which is all that an empty target has.
-    if ids[0, 0] == start and ids.shape[1] > 1:
+    start = start_mark(model)
+    if ids[0, 0] == start and ids.shape[1] > 1:  # BART begins with its end mark, all that an empty target has
         return ids
     return torch.cat([torch.full_like(ids[:, :1], start), ids], dim=1)
 
 
-def _one_side(
-    model: Any, processor: Any, given: Any, read: Any, target: str | None, generating: dict, most_frames: int
-) -> AttentionTrace:
-    """The trace of an encoder, or of a decoder alone, in which only the tokens of a prefix look ahead."""
-    prompt = 0
-    if target is not None:
-        longer = (given[0], given[1] + target) if isinstance(given, tuple) else given + target
-        alone, read = read, tensors_of(model, processor, longer)
-        prompt = _in_common(alone.input_ids[0], read.input_ids[0])
-    if generating:
-        prompt = prompt or read.input_ids.shape[1]
-        whole = model.generate(**read, num_beams=1, do_sample=False, **generating)
-        image = {name: value for name, value in read.items() if "pixel" in name or "image" in name}
-        longer = image | {"input_ids": whole[:, :-1]}
-        return _decoder(model, processor, whole[0, :-1], longer, whole[0, 1:], prompt)
-    out = model(**read, output_attentions=True)
-    weights = given_attention(whole_maps(out, read), "attentions")
-    length = weights.shape[-1]
-    is_decoder = prefix_of(weights) < length if length > 1 else _looks_back(model, read)
-    if is_decoder:
-        return _decoder(model, processor, read.input_ids[0], read, None, prompt)
-    if target is not None:
-        raise ValueError(f"{type(model).__name__} is an encoder, which has no target: give both texts as one")
-    attention: dict[str, Any] = {"encoder_attention": weights}
-    fields = source_fields(model, processor, given, read, weights.shape[-1])
-    if model.main_input_name in ("input_features", "input_values"):
-        fields, attention = grouped(fields, attention, most_frames)
-    else:
-        fields |= windows_of(model.config, weights, seen_by_all(out, read))
-    return AttentionTrace(**fields, **attention, sinks=tuple(attention) if has_sinks(model) else ())
+def start_mark(model: Any) -> int:
+    """The id that a decoder reads first. Raises ValueError where neither config names one."""
+    for config in (model.config, getattr(model, "generation_config", None)):
+        if (start := getattr(config, "decoder_start_token_id", None)) is not None:
+            return int(start)
+    raise ValueError(f"{type(model).__name__} should have a config.decoder_start_token_id, received none")
 
 
-def _looks_back(model: Any, read: Any) -> bool:
-    """Whether a model that reads one token is a decoder: of this token twice, the first does not see the second."""
-    import torch
-
-    if "input_ids" not in read:
-        return False
-    twice = torch.cat([read["input_ids"]] * 2, dim=1)
-    return (
-        prefix_of(given_attention(model(input_ids=twice, output_attentions=True).attentions, "attentions"))
-        < 2
-    )
-
-
-def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
-    """A decoder alone that reads ``ids`` (T,); the token that the last row produced is the likeliest, where ``produced`` is None."""
-    import torch
-
-    tokenizer, out = tokenizer_of(processor), model(**read, output_attentions=True)
-    weights, logits = given_attention(out.attentions, "attentions"), getattr(out, "logits", None)
-    if produced is None:
-        last = ids[-1:] if logits is None else logits[0, -1:].argmax(-1)
-        produced = torch.cat([ids[1:], last])  # (T,)
-    return AttentionTrace(
-        **text_fields(tokenizer, produced, "target"),
-        **patches_read(model, ids, tokens_of(tokenizer, ids)),
-        decoder_attention=weights,
-        sinks=("decoder_attention",) if has_sinks(model) else (),
-        prefix=prefix_of(weights),
-        prompt=prompt,
-        **windows_of(model.config.get_text_config(), weights),
-        **({} if logits is None else probabilities(tokenizer, logits[0], produced)),
-    )
+def _attention(attentions: Any, kind: str) -> np.ndarray:
+    """L tensors (1, H, Q, K) -> (L, H, Q, K); raises TraceError where a model returns no whole maps."""
+    if not attentions or any(each is None for each in attentions):
+        advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
+        raise TraceError(kind, "be returned by the model", "none", advice)
+    shapes = [tuple(getattr(each, "shape", ())) for each in attentions]
+    for layer, shape in enumerate(shapes):
+        if (
+            len(shape) != 4
+            or shape[0] != 1
+            or shape != shapes[0]
+            or kind != "cross_attention"
+            and shape[2] != shape[3]
+        ):
+            found = f"{shape or type(attentions[layer]).__name__} in layer {layer}, {shapes[0]} in layer 0"
+            raise TraceError(kind, "have layers of one shape (1, H, Q, K)", found, _IN_PIECES)
+    return np.concatenate([_array(each) for each in attentions])
 
 
-def trace_of_decoder(
-    model: Any, tokenizer: Any, ids: Any, prompt: int, weights: Any, logits: Any
-) -> AttentionTrace:
-    """The trace of a pass of a decoder alone.
-
-    ``ids`` (1 + N,), of which it read all but the last one, ``prompt`` of them given; ``weights`` (L, H, N, N); ``logits`` (N, V).
-    """
-    import torch
-
-    ids = torch.as_tensor(ids, device=logits.device)
-    return AttentionTrace(
-        **text_fields(tokenizer, ids[1:], "target"),
-        **patches_read(model, ids[:-1], tokens_of(tokenizer, ids[:-1])),
-        decoder_attention=weights,
-        sinks=("decoder_attention",) if has_sinks(model) else (),
-        prompt=prompt,
-        **windows_of(model.config.get_text_config(), weights),
-        **probabilities(tokenizer, logits, ids[1:]),
-    )
-
-
-def _in_common(one: Any, other: Any) -> int:
-    """How many ids two sequences begin with alike: at a seam between two texts a tokenizer may join what it splits elsewhere."""
-    pairs = zip(one.tolist(), other.tolist(), strict=False)
+def _common_length(one: list[int], other: list[int]) -> int:
+    """How many ids two sequences begin with alike: at a seam between texts a tokenizer may join tokens."""
+    pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()
+
+
+class TransformersTexts:
+    """A tokenizer as ``own_network.Texts``, for an encoder-decoder."""
+
+    def __init__(self, tokenizer: Any):
+        self._tokenizer = tokenizer
+
+    def encode_source(self, text: str) -> list[int]:
+        return self._tokenizer(text).input_ids
+
+    def encode_target(self, text: str) -> list[int]:
+        return self._tokenizer(text_target=text).input_ids
+
+    def decode(self, ids: Sequence[int], source: str = "") -> str:
+        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def label(self, number: int) -> str:
+        """The token of an id; an id that only the model knows is called by its number."""
+        return self.labels([number])[0]
+
+    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
+        found = self._tokenizer.convert_ids_to_tokens([int(each) for each in ids])
+        return tuple(
+            str(int(each)) if token is None else token for each, token in zip(ids, found, strict=True)
+        )
+
+    def fields(self, side: str, ids: Sequence[int], text: str | None = None) -> dict[str, Any]:
+        """The fields ``<side>_tokens``, ``_text`` and ``_spans``; a token's span is what it adds to the decoded text."""
+        ends = [len(self.decode(ids[:count])) for count in range(len(ids) + 1)]
+        # The first bytes of a character are decoded as replacement characters, which disappear with the others.
+        ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
+        spans = tuple(pairwise(ends))
+        return {f"{side}_tokens": self.labels(ids), f"{side}_text": self.decode(ids), f"{side}_spans": spans}
+
+
+class DecoderTexts(TransformersTexts):
+    """The same for a decoder alone: the source is a prompt, which the target continues."""
+
+    def encode_source(self, text: str) -> list[int]:
+        """Raises ValueError for a prompt without any token: no start mark could stand for it."""
+        if not (ids := super().encode_source(text)):
+            raise ValueError("the prompt should have at least one token, received none")
+        return ids
+
+    def encode_target(self, text: str) -> list[int]:
+        return [*self._tokenizer(text, add_special_tokens=False).input_ids, self._tokenizer.eos_token_id]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.own_stream import Built, OwnStream, as_array, read
+from model.adapters.own_stream import Built, OwnStream
 from model.stored.config import ATTENTION_PATHS
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS
@@ -43,8 +43,8 @@ def _like_bart(model: Any, start: int) -> OwnStream:
                 norms.append(layer.encoder_attn_layer_norm)
             for around, norm in zip(_AROUNDS[side], norms, strict=True):
                 _norm(arrays, f"{name}/{around}/norm", norm)
-            read(arrays, f"{name}/feed_forward/hidden", layer.fc1.weight, layer.fc1.bias)
-            read(arrays, f"{name}/feed_forward/output", layer.fc2.weight, layer.fc2.bias)
+            _linear(arrays, f"{name}/feed_forward/hidden", layer.fc1.weight, layer.fc1.bias)
+            _linear(arrays, f"{name}/feed_forward/output", layer.fc2.weight, layer.fc2.bias)
             _norm(arrays, f"{name}/around_feed_forward/norm", layer.final_layer_norm)
         if hasattr(stack, "layer_norm"):
             _norm(arrays, f"{side}_norm", stack.layer_norm)
@@ -67,10 +67,10 @@ def _like_bart(model: Any, start: int) -> OwnStream:
             },
             positions={side: _positions(stack.embed_positions) for side, stack in sides.items()},
             begins={
-                side: (as_array(norm.weight), as_array(norm.bias)) for side, norm in begins.items() if norm
+                side: (array_of(norm.weight), array_of(norm.bias)) for side, norm in begins.items() if norm
             },
-            output=as_array(model.get_output_embeddings().weight),
-            output_bias=as_array(model.final_logits_bias)[0],
+            output=array_of(model.get_output_embeddings().weight),
+            output_bias=array_of(model.final_logits_bias)[0],
             activation=_activation(first.activation_fn),
         ),
         arrays,
@@ -92,7 +92,7 @@ def _like_t5(model: Any, start: int) -> OwnStream:
         _norm(arrays, f"{side}_norm", stack.final_layer_norm)
     first, config = sides["encoder"].block[0], model.config
     width = np.float32(config.d_model**-0.5 if config.scale_decoder_outputs else 1)
-    output = as_array(model.get_output_embeddings().weight) * width
+    output = array_of(model.get_output_embeddings().weight) * width
     looking = {
         "encoder_attention": first.layer[0].SelfAttention,
         "decoder_attention": sides["decoder"].block[0].layer[0].SelfAttention,
@@ -120,21 +120,21 @@ def _like_t5(model: Any, start: int) -> OwnStream:
 def _attention(arrays: dict[str, np.ndarray], path: str, module: Any, names: dict[str, str]) -> None:
     for part, name in names.items():
         layer = getattr(module, name)
-        read(arrays, f"{path}/{part}", layer.weight, layer.bias)
+        _linear(arrays, f"{path}/{part}", layer.weight, layer.bias)
 
 
 def _fed_forward_like_t5(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
     gated = hasattr(module, "wi_0")
-    read(arrays, f"{path}/hidden", (module.wi_0 if gated else module.wi).weight)
+    _linear(arrays, f"{path}/hidden", (module.wi_0 if gated else module.wi).weight)
     if gated:
-        read(arrays, f"{path}/gate", module.wi_1.weight)
-    read(arrays, f"{path}/output", module.wo.weight)
+        _linear(arrays, f"{path}/gate", module.wi_1.weight)
+    _linear(arrays, f"{path}/output", module.wo.weight)
 
 
 def _norm(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
-    arrays[f"{path}/gamma"] = as_array(module.weight)
+    arrays[f"{path}/gamma"] = array_of(module.weight)
     bias = getattr(module, "bias", None)
-    arrays[f"{path}/beta"] = np.zeros_like(arrays[f"{path}/gamma"]) if bias is None else as_array(bias)
+    arrays[f"{path}/beta"] = np.zeros_like(arrays[f"{path}/gamma"]) if bias is None else array_of(bias)
 
 
 def _embeddings(table: Any, scale: float) -> np.ndarray:
@@ -142,14 +142,14 @@ def _embeddings(table: Any, scale: float) -> np.ndarray:
     import torch
 
     with torch.no_grad():
-        return as_array(table(torch.arange(len(table.weight), device=table.weight.device))) * np.float32(
+        return array_of(table(torch.arange(len(table.weight), device=table.weight.device))) * np.float32(
             scale
         )
 
 
 def _positions(table: Any) -> np.ndarray:
     """(P, D): a learnt table without the unused rows at its beginning."""
-    return as_array(table.weight)[getattr(table, "offset", 0) :]
+    return array_of(table.weight)[getattr(table, "offset", 0) :]
 
 
 def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
@@ -159,7 +159,7 @@ def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
     if module is None:
         return None
     with torch.no_grad():
-        return as_array(module.compute_bias(queries, keys))[0]
+        return array_of(module.compute_bias(queries, keys))[0]
 
 
 def _activation(function: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
@@ -170,3 +170,15 @@ def _activation(function: Callable[[Any], Any]) -> Callable[[np.ndarray], np.nda
             return function(torch.from_numpy(np.ascontiguousarray(hidden))).numpy()
 
     return applied
+
+
+def _linear(arrays: dict[str, np.ndarray], path: str, weight: Any, bias: Any = None) -> None:
+    """Put a linear layer of PyTorch into ``arrays``; one without a bias gets zeros."""
+    kernel = array_of(weight).T
+    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
+    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """A tensor of PyTorch as float32."""
+    return tensor.detach().float().cpu().numpy()

@@ -110,7 +110,7 @@ def test_what_looks_ahead_writes_nothing():
 def test_heads_of_fused_attention_can_be_off_too():
     keras.utils.set_random_seed(3)
     lab = laboratory_of(Mixed(), LETTERS)
-    assert lab.laboratory.sizes["decoder_attention"].attention_layers == 3
+    assert lab.laboratory.sizes["decoder_attention"].layers == 3
     embedding = lab.laboratory.model.embedding.embeddings
     embedding.assign(embedding * 30)  # as they are made, every row looks at all tokens alike
     plain = logits(lab, Intervention())

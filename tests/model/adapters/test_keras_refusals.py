@@ -36,12 +36,12 @@ if tensorflow:  # its functions are compiled
                 return super().call(ids)
 
         with pytest.warns(
-            UserWarning, match="not heard: a softmax ran .* compiled .* behind 0 .* layer is missing"
+            UserWarning, match="not captured: a softmax ran .* compiled .* after 0 .* layer is missing"
         ):
             trace_keras(seeded(Half), SOURCE)
 
 
-def test_dropout_that_is_on_is_told():
+def test_a_pass_that_differs_from_the_own_pass_is_refused():
     class AlwaysTraining(DecoderAlone):
         def __init__(self):
             super().__init__()
@@ -51,9 +51,10 @@ def test_dropout_that_is_on_is_told():
             state = self.dropout(self.embedding(ids), training=True)
             return self.out(self.attention(state, state, use_causal_mask=True))
 
-    with pytest.warns(UserWarning, match="dropout is on .* pass training=False"):
-        trace = trace_keras(seeded(AlwaysTraining), SOURCE)
-    assert trace.kinds == ("decoder_attention",)
+    with pytest.raises(
+        TraceError, match=r"equal the own pass of .*, received outputs that differ .* training=False"
+    ):
+        trace_keras(seeded(AlwaysTraining), SOURCE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
@@ -62,7 +63,7 @@ def test_dropout_that_is_on_is_told():
 def test_what_cannot_be_traced_is_told_why():
     dense = keras.Sequential([layers.Embedding(VOCABULARY, 4), layers.Dense(2)])
     with pytest.raises(
-        TraceError, match="attention should be heard, received no softmax. Attention is heard"
+        TraceError, match="attention should be captured, received no softmax. Attention is captured"
     ):
         trace_keras(dense, SOURCE)
     with pytest.raises(

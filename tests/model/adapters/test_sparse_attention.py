@@ -15,7 +15,7 @@ from examples.keras_networks import (
     padding_mask,
     seeded,
 )
-from model.adapters.heard import Maps
+from model.adapters.capture import Maps
 from model.adapters.keras import trace_keras
 from model.trace.trace import AttentionTrace
 from viz import explore

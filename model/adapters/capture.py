@@ -1,0 +1,272 @@
+"""Captures the weights of every softmax of one forward pass, by replacing a library's functions meanwhile.
+
+H heads, Q query and K key positions.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.trace.arrays import plain_array
+from model.trace.strict_npz import TraceError
+
+Function = Callable[..., Any]
+Place = tuple[Any, str]  # an owner and the name of its attribute
+
+# The functions in which attention layers end: (module, name).
+SOFTMAXES = (
+    ("tensorflow.nn", "softmax"),
+    ("jax.nn", "softmax"),
+    ("torch", "softmax"),
+    ("torch.nn.functional", "softmax"),
+    ("torch", "Tensor.softmax"),
+)
+# Attention kernels without a replacement that returns weights.
+FUSED = (
+    ("torch", "nn.attention.flex_attention.flex_attention"),
+    ("xformers", "ops.memory_efficient_attention"),
+    ("flash_attn", "flash_attn_func"),
+)
+MASKED = 5e3  # a score this far below the largest of its row was masked
+SAME_PASS = 1e-4  # of the largest output: the tolerance between a traced pass and the network's own
+_HALF_PRECISION = 5e-2  # the same for float16 and bfloat16
+
+
+class LayerCall(NamedTuple):
+    """A call of a layer that is in progress."""
+
+    number: int  # calls are counted
+    layer: Any
+    given: tuple[Any, ...]
+
+
+class Maps(NamedTuple):
+    """The weights of one softmax."""
+
+    weights: np.ndarray  # (H, Q, K)
+    masked: np.ndarray  # (H, Q, K) bool, True where a mask hides the key from the query
+    path: tuple[LayerCall, ...] = ()  # the enclosing calls of layers, outermost first
+
+    @classmethod
+    def of(cls, weights: np.ndarray, scores: np.ndarray | None, path: tuple[LayerCall, ...] = ()) -> "Maps":
+        """Read the mask off the ``scores`` (H, Q, K) before the softmax; without scores nothing is masked."""
+        if scores is None or scores.shape != weights.shape:
+            return cls(weights, np.zeros(weights.shape, bool), path)
+        largest = scores.max(axis=-1, keepdims=True)
+        floor = np.where(np.isfinite(largest), largest, 0) - MASKED
+        return cls(weights, (scores < floor) & (weights == 0), path)
+
+
+def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
+    """(H, Q, K) from a softmax over ``axis`` of (1, H, Q, K), (1, Q, K), (1, K), …
+
+    >>> as_maps(np.ones((1, 7, 1)), axis=1).shape  # Bahdanau's scores of 7 source tokens
+    (1, 1, 7)
+    """
+    moved = np.moveaxis(np.atleast_2d(weights), axis, -1)
+    return moved.reshape(-1, *moved.shape[-2:]).astype(np.float32)
+
+
+@dataclass
+class Capture:
+    """The softmaxes of a pass in their order, and the reasons why others are missing.
+
+    Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The mask is
+    read off the scores of the inner one, because layers add their masks to them.
+    """
+
+    maps: list[Maps] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    fused: list[str] = field(default_factory=list)  # those of ``missed`` that are attention for certain
+    _calls: list[LayerCall] = field(default_factory=list)
+    _count: int = 0  # of calls of layers
+    _depth: int = 0  # of nested captured functions
+    _scores: Any = None  # the argument of the innermost softmax
+
+    def softmax(
+        self, function: Function, weights_of: Callable[..., tuple[Any, int]] | None = None
+    ) -> Function:
+        """``function``, captured. ``weights_of`` (result, *args) returns the weights and the axis that sums to 1."""
+
+        @wraps(function)
+        def captured(*args: Any, **kwargs: Any) -> Any:
+            self._depth += 1
+            if weights_of is None and args:
+                self._scores = args[0]
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                self._depth -= 1
+            if not self._depth:
+                scores, self._scores = self._scores, None
+                self._keep(*(weights_of or softmax_axis)(result, *args, **kwargs), scores)
+            return result
+
+        return captured
+
+    def layer_call(self, call: Function) -> Function:
+        """``call`` of a layer, which becomes part of the path of each softmax inside it."""
+
+        @wraps(call)
+        def called(layer: Any, *args: Any, **kwargs: Any) -> Any:
+            self._count += 1
+            self._calls.append(LayerCall(self._count, layer, (*args, *kwargs.values())))
+            try:
+                return call(layer, *args, **kwargs)
+            finally:
+                self._calls.pop()
+
+        return called
+
+    def without_weights(self, function: Function) -> Function:
+        """A fused ``function``, whose calls are reported by ``check``."""
+
+        @wraps(function)
+        def noticed(*args: Any, **kwargs: Any) -> Any:
+            if not self._depth:
+                reason = f"{function.__name__}, after {len(self.maps)} captured softmaxes, is fused and keeps no weights"
+                self.fused.append(f"{reason}: use attention that takes a softmax")
+                self.missed.append(self.fused[-1])
+            return function(*args, **kwargs)
+
+        return noticed
+
+    def replace_softmaxes(self, stack: ExitStack, parts: Sequence[Any], library: str = "") -> None:
+        """Enter the replacement of all SOFTMAXES and FUSED of modules whose name begins with ``library``."""
+        for owner, name in loaded([each for each in SOFTMAXES if each[0].startswith(library)]):
+            stack.enter_context(replaced_everywhere(owner, name, self.softmax(getattr(owner, name)), parts))
+        for owner, name in loaded(FUSED):
+            new = self.without_weights(getattr(owner, name))
+            stack.enter_context(replaced_everywhere(owner, name, new, parts))
+
+    def _keep(self, weights: Any, axis: int, scores: Any) -> None:
+        try:
+            given = None if scores is None else as_maps(plain_array("softmax", scores), axis)
+            found = as_maps(plain_array("softmax", weights), axis)
+            self.maps.append(Maps.of(found, given, tuple(self._calls)))
+        except TraceError:
+            compiled = "a softmax ran inside a compiled function (tf.function, jit, scan)"
+            self.missed.append(f"{compiled}, after {len(self.maps)} captured ones: call it eagerly")
+
+    def reason(self) -> str:
+        """Why attention is missing, and the remedy."""
+        return "; ".join(dict.fromkeys(self.missed)) or (
+            "Attention is captured where the library's own layers or its softmax compute it. Call the softmax by the "
+            "library's name for it, such as F.softmax, and not as exp and sum"
+        )
+
+    def shapes(self) -> str:
+        """The shapes of the captured softmaxes, for an error message; it holds no typed text."""
+        shapes = sorted({each.weights.shape for each in self.maps})
+        return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"
+
+    def check(self) -> None:
+        """Raise TraceError for attention that was not captured; warn of a compiled softmax, which may be another one."""
+        if self.fused:
+            raise TraceError(
+                "attention", "be captured in each layer", f"{len(self.maps)} softmaxes", self.reason()
+            )
+        if self.missed:
+            message = f"not captured: {self.reason()}. If it is attention, a layer is missing in this trace"
+            warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def softmax_axis(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
+    """The result of a library's softmax and its axis, which PyTorch calls ``dim``."""
+    axis = kwargs.get("axis", kwargs.get("dim", args[1] if len(args) > 1 else -1))
+    return result, -1 if axis is None else axis
+
+
+def check_same_pass(own: Any, traced: Any, name: str) -> None:
+    """Raise TraceError where the outputs of a traced pass differ from those of the network's own pass.
+
+    Args:
+        own: the returned tensors of the own pass, also in lists and mappings.
+        traced: the same of the traced pass.
+        name: the network's name in the message.
+    """
+    for one, other in zip(_arrays(own), _arrays(traced), strict=True):
+        half = "16" in str(one[0])
+        off = (
+            np.abs(one[1] - other[1])[np.isfinite(one[1])]
+            if one[1].shape == other[1].shape
+            else np.array([np.inf])
+        )
+        scale = max(1.0, float(np.abs(one[1][np.isfinite(one[1])]).max(initial=0)))
+        if off.max(initial=0) > (_HALF_PRECISION if half else SAME_PASS) * scale:
+            advice = "Two passes of a network have to be equal: pass training=False to its dropout, or trace each pass by hand"
+            raise TraceError(
+                "the traced pass",
+                f"equal the own pass of {name}",
+                f"outputs that differ by {off.max():.2g}",
+                advice,
+            )
+
+
+def _arrays(returned: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """The dtype and the numbers of each tensor of floats in ``returned``."""
+    if isinstance(returned, Mapping):
+        returned = list(returned.values())
+    if isinstance(returned, list | tuple):
+        for each in returned:
+            yield from _arrays(each)
+    elif "float" in str(getattr(returned, "dtype", "")):
+        yield returned.dtype, plain_array("output", returned).astype(np.float64)
+
+
+def loaded(places: Sequence[tuple[str, str]]) -> Iterator[Place]:
+    """(owner, name) of those functions whose library is imported."""
+    for module, path in places:
+        library, *inner = module.split(".")
+        owner = sys.modules.get(library)
+        *outer, name = (*inner, *path.split("."))
+        for each in outer:
+            owner = getattr(owner, each, None)
+        if hasattr(owner, name):
+            yield owner, name
+
+
+@contextmanager
+def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+    """``owner.name`` is ``new`` inside the ``with``."""
+    old, is_own = getattr(owner, name), name in vars(owner)
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        if is_own:
+            setattr(owner, name, old)
+        else:  # it was inherited
+            delattr(owner, name)
+
+
+@contextmanager
+def replaced_everywhere(owner: Any, name: str, new: Any, parts: Iterable[Any] = ()) -> Iterator[None]:
+    """``replaced``, also where a file imported the function by its name and where one of ``parts`` holds it.
+
+    The library's own files keep the old function.
+    """
+    with ExitStack() as stack:
+        for each, own_name in places_of(owner, name, parts):
+            stack.enter_context(replaced(each, own_name, new))
+        yield
+
+
+def places_of(owner: Any, name: str, parts: Iterable[Any] = ()) -> list[Place]:
+    """All places outside of its library from which ``owner.name`` may be called, its own one first."""
+    old = getattr(owner, name)
+    library = (owner.__module__ if isinstance(owner, type) else owner.__name__).partition(".")[0]
+    files = [file for path, file in list(sys.modules.items()) if path.partition(".")[0] != library]
+    found = [
+        (each, own_name)
+        for each in (*files, *parts)
+        for own_name, value in list(getattr(each, "__dict__", {}).items())
+        if value is old
+    ]
+    return [(owner, name), *found]

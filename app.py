@@ -8,21 +8,20 @@ import streamlit as st
 if __name__ != "__main__":
     from starlette.middleware import Middleware
 
-    from ui.shell.kept_files import KeptFiles
-    from ui.shell.server_start import started
+    from ui.shell.server import KeptFiles, started
 
     app = st.App(__file__, lifespan=started, middleware=[Middleware(KeptFiles)])
 else:
     import ui.views  # noqa: F401  its views add their settings to the address
-    from ui.asking import loaders
+    from ui.asking import loaders, models
     from ui.classroom import bar
-    from ui.shell import address, later, notices, turns
+    from ui.shell import address, runs
     from ui.shell.header import PAGES
     from ui.wording.texts import say
 
-    with turns.taken():
+    with runs.taken():
         address.follow()
-        later.forget()
+        runs.drop_questions()
         product = say("product")
         st.set_page_config(page_title=product, layout="wide")
         loaders.engine()  # where it has not begun with the server
@@ -37,11 +36,11 @@ else:
         )
         if page.url_path:  # a window, or a bookmark, says which page it holds
             st.set_page_config(page_title=f"{page.title} · {product}")
-        with notices.page():
+        with models.error_shown():
             page.run()
-        with notices.page():
+        with models.error_shown():
             bar.show(page.url_path or PAGES[0])
         if page.url_path:  # the main page publishes with its text (ui/look/text_part.py)
             address.publish(page.url_path)
-    with notices.page():
-        later.go_on()
+    with models.error_shown():
+        runs.ask_rest()

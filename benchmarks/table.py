@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.sentences import pair_of
 from engine import Engine
 from model.stored.folder import ASSETS, DEFAULT_MODEL
-from ui.asking.tables import tables
+from ui.asking.files import tables
 
 LOOK = 0.5  # seconds between two looks at how far it is
 

@@ -1,4 +1,4 @@
-"""The reasons why no answer came. Each class is one message that a page shows (``ui/shell/notices.py``)."""
+"""The reasons why no answer came. Each class is one message that a page shows (``ui/asking/models.py``)."""
 
 
 class EngineError(RuntimeError):

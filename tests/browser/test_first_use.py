@@ -9,7 +9,7 @@ from playwright.sync_api import Error
 
 from tests.browser.visit import PATIENCE, choose, figure, pick, settle
 from tests.serving import started
-from ui.shell.spare_time import LIBRARIES
+from ui.shell.server import LIBRARIES
 from ui.wording.texts import table
 
 KO = table("ko")

@@ -1,6 +1,8 @@
-"""Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
+"""Waits for a model, and shows how far it is loaded.
 
-``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server_start.py``), so its workers load before the first page. The
+Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
+
+``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server.py``), so its workers load before the first page. The
 engine keeps the answers; only files that were read are kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
 visitor in ``runs/*/model``, read again when their files change.
 """
@@ -11,15 +13,16 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from classroom import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
+from engine.progress import STAGES, Progress
 from engine.versions import version_on_disk
-from model import Asked, Correction, SentenceCorrection
+from model import Asked, Correction, ModelFolderError, SentenceCorrection
 from model.stored.folder import (
     ASSETS,
     DEFAULT_MODEL,
@@ -32,8 +35,65 @@ from model.survey.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_
 from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.trace.projections import Projections
 from model.trace.traced import Described
-from ui.asking.loading import StillLoading
-from ui.shell import turns
+from ui.shell import runs
+from ui.wording.texts import say
+
+STAGES_SHOWN = STAGES[:-1]  # each is the text ``loading_<stage>``; the last one is the end
+_SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_IN_ONE_RUN = 6.0
+
+
+class StillLoading(Exception):
+    """The model ``corrector`` is still being loaded."""
+
+    def __init__(self, corrector: EngineCorrector):
+        super().__init__(corrector.name)
+        self.corrector = corrector
+
+
+def wait_for(corrector: EngineCorrector) -> bool:
+    """Wait some seconds for this model and show how far it is loaded. Returns whether it is ready then.
+
+    ``show_loading`` would take a second longer: it draws the page without an answer and then all of it again. The run ends here if the visitor
+    does something meanwhile. Raises what ``EngineCorrector.prepare`` raises.
+    """
+    place, shown = st.empty(), None
+    until = time.monotonic() + SECONDS_IN_ONE_RUN
+    with runs.TURNS.aside():
+        while not (progress := corrector.prepare()).is_ready and time.monotonic() < until:
+            if (text := _loading_text(progress)) != shown:
+                _loading_bar(progress, place)
+            shown = text
+            time.sleep(0.02)
+    place.empty()
+    return progress.is_ready
+
+
+@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
+def show_loading(corrector: EngineCorrector) -> None:
+    """Show how far the loading of this model is, and keep it up to date. At the end the page is run again."""
+    try:
+        progress = corrector.prepare()
+    except (EngineError, ModelFolderError):  # the page says what is wrong
+        st.rerun()
+    if progress.is_ready:
+        st.rerun()
+    _loading_bar(progress, st)
+
+
+def _loading_bar(progress: Progress, place: Any) -> None:
+    place.progress((progress.order + 0.5) / len(STAGES_SHOWN), _loading_text(progress))
+
+
+def _loading_text(progress: Progress) -> str:
+    return say(
+        "loading",
+        number=progress.order + 1,
+        count=len(STAGES_SHOWN),
+        stage=say(f"loading_{progress.stage}"),
+        seconds=f"{progress.seconds:.0f}",
+    )
+
 
 # With the types that pages need, so that they find them in one place.
 __all__ = [
@@ -112,7 +172,7 @@ def model_id(entry: ModelEntry) -> str:
 def engine() -> Engine:
     """The one engine of this server. Its workers start at once and load the model of the first page."""
     found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
-    found.while_waiting = turns.TURNS.aside
+    found.while_waiting = runs.TURNS.aside
     return found
 
 

@@ -14,7 +14,7 @@ from ui.classroom.membership import Membership
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, markup
-from ui.shell.spinner import spinner
+from ui.shell.runs import spinner
 from ui.wording.texts import say
 from viz.labels import plain_text
 

@@ -17,7 +17,7 @@ from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
 from ui.look.lens import Lens
 from ui.shell import address, markup
-from ui.shell.spinner import spinner
+from ui.shell.runs import spinner
 from ui.views import needs
 from ui.wording import markdown
 from ui.wording.texts import say

@@ -12,7 +12,7 @@ import streamlit as st
 from ui.asking import loaders
 from ui.components.heard import heard
 from ui.components.live_text import whole
-from ui.shell import turns
+from ui.shell import runs
 
 LONGEST = 200  # characters; reading more takes longer than the rest of the pause
 _KEY = "ahead"
@@ -25,7 +25,7 @@ def listen(corrector: loaders.EngineCorrector) -> None:
 
     def ask() -> None:
         text = heard(_KEY, "text")
-        if isinstance(text, str) and text.strip() and len(text) <= LONGEST and turns.TURNS.nobody_waits:
+        if isinstance(text, str) and text.strip() and len(text) <= LONGEST and runs.TURNS.nobody_waits:
             corrector.correct_ahead(whole(text))
 
     _COMPONENT(key=_KEY, on_text_change=ask)

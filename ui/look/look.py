@@ -36,9 +36,9 @@ from ui.look.stage import (
     show_more,
     show_view,
 )
-from ui.shell import address, controls, header, notices, parts, turns
+from ui.shell import address, controls, header, runs
+from ui.shell.runs import spinner
 from ui.shell.settings import defaults
-from ui.shell.spinner import spinner
 from ui.views import overview
 from ui.views.view import View
 from ui.wording.texts import say
@@ -122,7 +122,7 @@ def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: b
 
     def draw() -> None:
         if written.view is not None and written.lens is not None:
-            with notices.waiting(written.status or places.writing):
+            with models.error_shown_in(written.status or places.writing):
                 show_pictures(places.heads, places.stage, written.view, written.lens)
 
     with places.writing:
@@ -154,7 +154,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
     text = address.get("sentence")
     said, status = st.container(key="said"), st.container(key="status")
     with status:
-        corrector = notices.load_corrector(entry)
+        corrector = models.load_corrector(entry)
     if corrector is None:
         return LookedAt()
     told = loaders.described(corrector)
@@ -163,20 +163,20 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         replace()
         st.rerun()
     sentence = change = None
-    with said, notices.waiting(status):
+    with said, models.error_shown_in(status):
         correction = correct(text, corrector)
         if correction:
             sentence, change = show_correction(correction, told=told)
-            notices.about(text, correction, corrector)
+            models.show_remarks(text, correction, corrector)
     found = LookedAt(corrector, status)
     if sentence is None:
         return found
-    turns.behind_texts()
+    runs.behind_texts()
     if sentence.too_long:
         with stage.told:
             st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return found
-    with notices.waiting(status):
+    with models.error_shown_in(status):
         trace = sentence.trace
         view, selection = chosen_view(trace, views, setting)
         lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
@@ -231,9 +231,9 @@ def take_typed(text: str) -> None:
     """Keep what the text area sent. A slow browser may send it together with the request of another fragment. Then this run belongs to
     that fragment, and the text is drawn in the next run.
     """
-    with parts.taken_for_whole():
+    with runs.taken_for_whole():
         keep_typed(text)
-    if parts.runs_another():
+    if runs.runs_another():
         st.rerun()
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from ui.asking import loaders, questions
 from ui.look.proposals import Decisions, opened
 from ui.shell import address, markup
-from ui.shell.spinner import spinner
+from ui.shell.runs import spinner
 from ui.wording.texts import say
 
 MAX_CHARACTERS = 2_000  # of one text, on every page

@@ -9,36 +9,38 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
-from ui.shell import address, header, later, notices, turns
-from ui.shell.parts import TEXT, runs_alone
+from ui.asking import models
+from ui.shell import address, header, runs
+from ui.shell.parts import TEXT_FRAGMENT
+from ui.shell.runs import runs_alone
 
 _REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
 
 
-@st.fragment(key=TEXT)
+@st.fragment(key=TEXT_FRAGMENT)
 def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
     """``write`` the text, and ``draw`` its pictures.
 
     ``write`` returns what the rest of the page depends on; None if there are no pictures.
     """
     if not runs_alone():
-        with notices.page():
+        with models.error_shown():
             write()
             draw()
         address.publish("")
         return
-    with turns.taken():
+    with runs.taken():
         rest = st.session_state.get(_REST)
         if rest is None or rest[0] != _settings() or header.is_left():
             st.rerun()
-        later.forget()
-        with notices.page():
+        runs.drop_questions()
+        with models.error_shown():
             if write() != rest[1]:
                 st.rerun()
             draw()
         address.publish("")
-    with notices.page():
-        later.go_on()
+    with models.error_shown():
+        runs.ask_rest()
 
 
 def rest_is_drawn(told: Hashable | None) -> None:

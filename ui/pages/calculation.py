@@ -14,7 +14,7 @@ from ui.look.lens import Lens
 from ui.look.stage import choose_head
 from ui.parts import figures, number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
-from ui.shell import address, controls, header, markup, notices
+from ui.shell import address, controls, header, markup
 from ui.shell.settings import defaults
 from ui.views import numbers
 from ui.wording import formulas, markdown
@@ -232,7 +232,7 @@ def show_formulas(steps: Sequence[CalculationStep]) -> None:
 def show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
     entry = models.choose()
-    corrector = notices.load_inside(entry)
+    corrector = models.load_inside(entry)
     if corrector is None:
         return
     found = sentence.show(corrector)

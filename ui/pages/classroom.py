@@ -9,10 +9,10 @@ from classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.checks import PLANS
 from classroom.codes import in_groups
 from model import ModelFolderError
-from ui.asking import loaders
+from ui.asking import loaders, models
 from ui.classroom import bar, follow, membership, polls, pulse, quiz, truth
 from ui.classroom.membership import Membership
-from ui.shell import header, markup, notices, turns
+from ui.shell import header, markup, runs
 from ui.wording.texts import say
 
 _SAID = "classroom_said"  # the text that says why something could not be asked
@@ -96,7 +96,7 @@ def words_about_the_class(mine: Membership, state: State) -> str:
 @st.fragment(key=pulse.SHOWN)
 def show_shown(mine: Membership) -> None:
     """What is new in the classroom: a question, a quiz, or what the teacher shows."""
-    with turns.part_taken():
+    with runs.part_taken():
         show_news(mine)
 
 
@@ -127,7 +127,7 @@ def show_news(mine: Membership) -> None:
     except loaders.NotLoadedError:
         st.info(say("class_no_picture"))
     except loaders.EngineError as error:
-        notices.unanswered(error)
+        models.show_error(error)
 
 
 def show_desk(mine: Membership, state: State) -> None:

@@ -14,11 +14,11 @@ from model.analysis.growth import Growth, growth
 from model.analysis.roles import OWN
 from model.trace.grown import Grown
 from model.trace.selection import Selection
-from ui.asking import loaders, questions
+from ui.asking import loaders, models, questions
 from ui.look import stage
 from ui.look.sentence import MAX_CHARACTERS
 from ui.parts import figures, model_card
-from ui.shell import address, controls, header, markup, notices
+from ui.shell import address, controls, header, markup
 from ui.wording.texts import say
 from viz.browser.texts import map_texts
 
@@ -32,14 +32,14 @@ def main() -> None:
     header.begin("growing", heading=say("growing_page"))
     header.tools()
     entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
-    corrector = notices.load_corrector(entry)
+    corrector = models.load_corrector(entry)
     text = address.get("sentence")
     if entry is None or corrector is None:
         return
     if not text.strip() or len(text) > MAX_CHARACTERS:
         st.info(say("sentence_none"))
         return
-    with notices.page():
+    with models.error_shown():
         with st.spinner(say("growing_working")):
             found = questions.grown(text, corrector)
         if not found:

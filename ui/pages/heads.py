@@ -12,8 +12,16 @@ from model.analysis.roles import CLASSES, EDITED, LIAISON, ROLES
 from model.survey.head_survey import HeadSurvey
 from model.trace.interventions import Head
 from ui.asking import loaders, models
-from ui.asking.jobs import Jobs
-from ui.asking.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
+from ui.asking.files import (
+    MOST_EFFECTS,
+    MOST_SENTENCES,
+    DroppedFile,
+    Jobs,
+    SurveyJob,
+    job_of,
+    surveys,
+    upload,
+)
 from ui.components.heard import chosen_row
 from ui.components.live_text import replace
 from ui.look.look import keep_typed
@@ -29,8 +37,7 @@ from ui.parts.head_numbers import (
     table,
     told,
 )
-from ui.parts.uploads import DroppedFile, upload
-from ui.shell import address, controls, header, markup, notices
+from ui.shell import address, controls, header, markup
 from ui.wording.numbers_text import hundredths
 from ui.wording.texts import say
 
@@ -60,7 +67,7 @@ def main() -> None:
     if given is None and entry is not None:
         corrector = loaders.open_corrector(entry.path)  # the survey is a file and needs no loaded network
     else:
-        corrector = notices.load_corrector(entry)
+        corrector = models.load_corrector(entry)
     if corrector is None or entry is None:
         return
     if getattr(corrector.config, "architecture", "") != "transformer":
@@ -86,7 +93,7 @@ def choose() -> tuple[str, str, DroppedFile | None]:
         classes = [EDITED] if by == LIAISON else list(CLASSES)
         at = controls.choose("heads_at", classes, lambda at: say(f"heads_at_{at}"), otherwise=classes[0])
     with own, st.popover(say("heads_own"), icon=":material/upload_file:", key="heads_own"):
-        markup.paragraph(say("heads_own_lead", rows=MOST_ROWS, effects=MOST_EFFECTS), "note")
+        markup.paragraph(say("heads_own_lead", rows=MOST_SENTENCES, effects=MOST_EFFECTS), "note")
         given = upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "heads_file")
     return by, at, given
 
@@ -109,7 +116,7 @@ def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey |
 
 def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
     """The visitor's own file: how far it is, and everything that is found so far."""
-    job = notices.job_of(shared_jobs(), given, MOST_ROWS, corrector)
+    job = job_of(shared_jobs(), given, MOST_SENTENCES, corrector)
     if job is None:
         return
     if not job.given and not job.left_out:
@@ -128,7 +135,7 @@ def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, a
         progress()
         return
     if job.error is not None:
-        notices.unanswered(job.error)
+        models.show_error(job.error)
     found = job.found()
     made = {"sentences": found.sentences, "effects": found.effect_sentences, "left_out": job.left_out}
     show(found, by, at, say("heads_made_file", **made))

@@ -15,8 +15,8 @@ from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
 from ui.asking import loaders, models, questions
 from ui.parts import figures
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE
-from ui.shell import address, controls, header, markup, notices
-from ui.shell.spinner import spinner
+from ui.shell import address, controls, header, markup
+from ui.shell.runs import spinner
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -49,7 +49,7 @@ def main() -> None:
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
         show_masks(sentences[number], padding)
-    corrector = notices.load_inside(entry)
+    corrector = models.load_inside(entry)
     if corrector is None or not is_usable(sentences, corrector.config.max_length):
         return
     show_logits(sentences[number], padding, corrector)

@@ -8,7 +8,7 @@ import streamlit as st
 import viz
 from ui.asking import loaders, models
 from ui.parts import figures, model_card
-from ui.shell import controls, header, markup, notices
+from ui.shell import controls, header, markup
 from ui.wording.numbers_text import about, percent
 from ui.wording.texts import language, say
 
@@ -24,7 +24,7 @@ def main() -> None:
     for_choice, for_words = st.columns([1, 2], gap="medium")
     with for_choice:
         entry = models.choose()
-    if notices.has_no_inside(entry):
+    if models.has_no_inside(entry):
         return
     card = model_card.read_card(Path(entry.path)) if entry is not None else None
     if card is None:

@@ -12,7 +12,7 @@ from ui.components.diagram import diagram, diagram_data
 from ui.look import sentence
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns
-from ui.shell import address, controls, header, markup, notices
+from ui.shell import address, controls, header, markup
 from ui.wording.numbers_text import about, percent
 from ui.wording.texts import language, say
 
@@ -26,7 +26,7 @@ def main() -> None:
     with for_model:
         entry = models.choose()
     with for_sentence:
-        corrector = notices.load_inside(entry)
+        corrector = models.load_inside(entry)
         if corrector is None:
             return
         found = sentence.show(corrector)

@@ -10,7 +10,7 @@ from model.analysis import positions as analysis
 from ui.asking import loaders, models, questions
 from ui.look import sentence
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
-from ui.shell import controls, header, markup, notices
+from ui.shell import controls, header, markup
 from ui.shell.settings import DIMENSIONS, POSITIONS
 from ui.wording import reading
 from ui.wording.numbers_text import about, percent
@@ -107,7 +107,7 @@ def show_sentence() -> None:
     """What the chosen network adds to the typed sentence, and how large that is."""
     st.header(say("positions_sentence_heading"))
     entry = models.choose()
-    corrector = notices.load_inside(entry)
+    corrector = models.load_inside(entry)
     if corrector is None:
         return
     if not corrector.config.has_positions:

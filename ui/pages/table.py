@@ -8,13 +8,20 @@ import streamlit as st
 from model.tables import AND, Columns, TableError
 from model.tables.writing import COLUMNS, Wording, as_bytes
 from ui.asking import models
-from ui.asking.jobs import Jobs
-from ui.asking.tables import MOST_ROWS, TableJob, columns_of, tables
+from ui.asking.files import (
+    MOST_TEXTS,
+    Jobs,
+    TableJob,
+    columns_of,
+    job_of,
+    kept_upload,
+    show_file_problem,
+    tables,
+)
 from ui.components.heard import chosen_row
 from ui.components.live_text import replace
 from ui.look.look import keep_typed
-from ui.parts.uploads import kept_upload
-from ui.shell import header, markup, notices
+from ui.shell import header, markup
 from ui.views.take_away import say_in
 from ui.wording.reading import Say
 from ui.wording.texts import language, say
@@ -33,9 +40,9 @@ def shared_jobs() -> Jobs[TableJob]:
 def main() -> None:
     header.begin("table", heading=say("table_page"))
     header.tools()
-    markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
+    markup.paragraph(say("table_lead", rows=f"{MOST_TEXTS:,}"), "lead")
     given = kept_upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")
-    corrector = notices.load_corrector(models.chosen())
+    corrector = models.load_corrector(models.chosen())
     if given is None:
         markup.paragraph(say("table_how"), "note")
         return
@@ -44,13 +51,13 @@ def main() -> None:
     try:
         columns = columns_of(given.content, given.name)
     except TableError as error:
-        notices.show_file_problem(error.problem)
+        show_file_problem(error.problem)
         return
     place = None if columns is None else choose_column(columns)
     if columns is not None and place is None and columns.places:
         return  # nobody has chosen
     column = None if place is None else str(place + 1)
-    job = notices.job_of(shared_jobs(), given, MOST_ROWS, corrector, column)
+    job = job_of(shared_jobs(), given, MOST_TEXTS, corrector, column)
     if job is None:
         return
     if not job.rows:
@@ -94,7 +101,7 @@ def show(job: TableJob, others: tuple[str, ...]) -> None:
         progress()
         return
     if job.error is not None:
-        notices.unanswered(job.error)
+        models.show_error(job.error)
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
         show_counts(job)

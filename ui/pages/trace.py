@@ -12,12 +12,12 @@ from model.analysis.places import text_of
 from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import FILE, THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError
+from ui.asking.files import upload
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
 from ui.look.lens import Lens
 from ui.look.proposals import show_correction
 from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more
-from ui.parts.uploads import upload
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import names_of
 from ui.views import VIEWS

@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
 from ui.components.packed import component
-from ui.shell import parts
+from ui.shell import runs
 from ui.shell.settings import Subject, defaults, names_of, steps
 
 LONGEST = 2_000
@@ -44,13 +44,13 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run of a fragment without controls (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes, because the visitor
+    In a run of a fragment without controls (``ui/asking/loaders.py``, ``ui/components/ahead.py``) nothing changes, because the visitor
     chose nothing. The browser reports the state of its controls with every run. If the session has just moved a control and the
     browser does not know yet, the old state would look like a choice.
     """
     if name not in defaults():
         raise KeyError(f"no setting {name!r}, there are {sorted(defaults())}")
-    if not parts.runs_another():
+    if not runs.runs_another():
         _view()[name] = value
 
 

@@ -1,10 +1,43 @@
-"""The top line of every page: the pages, the product's name, what the page adds, the language, the lecture mode."""
+"""The switch between light and dark. The page runs again when it is pressed, because figures and styles have their colours in them.
+
+The top line of every page: the pages, the product's name, what the page adds, the language, the lecture mode.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
 from ui.components import packed
-from ui.shell import address, controls, markup, theme_change
+from ui.components.packed import component
+from ui.shell import address, controls, markup
 from ui.wording.texts import LANGUAGES, language, say
+
+_SWITCH_STYLE = """
+button { width: 2.1rem; height: 2.1rem; padding: 0; font-size: 1.1rem; line-height: 1; cursor: pointer; color: var(--st-text-color);
+  background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
+button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
+"""
+_SWITCH = component(
+    "theme_change",
+    html='<button type="button"></button>',
+    css=_SWITCH_STYLE,
+    js=Path(__file__).with_name("theme_change.js").read_text("utf-8"),
+)
+
+
+def show_theme_switch(theme: str, pages: Sequence[str]) -> None:
+    """Show the switch, and have the page run again once it looks other than ``theme``, "light" or "dark". ``pages`` are the paths of
+    all pages, which change their look together.
+    """
+    labels = {look: say(f"theme_{look}") for look in ("light", "dark")}
+    # The callback has nothing to do: the change itself makes the page run again, and each run asks the browser for the theme.
+    _SWITCH(
+        key="theme_change",
+        data={"theme": theme, "labels": labels, "pages": list(pages)},
+        on_theme_change=lambda: None,
+    )
+
 
 # The first is the entrance.
 PAGES = (
@@ -62,7 +95,7 @@ def tools() -> st.delta_generator.DeltaGenerator:
         _languages()
         with st.container(key="lecture_switch", width="content"):
             controls.switch("lecture")
-    theme_change.follow(controls.theme(), PAGES)
+    show_theme_switch(controls.theme(), PAGES)
     return own
 
 

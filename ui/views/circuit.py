@@ -16,9 +16,9 @@ from model.trace.patches import SUBLAYERS, Node
 from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
-from ui.shell import controls, later
+from ui.shell import controls, runs
+from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
@@ -72,7 +72,7 @@ def draw(lens: Lens, values: Values) -> None:
                 on_click="ignore",
             )
     if more is not None and values["circuit_as"] == GRAPH:
-        later.ask(more)
+        runs.ask_later(more)
     for name, (figure, label) in figures_of(lens, values).items():
         if name == f"circuit_{values['circuit_as']}":
             figures.draw(

@@ -12,8 +12,8 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal, Text
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea

@@ -13,8 +13,8 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls
+from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.shell.spinner import spinner
 from ui.views import needs, side_by_side
 from ui.views.decided import places
 from ui.views.edits import in_words

@@ -10,8 +10,8 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import controls, markup
+from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.circuit import node_name
 from ui.views.decided import places

@@ -18,8 +18,8 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text, is_number
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named

@@ -11,7 +11,7 @@ from model import ModelFolderError
 from model.analysis.aligning import aligned_difference
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
-from ui.asking import loaders, loading, models, questions
+from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -96,7 +96,7 @@ def draw(lens: Lens, values: Values) -> None:
     try:
         other = other_pass(lens, values)
     except loaders.StillLoading as still:
-        loading.show(still.corrector)
+        loaders.show_loading(still.corrector)
         return
     if isinstance(other, str):
         return

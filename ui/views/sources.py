@@ -12,9 +12,9 @@ from model.text.changes import Change
 from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
-from ui.shell import controls, later, markup
+from ui.shell import controls, markup, runs
+from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.fork import step_name
@@ -69,7 +69,7 @@ def draw(lens: Lens, values: Values) -> None:
     if lens.can("step_contributions"):
         choose_step(lens, row if isinstance(about, int) else about.target_start)
     if more is not None:
-        later.ask(more)
+        runs.ask_later(more)
     for name, (figure, label) in figures_of(lens, values).items():
         figures.draw(figure, name, file_name(lens, name), label=label)
 

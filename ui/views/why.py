@@ -13,8 +13,8 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Ordinal
-from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.circuit import node_name
 from ui.views.naming import file_name

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ui.asking.jobs import Job, Jobs
+from ui.asking.files import Job, Jobs
 
 NETWORK = SimpleNamespace(fingerprint="0")
 SECONDS = 30

@@ -14,9 +14,9 @@ from model import ModelFolderError
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.pages.test_attention import words
 from tests.ui.screen import component, figures, messages, setting
-from ui.asking import loaders, loading
-from ui.asking.loading import SHOWN, StillLoading
-from ui.shell import address, parts
+from ui.asking import loaders
+from ui.asking.loaders import STAGES_SHOWN, StillLoading
+from ui.shell import address, runs
 from ui.shell.settings import defaults
 from ui.wording.texts import LANGUAGES, table
 
@@ -31,8 +31,10 @@ def progress(app) -> list[str]:
 
 def said(stage: str) -> str:
     """What the progress says at a stage, up to the seconds."""
-    number = SHOWN.index(stage) + 1
-    text = KO["loading"].format(number=number, count=len(SHOWN), stage=KO[f"loading_{stage}"], seconds="\n")
+    number = STAGES_SHOWN.index(stage) + 1
+    text = KO["loading"].format(
+        number=number, count=len(STAGES_SHOWN), stage=KO[f"loading_{stage}"], seconds="\n"
+    )
     return text.partition("\n")[0]
 
 
@@ -59,7 +61,7 @@ def waiting(correctors, monkeypatch):
 
     monkeypatch.setattr(loaders, "load_corrector", load)
     monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
-    monkeypatch.setattr(loading, "SECONDS_IN_ONE_RUN", 0.0)
+    monkeypatch.setattr(loaders, "SECONDS_IN_ONE_RUN", 0.0)
     return model
 
 
@@ -105,14 +107,14 @@ def test_a_model_that_takes_some_seconds_is_waited_for_in_the_same_run(open_app,
         return prepare()
 
     monkeypatch.setattr(waiting, "prepare", progresses)
-    monkeypatch.setattr(loading, "SECONDS_IN_ONE_RUN", 30.0)
+    monkeypatch.setattr(loaders, "SECONDS_IN_ONE_RUN", 30.0)
     app = open_app(sentence=OTHER)
     assert not progress(app)
     assert figures(app) == ["overview", "heatmap"]
 
 
 def test_every_stage_is_named(open_app, waiting):
-    for stage in SHOWN:
+    for stage in STAGES_SHOWN:
         waiting.stage = stage
         (text,) = progress(open_app())
         assert text.startswith(said(stage))
@@ -215,7 +217,7 @@ def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeyp
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     storage = SimpleNamespace(resolve_target=lambda part: ["the text"])
     context = SimpleNamespace(fragment_ids_this_run=["progress"], fragment_storage=storage)
-    monkeypatch.setattr(parts, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(runs, "get_script_run_ctx", lambda **_: context)
     monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
     address.put("layer", "1")
     assert address.get("layer") == defaults()["layer"]

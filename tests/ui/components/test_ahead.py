@@ -3,7 +3,7 @@
 from tests.ui.hostile import VALUES
 from tests.ui.screen import components, send
 from ui.components.ahead import LONGEST
-from ui.shell import turns
+from ui.shell import runs
 
 
 def test_the_network_reads_ahead_what_the_area_tells_and_nothing_else_changes(open_app, correctors):
@@ -20,7 +20,7 @@ def test_the_network_reads_ahead_what_the_area_tells_and_nothing_else_changes(op
 
 
 def test_no_text_is_read_ahead_while_pages_wait(open_app, correctors, monkeypatch):
-    monkeypatch.setattr(turns.Turns, "nobody_waits", False)
+    monkeypatch.setattr(runs.Turns, "nobody_waits", False)
     app = open_app()
     send(app, "ahead", "text", "또 고갱")
     assert correctors["transformer"].asked_ahead == []

@@ -14,9 +14,8 @@ from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
 from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
-from ui.asking import loaders, surveys
-from ui.asking.jobs import MOST_CHARACTERS, TooManyRowsError
-from ui.asking.surveys import MOST_ROWS
+from ui.asking import files, loaders
+from ui.asking.files import MOST_CHARACTERS, MOST_SENTENCES, TooManyRowsError
 from ui.parts.head_numbers import QUANTITIES, SIGNS
 from ui.views.heads_off import named
 from ui.wording.texts import table
@@ -142,8 +141,8 @@ def finished(job):
 
 
 def test_a_file_in_small_bits_finds_what_one_run_finds(planted, monkeypatch):
-    monkeypatch.setattr(surveys, "ROLES_TOGETHER", 2)
-    job = finished(surveys.surveys().job(CSV.encode(), "a.csv", planted))
+    monkeypatch.setattr(files, "ROLES_TOGETHER", 2)
+    job = finished(files.surveys().job(CSV.encode(), "a.csv", planted))
     survey = Survey(planted, SurveyPlan(PAIRS, effects=100, pruning=0))
     list(survey.run())
     one, other = (result(each) for each in (job._survey, survey))
@@ -160,13 +159,13 @@ def test_a_file_in_small_bits_finds_what_one_run_finds(planted, monkeypatch):
 
 
 def test_texts_without_targets_are_corrected_first(planted):
-    job = finished(surveys.surveys().job("나머거요.\n가나다라.\n".encode(), "a.txt", planted))
+    job = finished(files.surveys().job("나머거요.\n가나다라.\n".encode(), "a.txt", planted))
     assert job._survey.plan.pairs == (("나머거요.", "나먹거요."), ("가나다라.", "가나다라."))
 
 
 def test_a_file_with_too_many_rows_is_refused(planted):
     with pytest.raises(TooManyRowsError):
-        surveys.surveys().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", planted)
+        files.surveys().job("가\n".encode() * (MOST_SENTENCES + 1), "a.txt", planted)
 
 
 def test_a_visitors_file_is_shown_instead_once_it_is_dropped(open_heads):
@@ -195,7 +194,7 @@ def test_where_a_consonant_moved_is_asked_of_corrected_characters_alone(open_hea
 
 def test_a_text_that_is_too_long_is_counted_as_left_out(planted):
     long = "가" * (MOST_CHARACTERS + 1)
-    job = finished(surveys.surveys().job(f"나머거요.\n{long}\n".encode(), "a.txt", planted))
+    job = finished(files.surveys().job(f"나머거요.\n{long}\n".encode(), "a.txt", planted))
     assert (job.read, job.left_out) == (1, 1)
-    alone = finished(surveys.surveys().job(long.encode(), "a.txt", planted))
+    alone = finished(files.surveys().job(long.encode(), "a.txt", planted))
     assert (alone.read, alone.left_out) == (0, 1)

@@ -19,7 +19,7 @@ from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.shell import later
+from ui.shell import runs
 from ui.views import EXPERIMENTS, take_away
 from ui.wording.texts import table
 
@@ -113,8 +113,8 @@ def test_any_written_character_can_be_asked_about(open_laboratory, planted):
 
 def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):
     planted.forget()
-    go_on, places = later.go_on, set()
-    monkeypatch.setattr(later, "go_on", lambda: None)
+    go_on, places = runs.ask_rest, set()
+    monkeypatch.setattr(runs, "ask_rest", lambda: None)
     for number in range(len(ROUNDS)):
         app = open_laboratory("sources")
         assert not app.exception
@@ -132,7 +132,7 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
             app.session_state["asked_later"]()
     assert len(places) == 1
     planted.forget()
-    monkeypatch.setattr(later, "go_on", go_on)
+    monkeypatch.setattr(runs, "ask_rest", go_on)
     assert np.isfinite(bars(open_laboratory("sources"), "sources")).all()
 
 

@@ -13,9 +13,8 @@ from model.tables.columns import HEADERS
 from model.tables.errors import FILE_PROBLEMS
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
-from ui.asking import jobs
-from ui.asking.jobs import Jobs, TooManyRowsError
-from ui.asking.tables import MOST_ROWS, TableJob, tables
+from ui.asking import files
+from ui.asking.files import MOST_TEXTS, Jobs, TableJob, TooManyRowsError, tables
 from ui.wording.texts import LANGUAGES, table
 
 KO = table("ko")
@@ -70,7 +69,7 @@ def test_old_files_make_room():
 
 
 def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
-    monkeypatch.setattr(jobs.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(files.time, "sleep", lambda seconds: None)
     assert finished(tables().job(CSV, "a.csv", Network(failing=2))).error is None
     found, network = tables(), Network(failing=99)
     failed = TableJob([], network)
@@ -86,7 +85,7 @@ def test_what_is_no_table_and_what_is_too_much_is_named():
     with pytest.raises(TableError):
         tables().job(b"PK\x03\x04", "a.xlsx", Network())
     with pytest.raises(TooManyRowsError):
-        tables().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", Network())
+        tables().job("가\n".encode() * (MOST_TEXTS + 1), "a.txt", Network())
     job = finished(tables().job("가\n".encode() + "나".encode() * 3000, "a.txt", Network()))
     assert job.counts.problems == [(2, "too_long")]
 

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from ui.shell import kept_files
-from ui.shell.kept_files import KeptFiles
+from ui.shell import server
+from ui.shell.server import KeptFiles
 
 SCRIPT = b"export const answer = 42;\n" * 400
 FONT = random.Random(0).randbytes(5_000)  # as a woff2, it cannot become smaller
@@ -87,14 +87,14 @@ class Server:
 
 @pytest.fixture
 def asked(monkeypatch):
-    """``asked(server, (path, headers), …)``: the answers to questions, one after the other, with time to compress between them."""
-    monkeypatch.setattr(kept_files, "AFTER", 0.0)
+    """``asked(static, (path, headers), …)``: the answers to questions, one after the other, with time to compress between them."""
+    monkeypatch.setattr(server, "COMPRESS_AFTER", 0.0)
 
-    def ask(server: Server, *questions: tuple[str, dict[str, str]]) -> list[Answer]:
+    def ask(static: Server, *questions: tuple[str, dict[str, str]]) -> list[Answer]:
         async def all_of_them():
             answers = []
             for path, headers in questions:
-                answers.append(await server.get(path, **headers))
+                answers.append(await static.get(path, **headers))
                 await asyncio.sleep(LATER)
             return answers
 
@@ -110,12 +110,12 @@ TAKES_GZIP = {"accept_encoding": "gzip, deflate, br"}
 
 
 def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
-    server = Server()
-    first, second, third = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+    static = Server()
+    first, second, third = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 3)
     assert first.body == SCRIPT and "content-encoding" not in first.headers
     assert second == third and len(second.body) < len(SCRIPT) / 10
     assert gzip.decompress(second.body) == SCRIPT
-    assert len(server.asked) == 1
+    assert len(static.asked) == 1
     expected = {
         "content-type": "application/javascript",
         "content-encoding": "gzip",
@@ -129,9 +129,9 @@ def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
 
 def test_what_is_compressed_for_each_visitor_anew_is_asked_for_as_it_is(asked):
     """Streamlit would compress a file of ``static/`` for the first visitor."""
-    server = Server()
-    asked(server, ("/static/js/script.js", TAKES_GZIP))
-    assert "accept-encoding" not in server.asked[0]
+    static = Server()
+    asked(static, ("/static/js/script.js", TAKES_GZIP))
+    assert "accept-encoding" not in static.asked[0]
 
 
 @pytest.mark.parametrize(
@@ -146,50 +146,50 @@ def test_what_is_compressed_for_each_visitor_anew_is_asked_for_as_it_is(asked):
     ids=["no encoding", "another encoding", "a part", "whether it is the same", "the head"],
 )
 def test_who_asks_for_something_else_is_answered_as_before(asked, headers):
-    server = Server()
-    *_, answer = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 2, ("/static/js/script.js", headers))
-    assert len(server.asked) == 2
-    assert server.asked[-1].get("accept-encoding") == headers.get("accept_encoding")
+    static = Server()
+    *_, answer = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 2, ("/static/js/script.js", headers))
+    assert len(static.asked) == 2
+    assert static.asked[-1].get("accept-encoding") == headers.get("accept_encoding")
     assert "content-encoding" not in answer.headers
 
 
 def test_what_is_compressed_already_is_kept_as_it_is(asked):
-    server = Server()
-    first, second = asked(server, *[("/app/static/font.woff2", TAKES_GZIP)] * 2)
+    static = Server()
+    first, second = asked(static, *[("/app/static/font.woff2", TAKES_GZIP)] * 2)
     assert first == second
     assert (second.body, second.headers["content-type"]) == (FONT, "font/woff2")
     assert "content-encoding" not in second.headers
-    assert len(server.asked) == 1
+    assert len(static.asked) == 1
 
 
 @pytest.mark.parametrize("path", ["/media/text.txt", "/static/missing.js"])
 def test_other_answers_are_never_kept(asked, path):
-    server = Server()
-    answers = asked(server, *[(path, TAKES_GZIP)] * 3)
-    assert len(server.asked) == 3
+    static = Server()
+    answers = asked(static, *[(path, TAKES_GZIP)] * 3)
+    assert len(static.asked) == 3
     assert not any("content-encoding" in answer.headers for answer in answers)
 
 
 def test_other_spellings_of_a_path_are_not_kept(asked):
-    server = Server()
+    static = Server()
     answers = asked(
-        server, *[("/static/./js/script.js", TAKES_GZIP)] * 2, ("/static//js/script.js", TAKES_GZIP)
+        static, *[("/static/./js/script.js", TAKES_GZIP)] * 2, ("/static//js/script.js", TAKES_GZIP)
     )
     assert [answer.body for answer in answers] == [SCRIPT] * 3
-    assert not server.kept._begun
+    assert not static.kept._begun
 
 
 @pytest.mark.parametrize("bound", [{"MOST": len(SCRIPT) - 1}, {"MOST_FILES": 0}], ids=["bytes", "files"])
 def test_memory_is_bounded(asked, monkeypatch, bound):
     for name, value in bound.items():
-        monkeypatch.setattr(kept_files, name, value)
-    server = Server()
-    answers = asked(server, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+        monkeypatch.setattr(server, name, value)
+    static = Server()
+    answers = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 3)
     assert [answer.body for answer in answers] == [SCRIPT] * 3
 
 
 def test_what_is_compressed_gives_room_for_others(asked, monkeypatch):
-    monkeypatch.setattr(kept_files, "MOST", len(SCRIPT) + 500)  # bytes
-    server = Server()
-    *_, last = asked(server, *[(f"/static/js/{n}/script.js", TAKES_GZIP) for n in (1, 2, 3, 3)])
+    monkeypatch.setattr(server, "MOST", len(SCRIPT) + 500)  # bytes
+    static = Server()
+    *_, last = asked(static, *[(f"/static/js/{n}/script.js", TAKES_GZIP) for n in (1, 2, 3, 3)])
     assert last.headers["content-encoding"] == "gzip"

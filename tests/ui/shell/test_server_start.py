@@ -10,7 +10,7 @@ import pytest
 
 from engine import EngineError
 from ui.asking import loaders
-from ui.shell.server_start import send_at_once, started
+from ui.shell.server import send_at_once, started
 
 ROOT = Path(__file__).parents[3]
 

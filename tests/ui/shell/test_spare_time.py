@@ -6,25 +6,25 @@ from threading import Event, Thread
 
 import pytest
 
-from ui.shell import spare_time
-from ui.shell.turns import TURNS
+from ui.shell import server
+from ui.shell.runs import TURNS
 
 
 @pytest.fixture
 def imported(monkeypatch):
     """Set when the libraries are imported, which imports nothing here."""
     imported = Event()
-    monkeypatch.setattr(spare_time, "import_module", lambda _: imported.set())
+    monkeypatch.setattr(server, "import_module", lambda _: imported.set())
     return imported
 
 
 def test_pages_that_wait_come_first(monkeypatch, imported):
     looked = Event()
-    monkeypatch.setattr(spare_time.time, "sleep", lambda _: looked.wait(0.01))
+    monkeypatch.setattr(server.time, "sleep", lambda _: looked.wait(0.01))
     place = (0.0, 0, Event())
     TURNS._texts.append(place)
     try:
-        thread = Thread(target=spare_time._import_libraries)
+        thread = Thread(target=server._import_libraries)
         thread.start()
         assert not imported.wait(0.1)
     finally:
@@ -36,7 +36,7 @@ def test_pages_that_wait_come_first(monkeypatch, imported):
 def test_no_page_is_drawn_meanwhile(imported):
     """Plotly would use what is only half imported."""
     with TURNS.taken(0.0):
-        thread = Thread(target=spare_time._import_libraries)
+        thread = Thread(target=server._import_libraries)
         thread.start()
         assert not imported.wait(0.1)
     thread.join(10)
@@ -44,7 +44,7 @@ def test_no_page_is_drawn_meanwhile(imported):
 
 
 def test_the_first_page_waits_for_nothing():
-    code = "import sys, time; from ui.shell import spare_time; spare_time.AFTER = 0.2; spare_time.begin(); "
+    code = "import sys, time; from ui.shell import server; server.IMPORT_AFTER = 0.2; server.import_later(); "
     code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
     code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
     done = subprocess.run(

@@ -3,7 +3,7 @@ from threading import Event
 
 import pytest
 
-from ui.shell import spinner
+from ui.shell import runs
 
 
 @pytest.fixture
@@ -18,31 +18,31 @@ def shown(monkeypatch):
         yield
         events.append("taken away")
 
-    monkeypatch.setattr(spinner.st, "spinner", note)
+    monkeypatch.setattr(runs.st, "spinner", note)
     return events, there
 
 
 def test_slow_work_is_told_until_it_is_done(shown, monkeypatch):
-    monkeypatch.setattr(spinner, "SLOW", 0.0)
+    monkeypatch.setattr(runs, "SLOW", 0.0)
     events, there = shown
-    with spinner.spinner("a moment"):
+    with runs.spinner("a moment"):
         assert there.wait(60)
         assert events == ["a moment"]
     assert events == ["a moment", "taken away"]
 
 
 def test_quick_work_is_not_told(shown, monkeypatch):
-    monkeypatch.setattr(spinner, "SLOW", 60.0)
+    monkeypatch.setattr(runs, "SLOW", 60.0)
     events, _ = shown
-    with spinner.spinner("a moment"):
+    with runs.spinner("a moment"):
         pass
     assert events == []
 
 
 def test_the_note_goes_where_the_work_fails(shown, monkeypatch):
-    monkeypatch.setattr(spinner, "SLOW", 0.0)
+    monkeypatch.setattr(runs, "SLOW", 0.0)
     events, there = shown
-    with pytest.raises(ValueError, match="no answer"), spinner.spinner("a moment"):
+    with pytest.raises(ValueError, match="no answer"), runs.spinner("a moment"):
         there.wait(60)
         raise ValueError("no answer")
     assert events == ["a moment", "taken away"]

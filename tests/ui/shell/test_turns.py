@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from tests.ui.screen import told
-from ui.shell.turns import TURNS, Turns
+from ui.shell.runs import TURNS, Turns
 
 
 def wait_until(is_so) -> None:

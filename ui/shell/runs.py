@@ -1,24 +1,18 @@
-"""Pages take turns: of all sessions of a page process one draws at a time, and texts come before pictures.
-
-Python runs one thread at a time. If sixty pages are drawn at once, most are ended by what their visitors type next before they are done,
-and few see an answer: with 60 visitors 5 sentences a second were answered. In turns it is 21.
-
-The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
-(``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
-though every twenty-fifth turn is one of pictures. That waiting ends where its visitor does something that draws the whole page; a
-keystroke, which draws a part of it, waits for its end.
-"""
+"""Runs of a session's script: taking turns with other sessions, fragments, questions asked after drawing, a spinner."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import inf
-from threading import Event, Lock, local
+from threading import Event, Lock, Thread, local
 from time import monotonic
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 # When this session began to wait for its text, and for its pictures.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
@@ -161,3 +155,96 @@ def behind_texts() -> None:
 
 def _since(name: str) -> float:
     return st.session_state.setdefault(name, monotonic())
+
+
+TEXT = "text"  # the fragment with the text and its pictures, see ``ui/look/text_part.py``
+_TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
+
+
+def runs_alone() -> bool:
+    """Whether this run draws the text and its pictures, but not the rest of the page."""
+    return any(part in _running() for part in _of_text())
+
+
+def runs_another() -> bool:
+    """Whether this run draws only a fragment in which the visitor neither types nor chooses, such as one that waits for the model."""
+    return bool(_running()) and not runs_alone() and not _TAKEN.get()
+
+
+@contextmanager
+def taken_for_whole() -> Iterator[None]:
+    """Inside, this run counts as one of the whole page, because its caller knows that the visitor typed or chose something."""
+    before = _TAKEN.set(True)
+    try:
+        yield
+    finally:
+        _TAKEN.reset(before)
+
+
+def _running() -> list[str]:
+    context = get_script_run_ctx(suppress_warning=True)
+    return (context and context.fragment_ids_this_run) or []
+
+
+def _of_text() -> list[str]:
+    context = get_script_run_ctx(suppress_warning=True)
+    try:
+        return context.fragment_storage.resolve_target(TEXT) if context else []
+    except StreamlitAPIException:  # this page has no such part
+        return []
+
+
+_LATER = "asked_later"
+
+
+def ask_later(question: Callable[[], object]) -> None:
+    """Ask this after the page is drawn. The engine keeps the answer, and the next run finds it."""
+    st.session_state[_LATER] = question
+
+
+def drop_questions() -> None:
+    """Forget the questions of a run that was ended before it could ask them."""
+    st.session_state.pop(_LATER, None)
+
+
+def ask_rest() -> None:
+    """Ask what this run left for later, if anything, and run the page again."""
+    question = st.session_state.get(_LATER)
+    if question is None:
+        return
+    question()
+    drop_questions()  # looks into the session: there Streamlit ends this run if the visitor did something meanwhile
+    st.rerun()
+
+
+SLOW = 0.4  # seconds; Streamlit waits a tenth of a second more
+_WATCHES = ThreadPoolExecutor(max_workers=32, thread_name_prefix="spinner")  # kept from one work to the next
+
+
+@contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """Show ``text`` and a turning sign here from SLOW seconds on, until the work inside is done."""
+    done, telling = Event(), Lock()
+
+    def show() -> None:
+        with st.spinner(text):
+            done.wait()
+
+    # The copied context holds the container in which the page is drawing.
+    note = add_script_run_ctx(Thread(target=copy_context().run, args=(show,)), get_script_run_ctx())
+
+    def watch() -> None:
+        if done.wait(SLOW):
+            return
+        with telling:
+            if not done.is_set():
+                note.start()
+                note.join()
+
+    watching = _WATCHES.submit(watch)
+    try:
+        yield
+    finally:
+        done.set()
+        if telling.locked():
+            watching.result()  # the note has to be taken away before the page draws what comes next

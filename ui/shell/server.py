@@ -1,19 +1,25 @@
-"""Keeps the shell's scripts, styles and fonts in memory, compressed.
-
-Streamlit reads its own scripts from the disk for each new visitor and sends them as they are, 2.5 MB, and compresses the files in
-``static/`` anew for each. In a class thirty people open the page within a minute, over one wireless network.
-"""
+"""The server beside the pages: its start, Nagle's algorithm, imports in spare time, static files kept compressed."""
 
 import asyncio
+import gc
 import gzip
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from math import inf
 from posixpath import normpath
-from threading import Lock
+from threading import Lock, Thread, Timer
 from typing import NamedTuple
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-AFTER = 2.0  # seconds; who has just opened the page first needs both cores
+from ui.shell import runs
+
+COMPRESS_AFTER = 2.0  # seconds; who has just opened the page first needs both cores
 KEPT = ("javascript", "css", "font")  # in the type of a file
 MOST = 16_000_000  # bytes in all, and of those that wait to be compressed; Streamlit's files have 7 MB
 MOST_FILES = 1_000  # Streamlit has 350
@@ -73,7 +79,7 @@ class KeptFiles:
         if path not in self._begun and self._take(len(file.body)):
             self._begun.add(path)
             loop = asyncio.get_running_loop()
-            loop.call_later(AFTER, loop.run_in_executor, None, self._compress, path, file)
+            loop.call_later(COMPRESS_AFTER, loop.run_in_executor, None, self._compress, path, file)
 
     def _take(self, size: int) -> bool:
         """Take so many bytes of the room; of less than none, give them back."""
@@ -110,3 +116,68 @@ def _is_kept(start: Message) -> bool:
     headers = Headers(raw=start["headers"])
     kind = headers.get("content-type", "")
     return start["status"] == 200 and any(map(kind.__contains__, KEPT)) and "content-encoding" not in headers
+
+
+# The first page's labels are searched for emoji; compiling the pattern takes 40 ms.
+SOON = ("streamlit.emojis",)
+LIBRARIES = ("pandas",)
+IMPORT_AFTER = 3.0  # seconds after the start of the server; until then somebody who waited for it has seen the first page
+_BETWEEN_LOOKS = 0.1  # seconds between two looks whether a page waits
+
+
+def import_later() -> None:
+    """Begin beside a server that has just started. Returns at once."""
+    Thread(target=_import, args=(SOON,), daemon=True).start()
+    timer = Timer(IMPORT_AFTER, _import_libraries)
+    timer.daemon = True  # a server that ends does not wait for it
+    timer.start()
+
+
+def _import_libraries() -> None:
+    while not runs.TURNS.nobody_waits:
+        time.sleep(_BETWEEN_LOOKS)
+    # In a turn of its own, because a page that is drawn meanwhile would fail: Plotly looks into pandas before pandas is imported whole.
+    with runs.TURNS.taken(inf):
+        _import(LIBRARIES)
+
+
+def _import(names: tuple[str, ...]) -> None:
+    for name in names:
+        import_module(name)
+
+
+_FIRST_PAGE = "ui.look.look"  # imports what the first page is made of
+
+
+@asynccontextmanager
+async def started(app: st.App) -> AsyncIterator[None]:
+    """Start the workers, and beside them import the first page's modules: the first visitor waits for neither. At the end, stop the workers."""
+    from ui.asking import loaders  # its caches want a server that has been made
+
+    send_at_once()
+    with suppress(loaders.EngineError):  # the page asks again, and shows what is wrong
+        loaders.engine()
+    import_module(_FIRST_PAGE)
+    import_later()
+    yield
+    loaders.engine.clear()
+
+
+def send_at_once() -> None:
+    """Switch off Nagle's algorithm (RFC 896) for all who will connect.
+
+    With it the second half of an answer waits until the browser has acknowledged the first, 40 ms for each of the shell's 55 scripts.
+    asyncio switches it off for sockets that it makes itself; Streamlit's is none of them (github.com/Kludex/uvicorn/issues/3149).
+    Connections inherit the option from the socket at which they arrive.
+    """
+    for each in _listening():
+        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _listening() -> Iterator[socket.socket]:
+    """The sockets at which this process takes connections over TCP. Streamlit does not hand its own out."""
+    for each in gc.get_objects():
+        if issubclass(type(each), socket.socket) and each.fileno() >= 0:  # isinstance would wake lazy modules
+            is_tcp = each.family in (socket.AF_INET, socket.AF_INET6) and each.type == socket.SOCK_STREAM
+            if is_tcp and each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                yield each

@@ -17,7 +17,7 @@ else:
     from ui.classroom import bar
     from ui.shell import address, runs
     from ui.shell.header import PAGES
-    from ui.wording.texts import say
+    from ui.wording import say
 
     with runs.taken():
         address.follow()

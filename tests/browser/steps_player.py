@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model.trace.selection import Selection
 from tests.ui.fake_corrector import propose, random_trace
-from ui.wording.texts import table
+from ui.wording import table
 from viz.browser import steps
 from viz.browser.steps import steps_data
 

@@ -18,7 +18,7 @@ from tests.browser.visit import (
     tile,
 )
 from tests.ui.pages.test_lesson_plan import SENTENCES, links
-from ui.wording.texts import table
+from ui.wording import table
 
 PLAN = "lesson-plan-answer"
 assert SENTENCES[PLAN] == FOLLOWED

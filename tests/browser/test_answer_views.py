@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import FOLLOWED
 from tests.browser.visit import choose, expect_settings, figure, pick, settings, settle, wait_until
-from ui.wording.texts import table
+from ui.wording import table
 
 SIZES = ((1366, 768), (390, 844))
 

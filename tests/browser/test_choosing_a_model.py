@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visit import expect_corrected, expect_heatmap, expect_settings, pick, settle, toggle
 from ui.look import examples
-from ui.wording.texts import table
+from ui.wording import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import PATIENCE, choose, figure, serious_violations, settle, wait_until, write
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "친구와 가치 밥을 머거요."

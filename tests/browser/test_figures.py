@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import expect_settings, figure, settle, wait_until
-from ui.wording.texts import table
+from ui.wording import table
 from viz.theme import palette
 
 LABORATORY = "laboratory?experiment="

@@ -10,7 +10,7 @@ from playwright.sync_api import Error
 from tests.browser.visit import PATIENCE, choose, figure, pick, settle
 from tests.serving import started
 from ui.shell.server import LIBRARIES
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 IN_SPARE_TIME = {*LIBRARIES, "_kiwipiepy"}  # the worker loads Kiwi once its network is there

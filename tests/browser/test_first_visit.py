@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import PATIENCE, expect_settings, figure, settle, wait_until, write
-from ui.components.welcome import STOPS
-from ui.wording.texts import table
+from ui.components.widgets import STOPS
+from ui.wording import table
 
 KO = table("ko")
 # Whether a part's upper edge is seen: what lies there, in the middle, is the part itself or in it.

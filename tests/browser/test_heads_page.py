@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import choose, click, expect_settings, figure, place_of, serious_violations, settle
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 

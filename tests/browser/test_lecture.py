@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_sentences import LONG
 from tests.browser.visit import choose, expect_settings, figure, settle
 from ui.views import EXPERIMENTS, VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 LEAST_TYPE = (
     24  # pixels at 1920; a projector shows every window at one size, so the limit is this share of its width

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
-from ui.wording.texts import table
+from ui.wording import table
 from viz.browser.lines import LINES, lines_data
 from viz.theme import palette
 

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
 from ui.look import examples
-from ui.wording.texts import table
+from ui.wording import table
 
 ROOT = Path(__file__).parents[2]
 RECORD = """area => {

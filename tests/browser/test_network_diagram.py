@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visit import expect_settings, settings
 from ui.components.diagram import SCRIPT
-from ui.wording.texts import table
+from ui.wording import table
 
 
 def test_an_attention_leads_to_its_map_and_keeps_the_sentence(open_page):

@@ -23,7 +23,7 @@ from ui.look import examples
 from ui.shell.settings import Flag
 from ui.views import VIEWS
 from ui.views.heatmap import SETTINGS
-from ui.wording.texts import table
+from ui.wording import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 TYPED = {  # tokens, the end mark included -> a sentence of so many

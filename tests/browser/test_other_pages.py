@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import settle
-from ui.wording.texts import table
+from ui.wording import table
 
 HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
 FIGURE = ".js-plotly-plot"

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.visit import choose, expect_corrected, expect_heatmap, expect_settings, write
 from tests.own_model import RIGHT, WRONG, Speller
 from tests.serving import serving
-from ui.wording.texts import table
+from ui.wording import table
 
 EN = table("en")
 

@@ -13,7 +13,7 @@ from tests.browser.visit import (
 )
 from ui.shell.header import PAGES
 from ui.views import EXPERIMENTS, VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 
 def go_to(page: Page, name: str, language: str = "ko") -> None:

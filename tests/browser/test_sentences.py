@@ -16,7 +16,7 @@ from tests.browser.visit import (
     toggle,
     wait_until,
 )
-from ui.wording.texts import LANGUAGES
+from viz.browser.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
 IS_CUT = "told => told.scrollHeight - told.clientHeight > 1"

@@ -12,7 +12,7 @@ from tests.browser.visit import heatmap, serious_violations
 from tests.hostile_texts import hostile_texts
 from ui.export import alive
 from ui.shell.settings import defaults
-from ui.wording.texts import table
+from ui.wording import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 

@@ -18,7 +18,7 @@ from model.analysis.ranks import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences
-from ui.wording.numbers_text import percent
+from ui.wording import percent
 from viz.browser.texts import table
 
 TEXT = "학교에 가치 가자."

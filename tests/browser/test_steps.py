@@ -11,7 +11,7 @@ from model.trace.selection import Selection
 from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, player, reports, written
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, random_trace
-from ui.wording.texts import table
+from ui.wording import table
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.browser.visit import (
     wait_until,
 )
 from ui.look import examples
-from ui.wording.texts import table
+from ui.wording import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 HEATMAP = ".st-key-heatmap .plot"

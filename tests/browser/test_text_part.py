@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.visit import LateAnswers, changed_words, choose, expect_settings, settle, text_area, tile
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 CONTROLS = {"button_group", "menu_button", "checkbox"}

@@ -21,7 +21,7 @@ from tests.browser.visit import (
     tile,
     toggle,
 )
-from ui.wording.texts import table
+from ui.wording import table
 
 EN = table("en")
 FILE = Path(__file__).parents[1] / "marian.npz"

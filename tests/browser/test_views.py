@@ -23,7 +23,7 @@ from tests.browser.visit import (
 )
 from ui.parts.number_table import NumberTable
 from ui.shell.settings import defaults
-from ui.wording.texts import table
+from ui.wording import table
 from viz import number_text
 from viz.browser.lines import strongest_edges
 from viz.labels import log_odds

@@ -32,7 +32,7 @@ from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from model.tables import Columns, CorrectedRow, TableCounts, TableRow, read_columns, read_rows
 from ui.shell import markup
-from ui.wording.texts import say
+from ui.wording import say
 
 if TYPE_CHECKING:
     from ui.asking.loaders import EngineCorrector

@@ -36,7 +36,7 @@ from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.trace.projections import Projections
 from model.trace.traced import Described
 from ui.shell import runs
-from ui.wording.texts import say
+from ui.wording import say
 
 STAGES_SHOWN = STAGES[:-1]  # each is the text ``loading_<stage>``; the last one is the end
 _SECONDS_BETWEEN_LOOKS = 0.5

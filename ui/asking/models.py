@@ -15,7 +15,7 @@ from model.text.sentences import split_sentences
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED
 from ui.shell import address, controls, markup
-from ui.wording.texts import say
+from ui.wording import say
 
 LIVE = "traced"  # the architecture of a TracedModel
 NAMED = ("transformer", "seq2seq", "growing-up")  # the shipped models that have a name in every language

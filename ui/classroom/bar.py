@@ -13,7 +13,7 @@ from ui.asking import loaders
 from ui.classroom import membership, pulse, watch
 from ui.classroom.membership import Membership
 from ui.shell import address, header
-from ui.wording.texts import say
+from ui.wording import say
 
 _TOLD = "classroom_told"  # what the class was shown last
 LAST = "classroom_last_page"  # the page that the teacher showed last

@@ -15,7 +15,7 @@ from classroom import Shown, State
 from engine.cache import AnswerCache
 from ui.classroom import scene
 from ui.classroom.membership import Membership
-from ui.components import lines, plot, steps
+from ui.components import figures
 from ui.look.lens import Lens
 from ui.shell import address, controls, header, markup
 from ui.views import heatmap, numbers, predict, received
@@ -23,7 +23,7 @@ from ui.views import lines as lines_view
 from ui.views import steps as steps_view
 from ui.views.naming import file_name, picture_title
 from ui.views.view import View
-from ui.wording.texts import language, say
+from ui.wording import language, say
 from viz.browser.plot import plot_data
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -169,11 +169,11 @@ def _draw(picture: Picture) -> None:
         key = f"class_{component}_{number}"
         match component:
             case "plot":
-                plot.plot(data, key)
+                figures.draw_plot(data, key)
             case "lines":
-                lines.lines(data, key)
+                figures.draw_lines(data, key)
             case "steps":
-                steps.steps(data, key, lambda step: None, lambda step, place: None)
+                figures.draw_steps(data, key, lambda step: None, lambda step, place: None)
             case "marks":
                 markup.marked(data["tokens"])
             case "formulas":

@@ -13,7 +13,7 @@ import streamlit as st
 from classroom import ClassroomError, State, UnknownCodeError
 from classroom.codes import tidy
 from ui.asking import loaders
-from ui.components.packed import component
+from ui.components.component import component
 from ui.shell import address
 
 SETTING = "class"  # the code, in the address

@@ -11,11 +11,11 @@ from classroom import ClassroomError, ClosedError, Poll, State
 from ui.asking import loaders
 from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, markup
 from ui.shell.runs import spinner
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import plain_text
 
 PANEL = 120  # pixels of a row of bars, on a projector

@@ -13,9 +13,9 @@ from classroom import ClassroomError, State
 from ui.asking import loaders
 from ui.classroom import membership, watch
 from ui.classroom.membership import Membership
-from ui.components.packed import component
+from ui.components.component import component
 from ui.shell import markup
-from ui.wording.texts import say
+from ui.wording import say
 
 # Milliseconds between two beats: of the teacher, who counts answers, and of a phone.
 SOON, SELDOM = (

@@ -12,6 +12,7 @@ from model.analysis.replacing import UNIFORM
 from model.tables.writing import without_formula
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
+from ui import wording
 from ui.asking import loaders, questions
 from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
@@ -19,8 +20,7 @@ from ui.look.lens import Lens
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views import needs
-from ui.wording import markdown
-from ui.wording.texts import say
+from ui.wording import say
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
 HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
@@ -134,9 +134,9 @@ def _sentence(lens: Lens | None) -> tuple[str, list[tuple[int, int, str]]]:
 def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
     key = f"class_check_{quiz.number}_{quiz.phase}_{number}"
     st.pills(
-        f"{number + 1}. {markdown.plain(question(check))}",
+        f"{number + 1}. {wording.plain_markdown(question(check))}",
         range(len(check.options)),
-        format_func=lambda place: markdown.plain(option_label(check.options[place])),
+        format_func=lambda place: wording.plain_markdown(option_label(check.options[place])),
         key=key,
         on_change=_answer,
         args=(mine, quiz, number, key),

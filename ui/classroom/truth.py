@@ -13,6 +13,7 @@ from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
+from ui import wording
 from ui.asking import loaders, questions
 from ui.look.lens import Lens
 from ui.views import needs
@@ -20,8 +21,7 @@ from ui.views.edits import KIND, in_words
 from ui.views.heads_off import named
 from ui.views.predict import window
 from ui.views.without import outcome
-from ui.wording import markdown
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import probability, visible_token
 
 AROUND = "12"  # tokens that are offered on each side of a change
@@ -208,8 +208,8 @@ def button_label(kind: str, option: str) -> str:
     """An option in Markdown, as it is touched: the position of a character is small."""
     token, _, place = option.rpartition(" ")
     if kind == "where" and token:
-        return f"{markdown.plain(token)} :small[{markdown.plain(place)}]"
-    return markdown.plain(option_label(kind, option))
+        return f"{wording.plain_markdown(token)} :small[{wording.plain_markdown(place)}]"
+    return wording.plain_markdown(option_label(kind, option))
 
 
 def tick_label(kind: str, option: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui.asking import loaders
-from ui.components.heard import heard
+from ui.components.component import heard
 from ui.components.live_text import whole
 from ui.shell import runs
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from model.text.changes import Change
 from ui.asking.loaders import Correction
-from ui.components.copy_button import COPYING
-from ui.components.heard import heard
-from ui.components.packed import component
+from ui.components.component import component, heard
+from ui.components.widgets import COPYING
 from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.components.heard import heard
-from ui.components.packed import component
+from ui.components.component import component, heard
 
 _HALF = re.compile("[\ud800-\udfff]")
 _FOLDER = Path(__file__).parent

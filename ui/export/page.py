@@ -10,9 +10,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from model.text.changes import Change
+from ui import wording
 from ui.asking import loaders
 from ui.export import parts
-from ui.wording import reading
 from viz.browser import document
 from viz.browser.document import Component
 from viz.browser.lines import LINES
@@ -23,7 +23,7 @@ from viz.labels import probability
 if TYPE_CHECKING:
     from ui.export.parts import Choices
     from ui.look.lens import Lens
-    from ui.wording.reading import Say
+    from viz.browser.texts import Say
 
 _COLUMNS = ("wrong", "right", "fix", "keep", "confidence")  # of the table of changes
 
@@ -105,7 +105,7 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
     head = "".join(f'<th scope="col">{escape(say(f"take_away_column_{name}"))}</th>' for name in _COLUMNS)
     rows = []
     for change in changes:
-        texts = "".join(f"<td>{escape(reading.visible(text))}</td>" for text in (change.wrong, change.right))
+        texts = "".join(f"<td>{escape(wording.visible(text))}</td>" for text in (change.wrong, change.right))
         confidence = change.confidence if change.is_weighed else None
         values = (change.fix_probability, change.keep_probability, confidence)
         numbers = "".join(f'<td class="number">{escape(_number(value))}</td>' for value in values)
@@ -139,11 +139,11 @@ def _heatmap(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterabl
     place = parts.place(lens, say)
     yield f"<h2>{escape(say(f'kind_{lens.kind}'))} · {escape(place)}</h2>"
     yield _paragraph(
-        reading.describe(say, lens.trace, lens.weights, lens.kind, lens.changes, place), "reading"
+        wording.describe_map(say, lens.trace, lens.weights, lens.kind, lens.changes, place), "reading"
     )
     yield document.component(part)
     minus_copy = choices.values["heatmap"]["shown"] == "difference"
-    yield _paragraph(reading.caption(say, lens.kind, lens.all_changes, difference=minus_copy), "note")
+    yield _paragraph(wording.map_caption(say, lens.kind, lens.all_changes, difference=minus_copy), "note")
 
 
 def _component(part: Component, say: Say) -> Iterable[str]:

@@ -26,7 +26,7 @@ from viz.figure import Specification
 if TYPE_CHECKING:
     from ui.look.lens import Lens
     from ui.views.view import Values
-    from ui.wording.reading import Say
+    from viz.browser.texts import Say
 
 MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
 

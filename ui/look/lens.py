@@ -15,9 +15,9 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
+from ui import wording
 from ui.asking import loaders
-from ui.wording import reading
-from ui.wording.texts import say
+from ui.wording import say
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Lens:
     @property
     def rows(self) -> list[int]:
         """The rows that ``changes`` concern."""
-        return reading.changed_rows(self.changes, self.kind, len(self.queries))
+        return wording.changed_rows(self.changes, self.kind, len(self.queries))
 
     @property
     def place(self) -> str:

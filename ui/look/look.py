@@ -21,7 +21,7 @@ from ui.asking import loaders, models, questions
 from ui.classroom import membership
 from ui.components import ahead
 from ui.components.live_text import live_text, replace
-from ui.components.welcome import welcome
+from ui.components.widgets import welcome
 from ui.look import examples, text_part
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, show_correction
@@ -41,7 +41,7 @@ from ui.shell.runs import spinner
 from ui.shell.settings import defaults
 from ui.views import overview
 from ui.views.view import View
-from ui.wording.texts import say
+from ui.wording import say
 
 LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
 

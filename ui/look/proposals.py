@@ -19,8 +19,7 @@ from ui.components.correction import LEAST_OFFERED, Proposal, correction, correc
 from ui.shell import address, controls
 from ui.shell.settings import EDIT, PART, is_number
 from ui.views.edits import LONGEST_SIDE, in_words
-from ui.wording.kinds_text import kind_name
-from ui.wording.texts import language, say
+from ui.wording import kind_name, language, say
 from viz.labels import probability, visible_token
 
 

@@ -6,7 +6,7 @@ from ui.asking import loaders, questions
 from ui.look.proposals import Decisions, opened
 from ui.shell import address, markup
 from ui.shell.runs import spinner
-from ui.wording.texts import say
+from ui.wording import say
 
 MAX_CHARACTERS = 2_000  # of one text, on every page
 

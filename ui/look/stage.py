@@ -8,13 +8,13 @@ import streamlit as st
 from model.analysis.places import by_character
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
-from ui.components.tabs import keep_in_sight
+from ui.components.widgets import keep_in_sight
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
 from ui.views import VIEWS, needs, overview, take_away, wrote
 from ui.views.opening import ask_without, may_switch_off
 from ui.views.view import View
-from ui.wording.texts import say
+from ui.wording import say
 
 MEAN, FIRST = "mean", "1"
 MOST_BUTTONS = 10  # layers and heads that stand side by side at 1366 pixels; more are chosen from lists

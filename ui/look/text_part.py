@@ -11,8 +11,7 @@ import streamlit as st
 
 from ui.asking import models
 from ui.shell import address, header, runs
-from ui.shell.parts import TEXT_FRAGMENT
-from ui.shell.runs import runs_alone
+from ui.shell.runs import TEXT_FRAGMENT, runs_alone
 
 _REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
 

@@ -8,17 +8,18 @@ import streamlit as st
 
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
+from ui import wording
 from ui.asking import models
+from ui.components import figures
 from ui.look import sentence
 from ui.look.lens import Lens
 from ui.look.stage import choose_head
-from ui.parts import figures, number_editor
+from ui.parts import number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import defaults
 from ui.views import numbers
-from ui.wording import formulas, markdown
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import visible_token
 
 TABLES = ("q", "k", "v")
@@ -130,7 +131,7 @@ def problem_text(name: str, problem: Problem) -> str:
         table=name.upper(),
         row=problem.row,
         column=problem.column,
-        found=markdown.plain(visible_token(problem.found, 20)),
+        found=wording.plain_markdown(visible_token(problem.found, 20)),
         rows=MOST_ROWS,
         columns=MOST_COLUMNS,
         largest=f"{LARGEST:,}",
@@ -169,11 +170,11 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
     """The steps in their order; the line worked out is of the first query's best key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (
-        formulas.tex(table[0, best]) for table in (steps.products, steps.scaled, steps.weights)
+        wording.tex(table[0, best]) for table in (steps.products, steps.scaled, steps.weights)
     )
     queries, keys = named("q", len(steps.query)), named("k", len(steps.key))
-    terms = formulas.dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
-    worked = formulas.aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
+    terms = wording.tex_dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
+    worked = wording.tex_aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
     shown = [CalculationStep("product", (r"QK^\top", worked), steps.products, queries, keys)]
     if not unscaled:
         worked = rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}"
@@ -182,13 +183,13 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
                 "scaled", (r"S = \frac{QK^\top}{\sqrt{d_k}}", worked), steps.scaled, queries, keys
             )
         )
-    worked = f"{formulas.softmax_of(steps.scaled[0, best])} = {weight}"
+    worked = f"{wording.tex_softmax(steps.scaled[0, best])} = {weight}"
     softmax = r"\mathrm{softmax}(QK^\top)" if unscaled else r"\mathrm{softmax}(S)"
     shown.append(
         CalculationStep("softmax", (rf"A = {softmax}", worked), steps.weights, queries, keys, viz.WEIGHT)
     )
-    terms = formulas.weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
-    worked = formulas.aligned("o_1", [*terms, f"= {formulas.vector(steps.output[0])}"])
+    terms = wording.tex_weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
+    worked = wording.tex_aligned("o_1", [*terms, f"= {wording.tex_vector(steps.output[0])}"])
     cells = named("", steps.value.shape[1])
     return [*shown, CalculationStep("output", ("O = AV", worked), steps.output, queries, cells)]
 

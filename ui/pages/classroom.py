@@ -13,7 +13,7 @@ from ui.asking import loaders, models
 from ui.classroom import bar, follow, membership, polls, pulse, quiz, truth
 from ui.classroom.membership import Membership
 from ui.shell import header, markup, runs
-from ui.wording.texts import say
+from ui.wording import say
 
 _SAID = "classroom_said"  # the text that says why something could not be asked
 

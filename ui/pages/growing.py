@@ -15,11 +15,12 @@ from model.analysis.roles import OWN
 from model.trace.grown import Grown
 from model.trace.selection import Selection
 from ui.asking import loaders, models, questions
+from ui.components import figures
 from ui.look import stage
 from ui.look.sentence import MAX_CHARACTERS
-from ui.parts import figures, model_card
+from ui.parts import model_card
 from ui.shell import address, controls, header, markup
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.texts import map_texts
 
 MODEL = "growing-up"

@@ -22,10 +22,10 @@ from ui.asking.files import (
     surveys,
     upload,
 )
-from ui.components.heard import chosen_row
+from ui.components import figures
+from ui.components.component import chosen_row
 from ui.components.live_text import replace
 from ui.look.look import keep_typed
-from ui.parts import figures
 from ui.parts.head_numbers import (
     INTERVENED,
     LEADING,
@@ -38,8 +38,7 @@ from ui.parts.head_numbers import (
     told,
 )
 from ui.shell import address, controls, header, markup
-from ui.wording.numbers_text import hundredths
-from ui.wording.texts import say
+from ui.wording import hundredths, say
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,12 +13,11 @@ import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
 from ui.asking import loaders, models, questions
-from ui.parts import figures
-from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE
+from ui.components import figures
+from ui.components.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.shell import address, controls, header, markup
 from ui.shell.runs import spinner
-from ui.wording.numbers_text import percent
-from ui.wording.texts import say
+from ui.wording import percent, say
 from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch

@@ -7,10 +7,10 @@ import streamlit as st
 
 import viz
 from ui.asking import loaders, models
-from ui.parts import figures, model_card
+from ui.components import figures
+from ui.parts import model_card
 from ui.shell import controls, header, markup
-from ui.wording.numbers_text import about, percent
-from ui.wording.texts import language, say
+from ui.wording import about, language, percent, say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
 COMPARED = ("transformer", "seq2seq")

@@ -13,8 +13,7 @@ from ui.look import sentence
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns
 from ui.shell import address, controls, header, markup
-from ui.wording.numbers_text import about, percent
-from ui.wording.texts import language, say
+from ui.wording import about, language, percent, say
 
 _KEY = "network_diagram"
 

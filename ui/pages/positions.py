@@ -7,14 +7,13 @@ import streamlit as st
 
 import viz
 from model.analysis import positions as analysis
+from ui import wording
 from ui.asking import loaders, models, questions
+from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.look import sentence
-from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.shell import controls, header, markup
 from ui.shell.settings import DIMENSIONS, POSITIONS
-from ui.wording import reading
-from ui.wording.numbers_text import about, percent
-from ui.wording.texts import language, say
+from ui.wording import about, language, percent, say
 
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
@@ -120,7 +119,7 @@ def show_sentence() -> None:
     if found.too_long:
         st.info(say("positions_cut", length=f"{len(found.source):,}", limit=limit))
     text = found.source[:limit]
-    tokens = (*reading.visible(text), "</s>")
+    tokens = (*wording.visible(text), "</s>")
     embeddings = questions.embeddings(text, corrector)
     encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
     show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])

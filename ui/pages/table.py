@@ -18,13 +18,13 @@ from ui.asking.files import (
     show_file_problem,
     tables,
 )
-from ui.components.heard import chosen_row
+from ui.components.component import chosen_row
 from ui.components.live_text import replace
 from ui.look.look import keep_typed
 from ui.shell import header, markup
 from ui.views.take_away import say_in
-from ui.wording.reading import Say
-from ui.wording.texts import language, say
+from ui.wording import language, say
+from viz.browser.texts import Say
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20

@@ -21,7 +21,7 @@ from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_m
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import names_of
 from ui.views import VIEWS
-from ui.wording.texts import say
+from ui.wording import say
 
 MEGABYTES = 20  # as ``model.trace.strict_npz`` and .streamlit/config.toml have it
 MOST_WEIGHTS = 6_000_000  # more would keep the server and the browser busy for long

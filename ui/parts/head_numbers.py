@@ -13,9 +13,8 @@ from model.analysis.roles import BREADTH, OWN, ROLES
 from model.survey.head_survey import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
 from ui.views.heads_off import named
-from ui.wording.numbers_text import percent
-from ui.wording.reading import Say
-from ui.wording.texts import say
+from ui.wording import percent, say
+from viz.browser.texts import Say
 
 LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
 QUANTITIES = (LEADING, *ROLES, WROTE, EFFECT, LOSS)

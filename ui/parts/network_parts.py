@@ -5,8 +5,8 @@ from typing import Any
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
-from ui.components.diagram_layout import Column, DiagramPart, Layer, Sublayer
-from ui.wording.reading import Say
+from ui.components.diagram import Column, DiagramPart, Layer, Sublayer
+from viz.browser.texts import Say
 from viz.labels import visible_token
 
 LONGEST_TEXT = 60  # characters of a typed text; the browser shows as many as fit into its box

@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
-from ui.components.packed import component
+from ui.components.component import component
 from ui.shell import runs
 from ui.shell.settings import Subject, defaults, names_of, steps
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.shell import address
 from ui.shell.settings import AnySetting, Choice, Flag, Number, Ordinal, is_number
-from ui.wording.texts import say
+from ui.wording import say
 
 Value = TypeVar("Value")
 LabelVisibility = Literal["visible", "hidden", "collapsed"]

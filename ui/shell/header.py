@@ -8,10 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.components import packed
-from ui.components.packed import component
+from ui.components.component import component, send_scripts
 from ui.shell import address, controls, markup
-from ui.wording.texts import LANGUAGES, language, say
+from ui.wording import language, say
+from viz.browser.texts import LANGUAGES
 
 _SWITCH_STYLE = """
 button { width: 2.1rem; height: 2.1rem; padding: 0; font-size: 1.1rem; line-height: 1; cursor: pointer; color: var(--st-text-color);
@@ -69,7 +69,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     whether the run before this one showed the same page.
     """
     markup.style(controls.theme())
-    packed.send_scripts()
+    send_scripts()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):

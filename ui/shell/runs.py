@@ -157,18 +157,18 @@ def _since(name: str) -> float:
     return st.session_state.setdefault(name, monotonic())
 
 
-TEXT = "text"  # the fragment with the text and its pictures, see ``ui/look/text_part.py``
+TEXT_FRAGMENT = "text"  # the fragment with the text and its pictures, see ``ui/look/text_part.py``
 _TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
 
 
 def runs_alone() -> bool:
     """Whether this run draws the text and its pictures, but not the rest of the page."""
-    return any(part in _running() for part in _of_text())
+    return any(part in _running_fragments() for part in _text_fragments())
 
 
 def runs_another() -> bool:
     """Whether this run draws only a fragment in which the visitor neither types nor chooses, such as one that waits for the model."""
-    return bool(_running()) and not runs_alone() and not _TAKEN.get()
+    return bool(_running_fragments()) and not runs_alone() and not _TAKEN.get()
 
 
 @contextmanager
@@ -181,15 +181,15 @@ def taken_for_whole() -> Iterator[None]:
         _TAKEN.reset(before)
 
 
-def _running() -> list[str]:
+def _running_fragments() -> list[str]:
     context = get_script_run_ctx(suppress_warning=True)
     return (context and context.fragment_ids_this_run) or []
 
 
-def _of_text() -> list[str]:
+def _text_fragments() -> list[str]:
     context = get_script_run_ctx(suppress_warning=True)
     try:
-        return context.fragment_storage.resolve_target(TEXT) if context else []
+        return context.fragment_storage.resolve_target(TEXT_FRAGMENT) if context else []
     except StreamlitAPIException:  # this page has no such part
         return []
 

@@ -14,8 +14,8 @@ from model.analysis.circuits import Circuit
 from model.trace.interventions import Head
 from model.trace.patches import SUBLAYERS, Node
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import controls, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -25,8 +25,7 @@ from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import share_kept
-from ui.wording.texts import say
+from ui.wording import say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
 

@@ -9,8 +9,8 @@ import streamlit as st
 import viz
 from model.analysis.lenses import JAMO, LogitLens
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views import needs
@@ -18,8 +18,7 @@ from ui.views.naming import file_name
 from ui.views.sources import choose_step
 from ui.views.view import Values, View, declare, idea
 from ui.views.wrote import number_of
-from ui.wording.reading import changed_rows
-from ui.wording.texts import say
+from ui.wording import changed_rows, say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
 

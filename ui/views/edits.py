@@ -12,15 +12,13 @@ from model.analysis.edits import LeadingHead, focus, leading_heads
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View, declare, idea
-from ui.wording import reading
-from ui.wording.numbers_text import percent
-from ui.wording.texts import say
+from ui.wording import percent, say, what_happened
 from viz.labels import visible_token
 
 KIND = "cross_attention"
@@ -118,7 +116,7 @@ def notes(lens: Lens, values: Values) -> list[str]:
 def in_words(change: Change) -> str:
     """One change as plain text, blanks visible."""
     wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
-    return say(f"edits_{reading.what_happened(change)}", wrong=wrong, right=right)
+    return say(f"edits_{what_happened(change)}", wrong=wrong, right=right)
 
 
 def named(lens: Lens, found: LeadingHead) -> str:

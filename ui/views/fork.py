@@ -8,17 +8,17 @@ import viz
 from model.analysis.forks import AlternativeContinuation
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
+from ui import wording
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal, Text
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording import markdown
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 
@@ -142,7 +142,7 @@ def _map(lens: Lens, trace: AttentionTrace, row: int) -> go.Figure:
 
 def label_of(token: str) -> str:
     """A token as the label of a button."""
-    return markdown.plain(visible_token(token))
+    return wording.plain_markdown(visible_token(token))
 
 
 def step_name(trace: AttentionTrace, row: int) -> str:

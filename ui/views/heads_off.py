@@ -14,7 +14,7 @@ from ui.look.lens import Lens
 from ui.shell import address
 from ui.shell.settings import Choice, Text
 from ui.views.view import Values
-from ui.wording.texts import say
+from ui.wording import say
 
 STRONGEST = 5  # heads that are off until the visitor chooses others
 MOST_NAMED = STRONGEST - 1  # heads that a sentence calls by their names

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from functools import partial
 
 import viz
+from ui import wording
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
 from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View, declare, idea
-from ui.wording import reading
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -88,7 +88,7 @@ def describe(lens: Lens, values: Values) -> str:
     if selected := selected_cell(cells):
         return _told(cells, selected, minus_copy)
     if not minus_copy and values["unit"] == "syllable":
-        return reading.describe(say, lens.trace, lens.weights, lens.kind, lens.changes, lens.place)
+        return wording.describe_map(say, lens.trace, lens.weights, lens.kind, lens.changes, lens.place)
     row, column = cells.largest(cells.rows_of(lens.rows))
     query, key = map(_named, cells.labels_of((row, column)))
     amount = f"{cells.value_of((row, column)):.2f}"
@@ -124,7 +124,9 @@ def notes(lens: Lens, values: Values) -> list[str]:
     """What a reader should know about the figure as it is set."""
     cells = cells_for(lens, values)
     tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
-    found = [reading.caption(say, lens.kind, lens.all_changes, difference=values["shown"] == "difference")]
+    found = [
+        wording.map_caption(say, lens.kind, lens.all_changes, difference=values["shown"] == "difference")
+    ]
     found += [say("heatmap_words")] * (values["unit"] == "word")
     found += [say("heatmap_unmarked_note")] * (tokens < len(lens.keys))
     found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]

@@ -8,15 +8,15 @@ import streamlit as st
 from model.analysis.edits import row_positions
 from model.text.changes import Change
 from model.trace.selection import LayerHead, LayerHeads, Selection
-from ui.components.lines import lines
+from ui import wording
+from ui.components.figures import draw_lines
 from ui.look.lens import Lens
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.views.view import Values, View, declare, idea
-from ui.wording import reading
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
 # Percent of each row's weight that its lines carry together.
@@ -31,7 +31,7 @@ FORMULAS = (
 
 def draw(lens: Lens, values: Values) -> None:
     """The chosen heads as lines."""
-    lines(data_of(lens, heads_to_draw(lens), values["mass"]), key="lines")
+    draw_lines(data_of(lens, heads_to_draw(lens), values["mass"]), key="lines")
 
 
 def heads_to_draw(lens: Lens) -> list[LayerHeads]:
@@ -130,7 +130,7 @@ def describe(lens: Lens, values: Values) -> str:
     )
     return say(
         "lines_reading_one" if distance[row] else "lines_reading_straight",
-        place=reading.capital(_place(lens, heads[0])),
+        place=wording.capital(_place(lens, heads[0])),
         straight=straight[0],
         distance=int(distance[row]),
         **_edge(lens, heads[0], row, int(strongest[0][row])),
@@ -142,9 +142,9 @@ def _of_change(lens: Lens, change: Change, heads: list[LayerHeads]) -> str:
     weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
     head, row, key = np.unravel_index(weights.argmax(), weights.shape)
     happened = say(
-        f"change_{reading.what_happened(change)}",
-        wrong=reading.visible(change.wrong),
-        right=reading.visible(change.right),
+        f"change_{wording.what_happened(change)}",
+        wrong=wording.visible(change.wrong),
+        right=wording.visible(change.right),
     )
     edge = _edge(lens, heads[head], lens.rows[row], int(key))
     return say("lines_reading_change", change=happened, place=_place(lens, heads[head]), **edge)

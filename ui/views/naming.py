@@ -1,7 +1,7 @@
 """Names the files and titles of saved pictures: the sentence, and which attention is shown."""
 
 from ui.look.lens import Lens
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import plain_text
 
 _LENGTH = 20  # characters of the sentence in a file's name

@@ -5,7 +5,7 @@ missing, or None.
 from collections.abc import Callable
 
 from ui.look.lens import Lens
-from ui.wording.texts import say
+from ui.wording import say
 
 _RESIDUAL = "lacks_residual"
 

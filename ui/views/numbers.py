@@ -10,16 +10,16 @@ import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.trace.interventions import Head
 from model.trace.selection import Selection
+from ui import wording
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import is_number
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View, declare, idea
-from ui.wording import formulas
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import visible_token
 
 MOST_KEYS = 40  # keys that are shown; of a longer sentence, those with the largest weights
@@ -162,12 +162,12 @@ def _vectors(lens: Lens, steps: DotProduct, row: int, shown: np.ndarray) -> Pane
 def _scores(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     """Product, scaling, mask and softmax: a row of numbers for each key."""
     best = int(steps.weights[0].argmax())
-    product, score, weight = (formulas.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
-    worked = formulas.dot(steps.query[0], steps.key[best], most=4)
+    product, score, weight = (wording.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
+    worked = wording.tex_dot(steps.query[0], steps.key[best], most=4)
     formula = (
-        formulas.aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
+        wording.tex_aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
         rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
-        rf"\alpha_{{t,{best + 1}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
+        rf"\alpha_{{t,{best + 1}}} = {wording.tex_softmax(steps.scaled[0, best])} = {weight}",
     )
     figure = viz.attention_steps(
         [table[0, shown] for table in (steps.products, steps.scaled, steps.logits)],
@@ -187,10 +187,10 @@ def _sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     weighted = steps.weighted_values(0)
     table = np.vstack([weighted[shown], np.full_like(steps.output, np.nan), steps.output])
     rows = [*(lens.keys[key] for key in shown), "", "o"]
-    terms = formulas.weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
+    terms = wording.tex_weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
     formula = (
         r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
-        formulas.aligned("o_{t,1}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
+        wording.tex_aligned("o_{t,1}", [*terms, f"= {wording.tex(steps.output[0, 0])}"]),
     )
     titles = (say("numbers_sum_rows"), say("dimension_axis"))
     return Panel("sum", formula, _matrix(lens, table, rows, titles))

@@ -6,7 +6,7 @@ from model.trace.interventions import Head
 from ui.look.lens import Lens
 from ui.shell import address, header
 from ui.views import needs
-from ui.wording.texts import say
+from ui.wording import say
 
 
 def open_head(lens: Lens, head: Head) -> None:

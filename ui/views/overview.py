@@ -11,16 +11,14 @@ from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
 from model.trace.selection import LayerHead, Selection
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, register
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import open_head
-from ui.wording.numbers_text import percent
-from ui.wording.reading import capital
-from ui.wording.texts import say
+from ui.wording import capital, percent, say
 from viz.figure import Specification
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads

@@ -10,8 +10,8 @@ from model.analysis.patching import ActivationPatching
 from model.trace.interventions import Head
 from model.trace.patches import ATTENTIONS
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -22,9 +22,7 @@ from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import nats, percent
-from ui.wording.reading import changed_rows
-from ui.wording.texts import say
+from ui.wording import changed_rows, nats, percent, say
 from viz.figure import Specification
 from viz.labels import visible_token
 

@@ -15,8 +15,9 @@ from model.analysis.places import MARKS
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
+from ui import wording
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import Flag, Text, is_number
 from ui.views import needs
@@ -24,9 +25,7 @@ from ui.views.edits import KIND, bars, in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View, declare, idea
-from ui.wording import markdown
-from ui.wording.numbers_text import percent
-from ui.wording.texts import say
+from ui.wording import percent, say
 from viz.labels import visible_token
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def window(lens: Lens, change: Change, around: str) -> range:
 
 def label(token: str, position: int, changed: bool) -> str:
     """A token in Markdown, with its position, by which repeated syllables differ; bold what was changed."""
-    shown = markdown.plain(visible_token(token))
+    shown = wording.plain_markdown(visible_token(token))
     return f"{f'**{shown}**' if changed else shown} :small[{position + 1}]"
 
 

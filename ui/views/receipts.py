@@ -7,8 +7,8 @@ from model.norm import article_of
 from model.trace.odds import Contrast
 from model.trace.patches import Node
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -20,8 +20,7 @@ from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
 from ui.views.why import part_name
-from ui.wording.numbers_text import nats, share_kept
-from ui.wording.texts import say
+from ui.wording import nats, say, share_kept
 from viz.figure import Specification
 from viz.labels import probability, visible_token
 

@@ -4,12 +4,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 import viz
+from ui import wording
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View, declare
-from ui.wording import reading
-from ui.wording.texts import say
+from ui.wording import say
 from viz.labels import visible_token
 
 
@@ -50,7 +50,7 @@ def changed_columns(lens: Lens) -> list[int]:
     """The keys that the changes concern: what was read, or what was written and then read again."""
     if lens.kind == "decoder_attention":  # column j holds what row j - 1 wrote
         return [row + 1 for row in lens.rows if row + 1 < len(lens.keys)]
-    return reading.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
+    return wording.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
 
 
 def describe(lens: Lens, values: Values) -> str:

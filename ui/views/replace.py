@@ -15,8 +15,8 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text, is_number
@@ -25,7 +25,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 

@@ -12,13 +12,13 @@ from model.analysis.aligning import aligned_difference
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.asking import loaders, models, questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Flag, Text
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token
 

@@ -10,8 +10,8 @@ from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, ag
 from model.analysis.method import Contribution
 from model.text.changes import Change
 from ui.asking import loaders, models, questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import controls, markup, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal
@@ -21,8 +21,7 @@ from ui.views.fork import step_name
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import correlation
-from ui.wording.texts import say
+from ui.wording import correlation, say
 from viz.labels import visible_token
 
 STEP = Ordinal("sources_step", of="sentence")  # the written token asked about; empty: where the change begins

@@ -7,18 +7,17 @@ import streamlit as st
 
 from model.text.changes import Change
 from model.trace.trace import AttentionTrace
-from ui.components.steps import steps
+from ui import wording
+from ui.components.figures import draw_steps
 from ui.look.lens import Lens
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
 from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare
-from ui.wording import reading
-from ui.wording.reading import Say
-from ui.wording.texts import say
+from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
-from viz.browser.texts import change_label
+from viz.browser.texts import Say, change_label
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
@@ -29,7 +28,7 @@ STEP = Ordinal("step", of="sentence")
 def draw(lens: Lens, values: Values) -> None:
     """The player of the whole sentence."""
     data = data_of(lens, may_part=fork.VIEW.lacks(lens) is None)
-    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
+    draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
 
 
 def data_of(lens: Lens, may_part: bool) -> dict:
@@ -73,7 +72,7 @@ def describe(lens: Lens, values: Values) -> str:
 def _is_inside(lens: Lens, row: int) -> bool:
     """Whether the row belongs to the change in focus, whose reading names its least sure step."""
     changes = [] if lens.focus is None else [lens.focus]
-    return row in reading.changed_rows(changes, "cross_attention", len(lens.trace.target_tokens))
+    return row in wording.changed_rows(changes, "cross_attention", len(lens.trace.target_tokens))
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -94,7 +93,7 @@ def first_step(lens: Lens) -> int:
 
 def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     """Which step was the least sure, of the whole sentence or of one change, and what else it considered."""
-    rows = reading.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
+    rows = wording.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
         "``needs.probabilities`` keeps other traces away"
     )
@@ -158,7 +157,7 @@ def explain(lens: Lens) -> None:
 
 
 def _name(say: Say, token: str) -> str:
-    return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
+    return say(NAMES[token]) if token in NAMES else say("token", token=wording.visible(token))
 
 
 VIEW = declare(

@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui.components.copy_button import copy_button
+from ui import wording
+from ui.components.widgets import copy_button
 from ui.export import alive, data, page
 from ui.export.parts import Choices, Experiment
 from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
-from ui.wording import texts
-from ui.wording.texts import say
+from ui.wording import say
 
 if TYPE_CHECKING:
     from ui.look.lens import Lens
@@ -86,7 +86,7 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
     """A function that makes the HTML later, outside of the session. What only the session knows is read now."""
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
-        language=texts.language(),
+        language=wording.language(),
         address="" if lens.from_file else link(),
         values=values,
         selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
@@ -100,7 +100,7 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
 def alive_maker(lens: Lens) -> Callable[[], bytes]:
     """A function that makes the page with its network later, outside of the session."""
     text = address.get("sentence") or lens.sentence.source
-    return partial(alive.to_alive, {"text": text, "lang": texts.language(), "theme": lens.theme})
+    return partial(alive.to_alive, {"text": text, "lang": wording.language(), "theme": lens.theme})
 
 
 def experiment(lens: Lens, opened: View) -> Experiment | None:
@@ -115,7 +115,7 @@ def experiment(lens: Lens, opened: View) -> Experiment | None:
 
 def say_in(language: str, key: str, /, **values: object) -> str:
     """The text ``key`` in ``language``; unlike ``say`` it needs no session."""
-    return texts.table(language)[key].format(**values)
+    return wording.table(language)[key].format(**values)
 
 
 def show_link() -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from model.trace.interventions import Head
 from ui.look.lens import Lens
 from ui.shell.settings import AnySetting, Choice, Flag, Number, register
-from ui.wording.texts import say
+from ui.wording import say
 from viz.figure import Specification
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it

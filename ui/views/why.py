@@ -10,8 +10,8 @@ from model.analysis.looks import KEY, QUERY, ScoreDecomposition
 from model.trace.interventions import Head
 from model.trace.patches import Node
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Ordinal
@@ -20,7 +20,7 @@ from ui.views.circuit import node_name
 from ui.views.naming import file_name
 from ui.views.sources import WIDTH
 from ui.views.view import Values, View, declare
-from ui.wording.texts import say
+from ui.wording import say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
 

@@ -12,8 +12,8 @@ import viz
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.views import needs
@@ -35,8 +35,7 @@ from ui.views.heads_off import (
 )
 from ui.views.naming import file_name
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import correlation
-from ui.wording.texts import say
+from ui.wording import correlation, say
 from viz.labels import probability
 
 

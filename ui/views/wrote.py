@@ -11,8 +11,8 @@ from model.analysis.lenses import LogitLens
 from model.analysis.writing import KINDS, LogitAttribution, ResidualComponent
 from model.trace.interventions import Head
 from ui.asking import questions
+from ui.components import figures
 from ui.look.lens import Lens
-from ui.parts import figures
 from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views import needs
@@ -21,8 +21,7 @@ from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
 from ui.views.view import Values, View, declare, idea
-from ui.wording.numbers_text import nats
-from ui.wording.texts import say
+from ui.wording import nats, say
 from viz.figure import Specification
 from viz.labels import visible_token
 

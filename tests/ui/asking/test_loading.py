@@ -18,7 +18,7 @@ from ui.asking import loaders
 from ui.asking.loaders import STAGES_SHOWN, StillLoading
 from ui.shell import address, runs
 from ui.shell.settings import defaults
-from ui.wording.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, table
 
 KO = table("ko")
 OTHER = "고갱이 왔다"

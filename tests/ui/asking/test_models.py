@@ -12,7 +12,7 @@ from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.screen import html, numbers, open_popover, told
 from ui.asking import loaders, models
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱이 왔다"

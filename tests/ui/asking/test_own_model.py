@@ -13,7 +13,7 @@ from tests.ui.shell.test_turns import wait_until
 from ui.asking import loaders
 from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 ROOT = Path(__file__).parents[3]
 EN = table("en")

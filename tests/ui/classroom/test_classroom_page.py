@@ -4,7 +4,7 @@ import pytest
 
 from tests.ui.computing_corrector import ComputingCorrector
 from tests.ui.screen import component, components, figure, html, messages, setting
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱님이 왓어요"

@@ -4,16 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from ui.components.diagram_layout import (
-    FORMS,
-    Column,
-    DiagramPart,
-    Drawing,
-    Layer,
-    PlacedPart,
-    Sublayer,
-    arrange,
-)
+from ui.components.diagram import FORMS, Column, DiagramPart, Drawing, Layer, PlacedPart, Sublayer, arrange
 
 
 def part(name: str, **more) -> DiagramPart:

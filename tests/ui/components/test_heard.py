@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.ui.hostile import VALUES
-from ui.components import diagram, heard, live_text, steps
-from ui.components.heard import chosen_row
+from ui.components import component, diagram, figures, live_text
+from ui.components.component import chosen_row
 
 
 @pytest.fixture
@@ -15,17 +15,17 @@ def tells(monkeypatch):
 
     def tell(held: object) -> None:
         state = {} if held is None else {"here": held}
-        monkeypatch.setattr(heard, "st", SimpleNamespace(session_state=state))
+        monkeypatch.setattr(component, "st", SimpleNamespace(session_state=state))
 
     return tell
 
 
 def test_what_was_told_is_heard_and_nothing_else(tells):
     tells({"click": 5})
-    assert (heard.heard("here", "click"), heard.heard("here", "text")) == (5, None)
+    assert (component.heard("here", "click"), component.heard("here", "text")) == (5, None)
     for held in VALUES:
         tells(held)
-        assert heard.heard("here", "click") is None
+        assert component.heard("here", "click") is None
         assert chosen_row("here", 9) is None
 
 
@@ -41,7 +41,7 @@ def test_a_row_is_one_of_the_table(tells):
 
 @pytest.mark.parametrize(
     ("module", "name", "good"),
-    [(steps, "step", 3), (steps, "parted", [3, -1]), (diagram, "go", "mask"), (live_text, "text", "가")],
+    [(figures, "step", 3), (figures, "parted", [3, -1]), (diagram, "go", "mask"), (live_text, "text", "가")],
 )
 def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, name, good):
     passed = []
@@ -53,7 +53,7 @@ def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, na
 
     monkeypatch.setattr(module, "_COMPONENT", component)
     calls = {
-        steps: lambda: steps.steps({}, "here", passed.append, lambda *both: passed.append([*both])),
+        figures: lambda: figures.draw_steps({}, "here", passed.append, lambda *both: passed.append([*both])),
         diagram: lambda: diagram.diagram({}, "here", passed.append),
         live_text: lambda: live_text.live_text("가", "", "", "", 9, passed.append),
     }

@@ -9,9 +9,9 @@ import pytest
 
 import viz
 from tests.ui.hostile import VALUES
-from ui.components import plot
-from ui.wording.texts import LANGUAGES, table
+from ui.components import figures
 from viz.browser.plot import PLOT, plot_data
+from viz.browser.texts import LANGUAGES, table
 
 WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
 
@@ -65,14 +65,16 @@ def shown(monkeypatch) -> list[dict]:
         found.append(given)
         given.get("on_click_change", lambda: None)()
 
-    monkeypatch.setattr(plot, "_COMPONENT", component)
+    monkeypatch.setattr(figures, "_PLOT", component)
     return found
 
 
 def clicked(monkeypatch, value: object) -> list:
     heard = []
-    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"map": {"click": value}}))
-    plot.plot({"spec": "{}"}, "map", heard.append)
+    monkeypatch.setattr(
+        "ui.components.component.st", SimpleNamespace(session_state={"map": {"click": value}})
+    )
+    figures.draw_plot({"spec": "{}"}, "map", heard.append)
     return heard
 
 
@@ -87,7 +89,7 @@ def test_what_is_no_point_does_not(shown, monkeypatch):
 
 
 def test_a_figure_that_answers_to_no_click_says_so(shown):
-    plot.plot({"spec": "{}"}, "map")
+    figures.draw_plot({"spec": "{}"}, "map")
     assert shown[0]["data"]["answers"] is False
     assert "on_click_change" not in shown[0]
 

@@ -23,12 +23,12 @@ from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
+from ui import wording
 from ui.export import alive, data, page, parts
 from ui.export.parts import Choices, Experiment
 from ui.look.lens import Lens
 from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
-from ui.wording import texts
 from viz.browser import document
 from viz.browser.document import Script
 
@@ -176,7 +176,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     )
 
 
-@pytest.mark.parametrize("language", texts.LANGUAGES)
+@pytest.mark.parametrize("language", wording.LANGUAGES)
 def test_what_was_typed_stays_text(language):
     html = make_html(make_lens("고갱</script><img src=x onerror=f()>"), language)
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
@@ -194,7 +194,7 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
     assert len(figure["layout"]["shapes"]) == 2
     assert (
-        texts.table("ko")["heatmap_difference_cross_attention"][:20]
+        wording.table("ko")["heatmap_difference_cross_attention"][:20]
         in page.to_html(lens, say_in("ko"), choices).decode()
     )
 
@@ -259,7 +259,7 @@ def test_the_app_offers_five_files(open_app, monkeypatch):
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
     kinds = ("html", "csv", "json", "npz", "trace")
-    assert labels == [texts.table("ko")[f"take_away_{kind}"] for kind in kinds]
+    assert labels == [wording.table("ko")[f"take_away_{kind}"] for kind in kinds]
 
 
 def test_the_trace_is_what_the_library_reads():
@@ -300,6 +300,6 @@ def test_every_head_can_be_opened_in_the_file():
     lens = make_lens()
     explorer = parts.explorer(lens, say_in("ko"))
     assert explorer is not None and len(explorer.data["kinds"]) == len(lens.trace.kinds)
-    assert 'id="explorer"' in make_html(lens) and texts.table("ko")[
+    assert 'id="explorer"' in make_html(lens) and wording.table("ko")[
         "take_away_heading_explorer"
     ] in make_html(lens)

@@ -13,7 +13,7 @@ from ui.export.parts import Choices
 from ui.look.lens import Lens
 from ui.shell.settings import defaults
 from ui.views import VIEWS, circuit, decided, patched, receipts, take_away, why, wrote
-from ui.wording.texts import table
+from ui.wording import table
 
 OBSERVED = (wrote.VIEW, decided.VIEW)
 

@@ -5,7 +5,7 @@ import pytest
 from tests.ui.fake_corrector import OWN_CONFIDENCE
 from tests.ui.pages.test_attention import words
 from tests.ui.screen import open_popover, setting
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱이 왓다"

@@ -17,7 +17,7 @@ from ui.look import proposals
 from ui.look.proposals import Decisions
 from ui.shell import address
 from ui.shell.settings import defaults
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 # The proposals are 갱→객 (sure), 왓→왔 (not), and in the third sentence the same.
@@ -91,7 +91,9 @@ def passed_on(monkeypatch, asked: object) -> list:
     """What the page hears when the browser has sent ``asked``."""
     heard = []
     module = "ui.components.correction"
-    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"text": {"asked": asked}}))
+    monkeypatch.setattr(
+        "ui.components.component.st", SimpleNamespace(session_state={"text": {"asked": asked}})
+    )
     monkeypatch.setattr(f"{module}._COMPONENT", lambda *, on_asked_change, **_: on_asked_change())
     correction({}, "text", lambda *request: heard.append(request))
     return heard

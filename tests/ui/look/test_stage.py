@@ -10,7 +10,7 @@ from ui.look import stage
 from ui.look.lens import Lens
 from ui.look.look import LookedAt
 from ui.views import VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱이 왔다"

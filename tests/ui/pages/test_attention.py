@@ -26,7 +26,7 @@ from ui.asking import loaders
 from ui.look import examples, look
 from ui.shell.settings import defaults
 from ui.views import VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 KO, EN = table("ko"), table("en")
 FIRST_LAYER_MEAN = Selection("cross_attention", 0)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.screen import figures, numbers
 from tests.ui.screen import html as texts
-from ui.wording.texts import table
+from ui.wording import table
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from tests.ui.screen import figure, figures, html, told
 from ui.asking import questions
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱이 왔다"

@@ -18,7 +18,7 @@ from ui.asking import files, loaders
 from ui.asking.files import MOST_CHARACTERS, MOST_SENTENCES, TooManyRowsError
 from ui.parts.head_numbers import QUANTITIES, SIGNS
 from ui.views.heads_off import named
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 CSV = "src,tgt\n" + "".join(f"{source},{target}\n" for source, target in PAIRS)

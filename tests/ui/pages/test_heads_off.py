@@ -16,7 +16,7 @@ from tests.ui.screen import figure, figures, html, numbers, open_popover, send, 
 from ui.asking import loaders
 from ui.views.heads_off import named
 from ui.views.without import outcome
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 

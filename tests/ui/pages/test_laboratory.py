@@ -21,7 +21,7 @@ from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, 
 from ui.asking import loaders
 from ui.shell import runs
 from ui.views import EXPERIMENTS, take_away
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 

@@ -8,7 +8,7 @@ from tests.ui.computing_corrector import ComputingCorrector
 from tests.ui.fake_corrector import one_map_trace
 from tests.ui.screen import figure, figures, numbers
 from tests.ui.screen import html as texts
-from ui.wording.texts import table
+from ui.wording import table
 
 BATCH = "손니미 왔는데\n갠찬아"
 LENGTH, REAL = 8, 4  # tokens of the longest sentence and of the chosen one, end marks included

@@ -9,7 +9,7 @@ import pytest
 from tests.ui.conftest import entry
 from tests.ui.screen import decode, figure, figures, html
 from ui.asking import loaders
-from ui.wording.texts import table
+from ui.wording import table
 
 EN = table("en")
 SCORES = {

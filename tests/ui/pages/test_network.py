@@ -8,14 +8,13 @@ from model.stored.config import Seq2SeqConfig, TransformerConfig
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import component, html
-from ui.components.diagram import diagram_data
-from ui.components.diagram_layout import Layer
+from ui.components.diagram import Layer, diagram_data
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns, shape, visible_text
 from ui.shell import address
 from ui.shell.header import PAGES
 from ui.shell.settings import defaults
-from ui.wording.texts import table
+from ui.wording import table
 
 KO, EN = table("ko"), table("en")
 D, F, V = 4, 8, 50

@@ -12,7 +12,7 @@ from model.analysis.positions import similarity
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import decode, figure, figures, html
-from ui.wording.texts import table
+from ui.wording import table
 
 ROOT = Path(__file__).parents[3]
 KO, EN = table("ko"), table("en")

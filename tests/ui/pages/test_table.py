@@ -15,7 +15,7 @@ from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui.asking import files
 from ui.asking.files import MOST_TEXTS, Jobs, TableJob, TooManyRowsError, tables
-from ui.wording.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, table
 
 KO = table("ko")
 CSV = "text\n고갱이 왔다\n비가 온다\n=1+고갱\n".encode()

@@ -23,7 +23,7 @@ from tests.ui.screen import (
     told,
 )
 from ui.views import VIEWS
-from ui.wording.texts import table
+from ui.wording import table
 
 EN = table("en")
 MARIAN = (Path(__file__).parents[2] / "marian.npz").read_bytes()

@@ -5,7 +5,7 @@ import pytest
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, html, setting
 from ui.shell.header import PAGES
-from ui.wording.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, table
 
 KO, EN = table("ko"), table("en")
 

@@ -17,8 +17,7 @@ from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
-from ui.wording.numbers_text import percent
-from ui.wording.texts import say, table
+from ui.wording import percent, say, table
 from viz.labels import probability
 
 KO = table("ko")

@@ -10,7 +10,7 @@ from model.analysis.lenses import JAMO, logit_lens
 from model.text.changes import find_changes
 from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told
-from ui.wording.texts import table
+from ui.wording import table
 from viz.labels import probability
 
 KO = table("ko")

@@ -10,7 +10,7 @@ from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import bars, component, figure, figures, html, setting, told
 from tests.ui.view_script import lens, open_view
 from ui.views import edits
-from ui.wording.texts import table
+from ui.wording import table
 
 KO, EN = table("ko"), table("en")
 SOURCE, TARGET = "고갱 왓다 갔 다", "고객 왔다 갔다"

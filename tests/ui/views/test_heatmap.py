@@ -19,7 +19,7 @@ from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views.heatmap import cells_for, choose_cell
 from ui.views.map_cells import cells_of
-from ui.wording.texts import table
+from ui.wording import table
 
 PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
 SYLLABLES = {"shown": "weights", "unit": "syllable", "unmarked": False, "fitted": False, "logarithmic": False}

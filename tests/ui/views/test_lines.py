@@ -15,7 +15,7 @@ from tests.ui.screen import told as reading
 from tests.ui.view_script import run_at
 from ui.look.lens import Lens
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
-from ui.wording.texts import table
+from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
 
 SENTENCE = "고갱이 왔다"

@@ -7,7 +7,7 @@ import pytest
 from engine.traced import TracedConfig
 from model.adapters.own_stream import NO_STREAM
 from ui.views import needs
-from ui.wording.texts import table
+from ui.wording import table
 
 
 def lens_that_can(*questions: str) -> SimpleNamespace:

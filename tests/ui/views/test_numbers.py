@@ -8,7 +8,7 @@ from tests.ui.computing_corrector import ComputingCorrector, computed_trace
 from tests.ui.fake_corrector import one_map_trace
 from tests.ui.screen import figure, numbers
 from tests.ui.screen import html as texts
-from ui.wording.texts import table
+from ui.wording import table
 
 SENTENCE, CORRECTED = "갱관적으로", "객관적으로"
 

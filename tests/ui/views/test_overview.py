@@ -16,7 +16,7 @@ from ui.look.lens import Lens
 from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views import overview
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]

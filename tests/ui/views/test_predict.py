@@ -11,7 +11,7 @@ from tests.ui import screen
 from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import figures, html, setting
 from tests.ui.view_script import open_view
-from ui.wording.texts import table
+from ui.wording import table
 
 KO, EN = table("ko"), table("en")
 SOURCE, TARGET = "고갱이 왓다 갔다", "고객이 왔다 갔다"

@@ -15,7 +15,7 @@ from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
 from tests.ui.screen import component, components, figures, send, setting, told
 from ui.views.steps import choice, hesitation, share
-from ui.wording.texts import table
+from ui.wording import table
 from viz.browser.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"

@@ -12,7 +12,7 @@ from tests.ui.view_script import lens
 from ui.shell import controls
 from ui.shell.settings import Choice, Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
-from ui.wording.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, table
 from viz.figure import to_json
 
 MOST_SENTENCES = 2  # above a picture

@@ -9,7 +9,7 @@ from model.analysis.writing import direct_logit_attribution
 from model.text.changes import find_changes
 from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
-from ui.wording.texts import table
+from ui.wording import table
 
 KO = table("ko")
 NAMES = {"cross_attention": KO["kind_cross_attention"]}

@@ -3,8 +3,8 @@
 import pytest
 
 from model.text.changes import find_changes
-from ui.wording.kinds_text import kind_name
-from ui.wording.texts import LANGUAGES, table
+from ui.wording import kind_name
+from viz.browser.texts import LANGUAGES, table
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ui.wording.numbers_text import about, at_most, percent
-from ui.wording.texts import table
+from ui.wording import about, at_most, percent, table
 from viz.labels import probability
 
 

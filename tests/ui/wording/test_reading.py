@@ -8,8 +8,8 @@ import pytest
 from model.text.changes import find_changes
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import random_trace
-from ui.wording import reading
-from ui.wording.texts import table
+from ui import wording
+from ui.wording import table
 
 SOURCE, TARGET = "고갱님이 왓다", "고객님이 왔다"
 
@@ -27,7 +27,7 @@ def test_first_changed_row_and_its_strongest_key_are_told(trace):
     weights = np.zeros_like(trace.cross_attention[0, 0])
     weights[:, 0] = 0.17
     weights[1, 1] = 0.83
-    text = reading.describe(say, trace, weights, "cross_attention", find_changes(SOURCE, TARGET), "1층")
+    text = wording.describe_map(say, trace, weights, "cross_attention", find_changes(SOURCE, TARGET), "1층")
     assert text.startswith("‘갱’→‘객’: ‘객’ 자를 쓸 때, 원문의 ‘갱’ 자를")
     assert "0.83" in text and "1층" in text
 
@@ -35,8 +35,8 @@ def test_first_changed_row_and_its_strongest_key_are_told(trace):
 def test_encoder_rows_are_counted_in_the_source():
     source, target = "밥을 마니 머거", "밥을 많이 먹어"
     changes = find_changes(source, target)
-    assert reading.changed_rows(changes, "encoder_attention", 9) == [4 - 1, 4, 6, 7]
-    assert [target[row] for row in reading.changed_rows(changes, "cross_attention", 9)] == [
+    assert wording.changed_rows(changes, "encoder_attention", 9) == [4 - 1, 4, 6, 7]
+    assert [target[row] for row in wording.changed_rows(changes, "cross_attention", 9)] == [
         "많",
         "이",
         "먹",
@@ -46,25 +46,25 @@ def test_encoder_rows_are_counted_in_the_source():
 
 def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
     deletion = find_changes("가나다", "가다")
-    assert reading.changed_rows(deletion, "cross_attention", 3) == [1]
+    assert wording.changed_rows(deletion, "cross_attention", 3) == [1]
     trace = random_trace("가나다", "가다")
-    text = reading.describe(say, trace, trace.cross_attention[0, 0], "cross_attention", deletion, "")
+    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", deletion, "")
     assert text.startswith("지운 ‘나’: ‘다’ 자를")
     insertion = find_changes("할수", "할 수")
     trace = random_trace("할수", "할 수")
-    text = reading.describe(say, trace, trace.cross_attention[0, 0], "cross_attention", insertion, "")
+    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", insertion, "")
     assert text.startswith("새로 넣은 ‘␣’: 빈칸(␣) 자리를")
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_an_unchanged_sentence_is_described_too(trace, kind):
     same = random_trace(SOURCE, SOURCE)
-    text = reading.describe(say, same, trace.attention(kind)[0, 0], kind, (), "1층")
+    text = wording.describe_map(say, same, trace.attention(kind)[0, 0], kind, (), "1층")
     assert "‘고’ 자를" in text
 
 
 def test_deleting_the_last_character_points_at_the_end_mark():
     trace = replace(random_trace("가나", "가"))
     changes = find_changes("가나", "가")
-    text = reading.describe(say, trace, trace.cross_attention[0, 0], "cross_attention", changes, "")
+    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", changes, "")
     assert "끝 표시" in text

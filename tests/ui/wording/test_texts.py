@@ -14,9 +14,8 @@ from deploy.site import build
 from model.analysis.contributions import METHODS
 from tests.ui.pages.test_attention import menu
 from ui.look import examples
-from ui.wording.texts import LANGUAGES, table
 from viz.browser import texts
-from viz.browser.texts import own_texts
+from viz.browser.texts import LANGUAGES, own_texts, table
 
 ROOT = Path(__file__).parents[3]
 WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing themselves

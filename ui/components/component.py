@@ -6,10 +6,14 @@ and 70 MB. It does not look into a list. So the data travels as a list of one, w
 Streamlit sends a component's script and style with its data, each time. Of what a keystroke sends they would be two thirds. So the
 scripts of what is drawn at each keystroke are one component of their own (``send_scripts``): it is the same in every run, and Streamlit does
 not send again what a browser has.
+
+Reads what the browser reports about a component or a table.
+
+A manipulated browser can send any value of any type, so each is checked before it is used.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -57,3 +61,17 @@ def send_scripts() -> None:
 @cache  # a page may bring further components when it is opened first
 def _declared(scripts: str) -> Callable[..., Any]:
     return st.components.v2.component("scripts", js=f"{scripts}export default function () {{}}\n")
+
+
+def heard(key: str, name: str) -> object:
+    """The state ``name`` of the component ``key``; None where there is none."""
+    held = st.session_state.get(key)
+    return held.get(name) if isinstance(held, Mapping) else None
+
+
+def chosen_row(key: str, count: int) -> int | None:
+    """The row that was chosen in the table ``key`` of ``count`` rows, from 0; None for anything else."""
+    selection = heard(key, "selection")
+    rows = selection.get("rows") if isinstance(selection, Mapping) else None
+    row = rows[0] if isinstance(rows, list) and rows else None
+    return row if type(row) is int and 0 <= row < count else None

@@ -1,0 +1,231 @@
+"""Texts of the screen in the session's language, and sentences, numbers and formulas as people read them."""
+
+import re
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+
+from model.analysis.kinds import kinds_of, sound_rules
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
+from ui.shell import address
+from viz import number_text
+from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
+
+
+def language() -> str:
+    """The language of this session."""
+    return address.get_option("lang", list(LANGUAGES))
+
+
+def say(key: str, /, **values: object) -> str:
+    """The text ``key`` in the session's language, its placeholders filled."""
+    return table(language())[key].format(**values)
+
+
+_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")  # all punctuation of ASCII, the only signs Markdown gives a meaning
+_JOINER = "\u2060"  # no width, no line break
+
+
+def plain_markdown(text: str) -> str:
+    """``text`` so that a label shows it character by character.
+
+    A backslash takes the meaning from each sign. The joiner after it is for what Streamlit looks up only
+    once the backslashes are gone: ``:smile:``, ``:material_home:``, ``->`` and addresses of the web.
+    """
+    return _SIGNS.sub(rf"\\\1{_JOINER}", text)
+
+
+_MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
+
+
+def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
+    """The rows that a change concerns. Where it has no character on this side, the row that follows."""
+    found: set[int] = set()
+    for change in changes:
+        start, end = _side_of(change, kind)
+        found.update(range(start, max(end, start + 1)))
+    return sorted(row for row in found if row < rows)
+
+
+def map_caption(say: Say, kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
+    """How to read a map of this kind. Where something was corrected, it also says that bold labels mark it."""
+    read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
+    marked = bool(changes) and (kind != "decoder_attention")
+    return f"{read} {say('bold_corrected')}" if marked else read
+
+
+def describe_map(
+    say: Say, trace: AttentionTrace, weights: np.ndarray, kind: str, changes: Sequence[Change], place: str
+) -> str:
+    """What the first changed row of ``weights`` (Q, K) looks at most; the first row where nothing changed.
+
+    ``place`` names the layer and the head.
+    """
+    queries, keys = trace.axes(kind)
+    start = _side_of(changes[0], kind)[0] if changes else 0
+    row = min(start, len(queries) - 1)
+    key = int(weights[row].argmax())
+    sentence = say(
+        f"reading_{kind}",
+        change=_change_text(say, changes[0]) if changes else "",
+        place=place,
+        query=_token_text(say, queries[row]),
+        key=_token_text(say, keys[key]),
+        weight=f"{weights[row, key]:.2f}",
+    ).strip()
+    return capital(sentence)
+
+
+def capital(text: str) -> str:
+    """``text`` with a capital letter at its beginning, as a sentence has it.
+
+    >>> capital("layer 1"), capital("")
+    ('Layer 1', '')
+    """
+    return text[:1].upper() + text[1:]
+
+
+def _side_of(change: Change, kind: str) -> tuple[int, int]:
+    if kind == "encoder_attention":
+        return change.source_start, change.source_end
+    return change.target_start, change.target_end
+
+
+def _change_text(say: Say, change: Change) -> str:
+    return say(f"change_{what_happened(change)}", wrong=visible(change.wrong), right=visible(change.right))
+
+
+def _token_text(say: Say, token: str) -> str:
+    return say(_MARKS[token]) if token in _MARKS else say("token", token=token)
+
+
+def percent(say: Say, share: float, digits: int = 0) -> str:
+    """A share from 0 to 1 in per cent. What would be rounded to 0 is "less than", what would be rounded to 100 "more than";
+    exactly 0 and 1 are said as they are."""
+    least = 10.0**-digits / 100  # the smallest share that is written, 1% or 0.1%
+    if 0 < share <= least / 2:
+        return say("percent_below", share=_plain_percent(least, digits))
+    if 1 - least / 2 <= share < 1:
+        return say("percent_above", share=_plain_percent(1 - least, digits))
+    return _plain_percent(share, digits)
+
+
+def correlation(value: float) -> str:
+    """A correlation in -1..1, with a sign that is as wide as a digit; a dash where there is none (nan)."""
+    return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def hundredths(value: float) -> str:
+    """A number of a table. What rounds to 0 has no sign; a dash where there is none (nan).
+
+    >>> hundredths(-0.26), hundredths(-0.001)
+    ('−0.26', '0.00')
+    """
+    return "–" if isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def nats(value: float) -> str:
+    """Nats with their sign: what was added to a score, or the score itself."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def share_kept(say: Say, value: float) -> str:
+    """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than the whole score."""
+    return percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}%".replace("-", "−")
+
+
+def at_most(say: Say, share: float) -> str:
+    """An upper bound of a share: "at most 2.4%", or "less than 0.1%"."""
+    if share < 0.001:
+        return say("percent_below", share=_plain_percent(0.001, 1))
+    return say("percent_at_most", share=percent(say, share, 1))
+
+
+def _plain_percent(share: float, digits: int) -> str:
+    return f"{share * 100:.{digits}f}%"
+
+
+def about(language: str, number: float) -> str:
+    """A number as it is said, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" elsewhere.
+
+    Below 1,000 the number itself, with one decimal below 100. The text around it says "about".
+    """
+    if number < 1_000:
+        return f"{number:.1f}".removesuffix(".0") if number < 100 else f"{number:.0f}"
+    if language == "ko":
+        return _in_korean(number)
+    if language == "en" and number >= 999_500:
+        return f"{float(f'{number / 1e6:.3g}'):,g} million"
+    return f"{float(f'{number:.{2 if number < 100_000 else 3}g}'):,.0f}"
+
+
+def _in_korean(number: float) -> str:
+    """Below ten of the largest unit with the unit below it (5만 4천), from ten on without it (12만); below 만 in digits (5,400)."""
+    for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
+        rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
+        if rounded < 1:
+            continue
+        whole, tenths = divmod(round(rounded * 10), 10)
+        if whole >= 10:
+            whole, tenths = round(float(f"{rounded:.3g}")), 0
+        if value == 10**4 and whole >= 10**4:
+            return "1억"
+        return f"{whole:,}{unit} {tenths}{next_unit}" if tenths else f"{whole:,}{unit}"
+    return f"{round(number, -2):,.0f}"
+
+
+MOST_RULES = 2
+
+
+def kind_name(say: Say, change: Change, source: str, target: str) -> str:
+    """The kind of mistake in words, after "spacing" if that changes, too. Where rules of pronunciation decide (구개음화), the first
+    MOST_RULES of them stand in place of the kind."""
+    *spacing, kind = (f"edits_kind_{kind}" for kind in kinds_of(change, source, target))
+    rules = [f"rule_{rule}" for rule in sound_rules(change, source, target)[:MOST_RULES]]
+    return ", ".join(map(say, [*spacing, *(rules or [kind])]))
+
+
+def tex(number: float, digits: int = 2) -> str:
+    """A rounded number; a negative one stands in brackets, so that it can follow any sign."""
+    text = number_text(number, digits).replace("−", "-").replace("∞", r"\infty")
+    return f"({text})" if text.startswith("-") else text
+
+
+def tex_softmax(logit: float) -> str:
+    """The share of one logit s among all of them."""
+    return rf"\frac{{\exp({tex(logit).strip('()')})}}{{\sum_j \exp(s_j)}}"
+
+
+def tex_aligned(left: str, right: Sequence[str]) -> str:
+    """``left`` = the parts of ``right`` below one another, so that a long sum fits on a phone."""
+    # Without the space at its end, KaTeX measures such a formula two pixels too narrow, and it would scroll.
+    return rf"\begin{{aligned}} {left} &= " + r" \\ &".join(right) + r" \end{aligned}\;"
+
+
+def tex_dot(one: Sequence[float], other: Sequence[float], most: int, together: int = 1) -> list[str]:
+    """The products that add up to ``one`` · ``other``, at most ``most`` of them, ``together`` on a line."""
+    terms = [rf"{tex(a)} \cdot {tex(b)}" for a, b in zip(one, other, strict=True)]
+    return _sum(terms[:most], len(terms) > most, together)
+
+
+def tex_weighted_sum(weights: np.ndarray, vectors: np.ndarray, most: int = 3) -> list[str]:
+    """(K,), (K, v): the ``most`` heaviest terms of the sum, in the order of the keys, each on its line."""
+    heaviest = sorted(np.argsort(-weights, kind="stable")[:most])
+    terms = [rf"{tex(weights[key])} \cdot {tex_vector(vectors[key])}" for key in heaviest]
+    return _sum(terms, len(weights) > most, together=1)
+
+
+def _sum(terms: list[str], more: bool, together: int) -> list[str]:
+    terms = [*terms, r"\cdots"] if more else terms
+    rows = [" + ".join(terms[i : i + together]) for i in range(0, len(terms), together)]
+    return [rows[0], *(f"+ {row}" for row in rows[1:])] if rows else ["0"]
+
+
+def tex_vector(numbers: Sequence[float]) -> str:
+    """Numbers in square brackets; a single one without."""
+    if len(numbers) == 1:
+        return tex(numbers[0])
+    inside = ",\\ ".join(number_text(number).replace("−", "-") for number in numbers)
+    return rf"[{inside}]"

@@ -1,1 +1,0 @@
-"""Texts, numbers, formulas and kinds of mistakes as people read them."""

@@ -51,7 +51,7 @@ def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, na
         given[f"on_{name}_change"]()
         return SimpleNamespace(text=None)
 
-    monkeypatch.setattr(module, "_COMPONENT", component)
+    monkeypatch.setattr(module, "_STEPS" if module is figures else "_COMPONENT", component)
     calls = {
         figures: lambda: figures.draw_steps({}, "here", passed.append, lambda *both: passed.append([*both])),
         diagram: lambda: diagram.diagram({}, "here", passed.append),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.attention_maps import entropy
 from model.analysis.edits import focus
 from model.analysis.head_effects import HeadEffects
-from model.analysis.heads import entropy
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import LayerHead

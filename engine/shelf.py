@@ -24,7 +24,7 @@ from engine.questions import QUESTIONS
 from engine.routing import needs_keras
 from engine.traced import TracedCorrector, TracedNetwork, load
 from engine.versions import LIVE, ModelKey
-from model.analysis import lenses, writing
+from model.analysis import residual_stream
 from model.correction.corrector import Corrector
 from model.graph.files import can_answer
 from model.stored.config import INSIDE
@@ -134,7 +134,10 @@ class Shelf:
     def _warm_laboratory(self, corrector: Corrector, desk: Desk) -> None:
         """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time, while nobody asks
         anything and no model is being loaded."""
-        reading = (corrector.taps("", "", names) for names in (writing.TAPS, lenses.TAPS))
+        reading = (
+            corrector.taps("", "", names)
+            for names in (residual_stream.ATTRIBUTION_TAPS, residual_stream.LENS_TAPS)
+        )
         laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
         warming = chain(islice(laboratory, 1), reading, laboratory)
         while desk.wait_until_idle(IDLE):

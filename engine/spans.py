@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.analysis.places import changes_in_tokens
+from model.analysis.edits import changes_in_tokens
 from model.correction.answers import Intervenes
 from model.text.changes import Change
 

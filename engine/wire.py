@@ -20,18 +20,15 @@ from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import CLASSROOMS, Progress
 from engine.versions import ModelKey
-from model.analysis.circuit_edges import Character, CircuitEdges, Edge
-from model.analysis.circuits import Circuit
-from model.analysis.forks import AlternativeContinuation
+from model.analysis.attention_scores import ScoreAblation, ScoreDecomposition, ScoreTerm
+from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge
+from model.analysis.claims import Claim, Explanation
+from model.analysis.contributions import Contribution
+from model.analysis.counterfactuals import AlternativeContinuation, ReplacedAttention
 from model.analysis.head_effects import AblatedText, HeadEffects
-from model.analysis.lenses import JamoLens, LogitLens
-from model.analysis.looks import ScoreAblation, ScoreDecomposition, ScoreTerm
-from model.analysis.method import Contribution
 from model.analysis.patching import ActivationPatching
-from model.analysis.receipts import Claim, Explanation
-from model.analysis.replacing import ReplacedAttention
-from model.analysis.tally import Tally
-from model.analysis.writing import LogitAttribution
+from model.analysis.residual_stream import JamoLens, LogitAttribution, LogitLens
+from model.analysis.statistics import Tally
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change

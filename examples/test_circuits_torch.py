@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.attention_scores import decompose_attention_score
 from model.analysis.circuits import find_circuit
-from model.analysis.looks import decompose_attention_score
-from model.analysis.stand_ins import corpus_means
-from model.analysis.writing import direct_logit_attribution
+from model.analysis.patching import corpus_means
+from model.analysis.residual_stream import direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig
 from model.text.changes import find_changes

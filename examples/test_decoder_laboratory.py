@@ -11,8 +11,8 @@ from transformers import GptOssConfig, GptOssForCausalLM, GraniteConfig, Granite
 from examples.test_hugging_face import gpt2, llama, mistral, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.analysis import contrast_of_row, contribution, contribution_rows
-from model.analysis.contributions import METHODS, methods_of
-from model.analysis.mixing import added_vectors
+from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contributions import methods_of
 from model.stored.config import MIXING
 from model.trace.interventions import Head, ZeroedValue
 

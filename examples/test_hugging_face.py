@@ -36,7 +36,7 @@ from transformers import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from model import AttentionTrace, TraceError, from_transformers, laboratory_of
-from model.analysis.words import word_axes
+from model.analysis.attention_maps import word_axes
 from viz import explore
 
 CORPUS = [

@@ -11,7 +11,8 @@ import keras
 from examples.test_notebook import ends_with_the_lens
 from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution
-from model.analysis.contributions import METHODS, methods_of
+from model.analysis.attribution_methods import METHODS
+from model.analysis.contributions import methods_of
 from viz import explore
 
 PAD, START = 1, 0

@@ -17,8 +17,8 @@ from model.analysis import (
     replaced_for_change,
     verified_explanation,
 )
-from model.analysis.contributions import METHODS, methods_of
-from model.analysis.mixing import added_vectors
+from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contributions import methods_of
 from model.trace.interventions import Head, ZeroedValue
 
 SOURCE, TARGET, ROW = "the cat 손님이", "a dog 손님이", 2

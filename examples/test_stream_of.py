@@ -11,8 +11,8 @@ from examples.test_laboratory_of import SOURCE, TARGET, TOKENIZER, logits, model
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
+from model.analysis import circuits as circuit_edges
 from model.analysis import (
-    circuit_edges,
     contrast_of_change,
     corrupted_by_exchange,
     decompose_attention_score,
@@ -20,8 +20,7 @@ from model.analysis import (
     find_circuit,
     logit_lens,
 )
-from model.analysis.node_effects import node_effects
-from model.analysis.stand_ins import mean_values
+from model.analysis.patching import mean_values, node_effects
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
 

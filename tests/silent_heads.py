@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis.contrasts import Contrast
+from model.analysis.counterfactuals import Contrast
 from model.trace.interventions import Head, Intervention
 from model.trace.patches import Patch
 

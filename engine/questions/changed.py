@@ -4,7 +4,7 @@ import numpy as np
 
 from engine.questions.declared import question
 from engine.spans import ChangeSpan, change_at
-from model.analysis.forks import alternative_continuation
+from model.analysis.counterfactuals import ReplacedAttention, alternative_continuation, replaced_for_change
 from model.analysis.head_effects import (
     AblatedText,
     HeadEffects,
@@ -12,7 +12,6 @@ from model.analysis.head_effects import (
     ablated_fix_probability,
     head_effects,
 )
-from model.analysis.replacing import ReplacedAttention, replaced_for_change
 from model.correction.answers import Intervenes
 from model.stored.config import INSIDE, INTERVENTIONS
 from model.trace.interventions import Head

@@ -2,9 +2,9 @@
 
 from engine.questions.declared import question
 from engine.spans import ChangeSpan, change_at
-from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import METHODS, REFERENCE, contribution, contributions, methods_of
-from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH, Contribution
+from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
+from model.analysis.contributions import REFERENCE, Contribution, contribution, contributions, methods_of
+from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
 from model.correction.answers import Intervenes, Network
 from model.stored.config import INSIDE, INTERVENTIONS
 from model.trace.odds import Contrast

@@ -7,21 +7,22 @@ from contextlib import suppress
 
 from engine.questions.declared import question
 from engine.spans import ChangeSpan, change_at
-from model.analysis.circuit_edges import CircuitEdges, circuit_edges
-from model.analysis.circuits import Circuit, find_circuit
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.lenses import LogitLens, logit_lens
-from model.analysis.looks import ScoreDecomposition, decompose_attention_score
-from model.analysis.patching import ActivationPatching, activation_patching
-from model.analysis.receipts import Explanation, verified_explanation
-from model.analysis.stand_ins import AblationValues, corrupted_values, mean_values
-from model.analysis.twin_runs import (
+from model.analysis.attention_scores import ScoreDecomposition, decompose_attention_score
+from model.analysis.circuits import Circuit, CircuitEdges, circuit_edges, find_circuit
+from model.analysis.claims import Explanation, verified_explanation
+from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.patching import (
+    AblationValues,
+    ActivationPatching,
     CorruptedRun,
+    activation_patching,
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,
+    corrupted_values,
+    mean_values,
 )
-from model.analysis.writing import LogitAttribution, direct_logit_attribution
+from model.analysis.residual_stream import LogitAttribution, LogitLens, direct_logit_attribution, logit_lens
 from model.correction.answers import Network
 from model.stored.config import INSIDE, STREAM
 from model.text.changes import Change

@@ -1,7 +1,7 @@
 """What is asked about many texts at once."""
 
 from engine.questions.declared import question
-from model.analysis.pruning import TextPair
+from model.analysis.head_effects import TextPair
 from model.correction.answers import AnswersMany, Network
 from model.stored.config import INSIDE
 from model.survey.pairs import pairs_of

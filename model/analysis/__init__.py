@@ -23,32 +23,65 @@ there), ``heads`` (a head as one number), ``words`` (syllables joined to words),
 Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
-from model.analysis.aligning import aligned_difference
-from model.analysis.circuit_edges import Character, CircuitEdges, Edge, circuit_edges
-from model.analysis.circuit_file import attribution_graph
-from model.analysis.circuits import Circuit, find_circuit
-from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import contribution, contribution_rows, contributions
-from model.analysis.forks import AlternativeContinuation, alternative_continuation
-from model.analysis.growth import Growth, growth
-from model.analysis.head_effects import AblatedText, HeadEffects, ablate_heads, head_effects
-from model.analysis.lenses import JamoLens, LogitLens, logit_lens
-from model.analysis.looks import ScoreAblation, ScoreDecomposition, ScoreTerm, decompose_attention_score
-from model.analysis.method import Contribution
-from model.analysis.node_effects import NodeEffects, node_effects
-from model.analysis.pair_effects import PairEffects, pair_effects
-from model.analysis.patching import ActivationPatching, activation_patching
-from model.analysis.pruning import PruningPoint, pruning_curve
-from model.analysis.receipts import Claim, Explanation, verified_explanation
-from model.analysis.replacing import ReplacedAttention, replaced_attention, replaced_for_change
-from model.analysis.stand_ins import AblationValues, corpus_means, corrupted_values
-from model.analysis.twin_runs import (
+from model.analysis.attention_maps import aligned_difference
+from model.analysis.attention_scores import (
+    ScoreAblation,
+    ScoreDecomposition,
+    ScoreTerm,
+    decompose_attention_score,
+)
+from model.analysis.circuits import (
+    Character,
+    Circuit,
+    CircuitEdges,
+    Edge,
+    attribution_graph,
+    circuit_edges,
+    find_circuit,
+)
+from model.analysis.claims import Claim, Explanation, verified_explanation
+from model.analysis.contributions import Contribution, contribution, contribution_rows, contributions
+from model.analysis.counterfactuals import (
+    AlternativeContinuation,
+    ReplacedAttention,
+    alternative_continuation,
+    contrast_of_change,
+    contrast_of_row,
+    replaced_attention,
+    replaced_for_change,
+)
+from model.analysis.head_effects import (
+    AblatedText,
+    HeadEffects,
+    PairEffects,
+    PruningPoint,
+    ablate_heads,
+    head_effects,
+    pair_effects,
+    pruning_curve,
+)
+from model.analysis.patching import (
+    AblationValues,
+    ActivationPatching,
     CorruptedRun,
+    NodeEffects,
+    activation_patching,
+    corpus_means,
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,
+    corrupted_values,
+    node_effects,
 )
-from model.analysis.writing import LogitAttribution, ResidualComponent, direct_logit_attribution
+from model.analysis.residual_stream import (
+    JamoLens,
+    LogitAttribution,
+    LogitLens,
+    ResidualComponent,
+    direct_logit_attribution,
+    logit_lens,
+)
+from model.analysis.roles import Growth, growth
 from model.trace.odds import Contrast
 
 __all__ = [

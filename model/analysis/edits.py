@@ -1,17 +1,100 @@
-"""Which rows and columns of an attention map belong to a change, and which heads look there.
+"""Rows and columns of an attention map that belong to a change, and the heads that attend to them."""
 
-L layers, H heads, S source and T target tokens, Q query and K key positions, R rows and C columns of a change.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.analysis.places import one_token_a_character, spans_of, text_of
 from model.text.changes import Change, find_changes
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Spans
+
+# What tokenizers call the marks at the ends of a text, and padding.
+MARKS = frozenset(
+    ("<s>", "</s>", "<pad>", "<bos>", "<eos>", "[CLS]", "[SEP]", "[PAD]", "<|endoftext|>", "[START]", "[END]")
+)
+
+
+def by_character(tokens: Sequence[str]) -> bool:
+    """Whether each token is one character, except for the end mark."""
+    return bool(tokens) and tokens[-1] in MARKS and all(len(token) == 1 for token in tokens[:-1])
+
+
+def one_token_a_character(trace: AttentionTrace, side: str) -> bool:
+    """Whether the tokens of "source" or "target" are exactly the characters of its text. (A trace of characters may leave
+    some out, such as spaces; then they are not.)
+    """
+    tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
+    return by_character(tokens) and spans in (None, _one_after_the_other(tokens))
+
+
+def _one_after_the_other(characters: Sequence[str]) -> Spans:
+    """The spans of tokens that are characters, and of the end mark behind them."""
+    last = len(characters) - 1
+    return (*((place, place + 1) for place in range(last)), (last, last))
+
+
+def text_of(trace: AttentionTrace, side: str) -> str | None:
+    """The text of "source" or "target". If the trace has no text, its tokens joined if they are characters; else None."""
+    tokens, text = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_text")
+    if text is None and by_character(tokens):
+        return "".join(tokens[:-1]).replace("␣", " ")
+    return text
+
+
+def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
+    """Where each token of "source" or "target" stands in ``text_of``; None if that is not known."""
+    tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
+    if spans is None and by_character(tokens):
+        return _one_after_the_other(tokens)
+    return spans
+
+
+def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple[Change, ...] | None:
+    """The same ``changes`` with offsets that count the tokens of a trace; ``wrong`` and ``right`` stay.
+
+    A token that a change touches belongs to it, so two changes may share a token. On a side without tokens the offsets are 0.
+    None if the trace does not say where its tokens stand.
+    """
+    placed = list(changes)
+    for side in ("source", "target"):
+        tokens, spans = getattr(trace, f"{side}_tokens"), spans_of(trace, side)
+        if tokens and spans is None:
+            return None
+        for number, each in enumerate(changes):
+            start, end = _touched(spans or (), getattr(each, f"{side}_start"), getattr(each, f"{side}_end"))
+            moved: dict[str, Any] = {f"{side}_start": start, f"{side}_end": end}
+            placed[number] = replace(placed[number], **moved)
+    return tuple(placed)
+
+
+def in_tokens(
+    trace: AttentionTrace, change: Change, changes: Sequence[Change]
+) -> tuple[Change, tuple[Change, ...]]:
+    """One of ``changes``, and all of them, with offsets that count the tokens of a trace between the same texts.
+
+    Raises ValueError for a change that is not among them, and where the trace does not say where its tokens stand.
+    """
+    if change not in changes:
+        places = [each.place for each in changes]
+        raise ValueError(f"the change should be one of {places} and its words, received {change.place}")
+    placed = changes_in_tokens(trace, changes)
+    if placed is None:
+        raise ValueError("the trace should have source_spans and target_spans")
+    return placed[list(changes).index(change)], placed
+
+
+def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
+    """The tokens (first, one behind the last) that hold the characters start..end. If start equals end: the token around that
+    place, or the gap before the next token; at the end of the text the gap before the end mark.
+    """
+    touched = [n for n, (first, last) in enumerate(spans) if first < end and start < last]
+    if touched:  # also where start == end lies inside a token
+        return touched[0], touched[-1] + 1
+    following = (n for n, (first, last) in enumerate(spans) if start <= first < last)
+    after = 1 + max((n for n, (first, last) in enumerate(spans) if first < last), default=-1)
+    gap = min(next(following, after), max(len(spans) - 1, 0))
+    return gap, gap
 
 
 @dataclass(frozen=True)
@@ -234,3 +317,58 @@ def _cells(focus: Focus, kind: str) -> list[tuple[int, np.ndarray]]:
     if kind == "decoder_attention":
         return [(row, columns[columns <= row]) for row in focus.rows]
     return [(row, columns) for row in focus.rows]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """``marks`` tokens were marked among K candidates; arrays have the leading shape of the weights.
+
+    ``share`` says how much attention lies on the marks. It means little alone, so it stands beside two other guesses of
+    as many tokens: ``random`` is what a blind guess reaches on average, ``best`` is the most that any guess reaches. Always
+    ``random <= best`` and ``share <= best``; ``share`` may be below ``random``.
+    """
+
+    marks: int
+    share: np.ndarray  # (...) sum of the weights of the marked tokens
+    best: np.ndarray  # (...) sum of the largest weights, as many as there are marks
+    random: np.ndarray  # (...) marks / K of the sum of all weights
+    hits: np.ndarray  # (...) int, how many of the k most attended tokens are marked, for k marks
+
+    @property
+    def precision(self) -> np.ndarray:
+        """(...) precision at k, k being the number of marks: the share of the top k that is marked."""
+        return self.hits / self.marks
+
+
+def agreement(weights: np.ndarray, marked: Collection[int]) -> Agreement:
+    """Compare ``weights`` (..., K), each row the attention over K candidate tokens, with a set of marks.
+
+    The candidates may be a part of what a head sees: then a row sums to less than 1, and the shares keep
+    the scale of the whole. Of equal weights, the earlier token counts as the more attended.
+
+    Raises ValueError for no marks and for a mark that is no candidate.
+    """
+    candidates = weights.shape[-1]
+    marks = sorted(set(marked))
+    if not marks or marks[0] < 0 or marks[-1] >= candidates:
+        raise ValueError(f"marks should be some of 0..{candidates - 1}, received {sorted(marked)}")
+    order = np.argsort(-weights, axis=-1, kind="stable")[..., : len(marks)]
+    return Agreement(
+        marks=len(marks),
+        share=weights[..., marks].sum(axis=-1),
+        best=np.take_along_axis(weights, order, axis=-1).sum(axis=-1),
+        random=weights.sum(axis=-1) * len(marks) / candidates,
+        hits=np.isin(order, marks).sum(axis=-1),
+    )
+
+
+def attention_of_change(trace: AttentionTrace, change: Change) -> np.ndarray:
+    """(L, H, S) float32: where each head looks while the network writes ``change``, the mean over its rows."""
+    rows = focus(trace, "cross_attention", change).rows
+    return trace.attention("cross_attention")[:, :, list(rows)].mean(axis=2)
+
+
+def agreeing_head(found: Agreement) -> tuple[int, int]:
+    """(layer, head), counted from 0, of the head with most attention on the marks; ``found`` is (L, H)."""
+    layer, head = np.unravel_index(int(found.share.argmax()), found.share.shape)
+    return int(layer), int(head)

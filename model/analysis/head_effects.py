@@ -1,23 +1,18 @@
-"""What each head does for one edit: switch it off and ask the network again.
+"""Ablation of attention heads: effects on one change, on a sentence, and pruning curves."""
 
-A head that is off puts out zeros, or its mean over many sentences (``means``), which disturbs the network less. The shipped means
-stand in ``heads.json``.
-
-L layers, H heads, D d_model. Sources: Michel, Levy & Neubig, "Are Sixteen Heads Really Better than One?" (2019);
-Voita et al. (2019) prune heads of encoder-decoder models in the same way.
-"""
-
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.edits import attention_to_edit
-from model.analysis.places import in_tokens
-from model.analysis.ranks import rank_correlation, ranks
-from model.correction.answers import Intervenes
-from model.text.changes import Change
+from model.activations.replacements import every_head
+from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.edits import attention_to_edit, changed_rows, in_tokens
+from model.analysis.statistics import rank_correlation, ranks
+from model.correction.answers import Intervenes, Network
+from model.text.changes import Change, find_changes
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast
 
@@ -82,7 +77,7 @@ def head_effects(
     """Remove each head in turn, and ask about one edit.
 
     ``change``: one of ``corrector.changes(source, target)``. ``means``: what a removed head puts out instead of
-    zero, by kind (L, H, D/H), such as ``model.analysis.pair_effects.mean_outputs`` has of a sentence.
+    zero, by kind (L, H, D/H), such as ``model.analysis.head_effects.mean_outputs`` has of a sentence.
 
     Raises ValueError for a change that does not lead from source to target, and for a network that takes no
     interventions.
@@ -152,3 +147,160 @@ def ablate_heads(
     interventions = [Intervention(off=frozenset(heads), means=means) for heads in sets]
     texts = corrector.written_under(source, interventions)
     return tuple(AblatedText(each.off, text) for each, text in zip(interventions, texts, strict=True))
+
+
+@dataclass(frozen=True)
+class PairEffects:
+    """N heads in the order of ``heads``; each is taken away alone. ``attention`` and ``written`` are observed, the rest is in nats and
+    comes from these passes.
+
+    ``changes``: those of the pair that change a token.
+    ``edits``: how log p(fix) - log p(keep) changes where each of E changes begins, as ``HeadEffects.effect``.
+    ``copied``: how log p changes, for each of the C target characters that are copied from the source.
+    ``whole``: how log p of the whole target given the source changes.
+    """
+
+    heads: tuple[Head, ...]
+    changes: tuple[Change, ...]
+    attention: np.ndarray  # (E, N) float32, observed: the share each head gives to the edit
+    written: np.ndarray  # (E,) bool, observed: whether the fix is more probable than keeping what was typed
+    edits: np.ndarray  # (E, N) float32
+    copied: np.ndarray  # (C, N) float32
+    whole: np.ndarray  # (N,) float32
+
+
+def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
+    """All of ``PairEffects`` for one sentence, from one batch of teacher-forced passes.
+
+    Raises ValueError for a network that takes no interventions and for a source that is longer than it can read.
+
+    >>> effects = pair_effects(corrector, "머거요", "먹어요")
+    >>> effects.edits.shape, effects.copied.shape  # one edit and one copied character, without each of 48 heads
+    ((1, 48), (1, 48))
+    """
+    heads = every_head(corrector.config)
+    ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    interventions = [Intervention(), *(Intervention(off=frozenset([head])) for head in heads)]
+    count = len(interventions)
+    looked = corrector.laboratory.pass_over([ids[0]] * count, [ids[1]] * count, interventions)
+    logits = looked.logits  # (1 + N, T, V)
+    written = np.take_along_axis(logits, np.array(ids[1])[None, :, None], axis=-1)[..., 0]  # (1 + N, T)
+    highest = logits.max(axis=-1, keepdims=True)
+    logs = written - highest[..., 0] - np.log(np.exp(logits - highest).sum(axis=-1))
+    changes = find_changes(source, target)
+    asked = list(_contrasts(corrector, source, target, changes))
+    copied = ~changed_rows(changes, len(ids[1]))
+    copied[-1] = False  # the end mark is no character
+    lost = logs[1:] - logs[0]  # (N, T)
+    odds = np.zeros((len(asked), len(interventions)), np.float32)
+    for number, (_, contrast) in enumerate(asked):
+        odds[number] = logits[:, contrast.row, contrast.written] - logits[:, contrast.row, contrast.instead]
+    return PairEffects(
+        heads,
+        tuple(change for change, _ in asked),
+        _attention(corrector, source, target, [change for change, _ in asked], len(heads)),
+        odds[:, 0] > 0,
+        odds[:, 1:] - odds[:, :1],
+        lost[:, copied].T,
+        lost.sum(axis=1),
+    )
+
+
+def _contrasts(
+    corrector: Network, source: str, target: str, changes: Iterable[Change]
+) -> Iterator[tuple[Change, Contrast]]:
+    """Each change with the contrast that is asked about it. A change that writes the same tokens as the source, such as one emoji for
+    another, has no contrast and is left out.
+    """
+    for change in changes:
+        with suppress(ValueError):
+            yield change, contrast_of_change(corrector, source, target, change)
+
+
+def _attention(corrector: Network, source: str, target: str, asked: list[Change], count: int) -> np.ndarray:
+    if not asked:
+        return np.zeros((0, count), np.float32)
+    trace, changes = corrector.trace(source, target), find_changes(source, target)
+    return np.stack(
+        [
+            np.concatenate(
+                [attention_to_edit(trace, kind, change, changes).share.ravel() for kind in trace.kinds]
+            )
+            for change in asked
+        ]
+    )
+
+
+def mean_outputs(corrector: Network, source: str, target: str) -> dict[str, np.ndarray]:
+    """What each head puts out in one sentence, the mean over its rows: (L, H, D/H) float32 by kind.
+
+    Averaged over a corpus it can stand in for a head that is switched off (``Intervention.means``).
+    """
+    insides = corrector.laboratory.insides(
+        corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    )
+    return {
+        kind: np.einsum("lhqk,lhkd->lhd", weights, insides.values[kind]) / weights.shape[2]
+        for kind, weights in insides.attention.items()
+    }
+
+
+TextPair = tuple[str, str]
+
+
+class PruningPoint(NamedTuple):
+    """What is left of a network without ``removed`` heads; shares in 0..1, nan where there was nothing to judge."""
+
+    removed: int
+    exact: float  # sentences with errors that come out as they should
+    untouched: float  # correct sentences that come out as they went in
+
+
+def pruning_curve(
+    corrector: Network,
+    pairs: Sequence[TextPair],
+    order: Sequence[Head],
+    counts: Sequence[int],
+    batch: int = 64,
+) -> Iterator[PruningPoint]:
+    """Remove the first heads of ``order``, as many as each of ``counts`` says.
+
+    ``pairs`` are (wrong, right). Judged is the network's own text, before a ``Corrector`` leaves unsure changes
+    undone: greedy decoding writes a text just where each of its tokens is the most probable one after those
+    before it, so that one teacher-forced pass decides. Correct sentences are the right sides, each judged once.
+
+    Raises ValueError, as soon as the first result is asked for, for a count outside 0..``len(order)``.
+
+    >>> order = [Head("cross_attention", 3, head) for head in range(4)]
+    >>> [point.removed for point in pruning_curve(corrector, [("머거요", "먹어요")], order, [0, 4])]
+    [0, 4]
+    """
+    if strange := [count for count in counts if not 0 <= count <= len(order)]:
+        raise ValueError(f"a count should lie in 0..{len(order)}, the length of order, received {strange[0]}")
+    wrong = [pair for pair in pairs if pair[0] != pair[1]]
+    clean = [(right, right) for right in dict.fromkeys(right for _, right in pairs)]
+    for count in counts:
+        off = Intervention(off=frozenset(order[:count]))
+        shares = (_share_written(corrector, some, off, batch) for some in (wrong, clean))
+        yield PruningPoint(count, *shares)
+
+
+def _share_written(corrector: Network, pairs: Sequence[TextPair], off: Intervention, batch: int) -> float:
+    tokenizer, written = corrector.tokenizer, 0
+    ids = sorted(
+        ((tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs),
+        key=lambda both: len(both[0]),
+    )
+    for first in range(0, len(ids), batch):
+        sources, targets = zip(*ids[first : first + batch], strict=True)
+        looked = corrector.laboratory.pass_over(sources, targets, [off] * len(sources))
+        said = looked.logits.argmax(axis=-1)  # (B, T)
+        written += sum(
+            said[row, : len(target)].tolist() == list(target) for row, target in enumerate(targets)
+        )
+    return written / len(ids) if ids else float("nan")
+
+
+def random_order(heads: Sequence[Head], seed: int) -> tuple[Head, ...]:
+    """The same heads in an order that only ``seed`` decides."""
+    return tuple(heads[place] for place in np.random.default_rng(seed).permutation(len(heads)))

@@ -1,16 +1,244 @@
-"""Which kind of mistake a change repairs. The kind is read from the two spellings alone."""
+"""Kinds of spelling mistakes, and the rules of Korean pronunciation by which two spellings sound alike."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from model.analysis.sounds import carried_over, rules_between, sound_alike
 from model.text.changes import Change, find_changes
-from model.text.hangul import decompose, is_hangul, is_syllable
+from model.text.hangul import compose, decompose, is_hangul, is_syllable
 from model.text.keyboard import STROKES
+
+_HANGUL = re.compile("([가-힣]+)")
+# While a text is typed the same few words are compared again at each key, which took a tenth of the page's time.
+_KEPT = 4096  # pairs
+
+# 제8항–제11항: the one sound that is left of a coda where no vowel follows.
+_HEARD = (
+    dict.fromkeys("ㄱㄲㅋㄳㄺ", "ㄱ")
+    | dict.fromkeys("ㄷㅅㅆㅈㅊㅌㅎ", "ㄷ")
+    | dict.fromkeys("ㅂㅍㅄㄿ", "ㅂ")
+    | dict.fromkeys("ㄴㄵㄶ", "ㄴ")
+    | dict.fromkeys("ㄹㄼㄽㄾㅀ", "ㄹ")
+    | dict.fromkeys("ㅁㄻ", "ㅁ")
+    | {"ㅇ": "ㅇ", "": ""}
+)
+# 제13항, 제14항, 제12항 4: what stays of a coda before a vowel, and what moves.
+_MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"} | {
+    "ㄳ": ("ㄱ", "ㅆ"), "ㄵ": ("ㄴ", "ㅈ"), "ㄺ": ("ㄹ", "ㄱ"), "ㄻ": ("ㄹ", "ㅁ"), "ㄼ": ("ㄹ", "ㅂ"),
+    "ㄽ": ("ㄹ", "ㅆ"), "ㄾ": ("ㄹ", "ㅌ"), "ㄿ": ("ㄹ", "ㅍ"), "ㅄ": ("ㅂ", "ㅆ"), "ㄶ": ("", "ㄴ"), "ㅀ": ("", "ㄹ"),
+}  # fmt: skip
+_WITHOUT_H = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}
+_ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
+_TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
+_LAX = {tense: lax for lax, tense in _TENSE.items()}
+_NASAL = {"ㄱ": "ㅇ", "ㄷ": "ㄴ", "ㅂ": "ㅁ"}
+# Onsets in front of which these codas cannot be heard.
+_SWALLOWS = {"ㄱ": "ㄲㅋ", "ㄷ": "ㄸㅌㅆㅉㅊ", "ㅂ": "ㅃㅍ"}
+
+_SAME_VOWEL = {"ㅐ": "ㅔ", "ㅒ": "ㅖ", "ㅙ": "ㅚ", "ㅞ": "ㅚ"}
+_WITHOUT_GLIDE = {"ㅑ": "ㅏ", "ㅕ": "ㅓ", "ㅛ": "ㅗ", "ㅠ": "ㅜ", "ㅖ": "ㅔ"}
+
+
+# Rules that can be named as the cause of a change, the most telling first. The last ones take part in most words.
+RULES = (
+    "palatalisation",  # 구개음화 제17항 (같이 [가치])
+    "aspiration",  # 거센소리되기 제12항 1 (좋다 [조타])
+    "nasalisation",  # 비음화 제18항, 제19항 (국물 [궁물])
+    "lateralisation",  # 유음화 제20항 (신라 [실라])
+    "n_insertion",  # ㄴ 첨가 제29항 (담요 [담뇨])
+    "tensification",  # 경음화 제23항–제28항 (국수 [국쑤])
+    "h_loss",  # ㅎ 탈락 제12항 4 (좋아 [조아])
+    "liaison",  # 연음 제13항–제15항 (밥이 [바비])
+    "final",  # 음절 끝소리 제8항–제11항 (꽃 [꼳], 값 [갑])
+    "vowel",  # vowels that most speakers no longer tell apart (웬, 왠), and ㅢ 제5항
+)
+
+
+class PronunciationChoices(NamedTuple):
+    """The choices that a reader has where a text can be pronounced in several ways."""
+
+    across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
+    # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
+    moves_as_heard: bool = False
+    inserts_n: bool = False  # 제29항 (담요 [담뇨])
+    ui_as_e: bool = False  # 제5항 다만 4: the particle 의 [에]; else 의 inside a word is [이]
+    other_of_cluster: bool = False  # 제10항 다만, 제11항 다만 (밟고 [밥꼬], 맑게 [말께])
+    keeps_n: bool = False  # 제20항 다만 (생산량 [생산냥])
+    without: str = ""  # one of RULES, which is not applied
+
+
+_CHOICES = sum(isinstance(default, bool) for default in PronunciationChoices._field_defaults.values())
+# A change is short: no more than two choices meet in it.
+WAYS_TO_READ = tuple(
+    PronunciationChoices._make((*each, ""))
+    for each in product((False, True), repeat=_CHOICES)
+    if sum(each) <= 2
+)
+
+
+def sound_alike(one: str, other: str) -> bool:
+    """Whether two texts sound the same in at least one way to read them.
+
+    >>> sound_alike("궁물", "국물"), sound_alike("국물", "구멍")
+    (True, False)
+    """
+    return _choices_for(one, other) is not None
+
+
+@lru_cache(_KEPT)
+def rules_between(one: str, other: str) -> tuple[str, ...]:
+    """The RULES that are needed for two texts to sound alike; none for texts that do not sound alike.
+
+    Two spellings may also sound alike by a rule that has no name here, such as the place of a nasal (감기, 강기).
+
+    >>> rules_between("궁물", "국물")
+    ('nasalisation',)
+    """
+    choices = _choices_for(one, other)
+    if choices is None:
+        return ()
+    without = {rule: choices._replace(without=rule) for rule in RULES}
+    return tuple(rule for rule, fewer in without.items() if reading(one, fewer) != reading(other, fewer))
+
+
+@lru_cache(_KEPT)
+def _choices_for(one: str, other: str) -> PronunciationChoices | None:
+    """The first way to read that makes two texts sound alike, None where there is none."""
+    if len("".join(one.split())) != len("".join(other.split())):
+        return None  # no rule takes a syllable away
+    return next(
+        (choices for choices in WAYS_TO_READ if reading(one, choices) == reading(other, choices)), None
+    )
+
+
+def reading(text: str, choices: PronunciationChoices = WAYS_TO_READ[0]) -> str:
+    """How a text sounds, as a key: texts that sound alike have the same key. It is no transcription, because it leaves out
+    differences that writers do not hear (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ).
+    """
+    if choices.without != "vowel":
+        text = re.sub("(?<=[가-힣])의", "에" if choices.ui_as_e else "이", text)
+    if choices.across_spaces:
+        text = "".join(text.split())
+    pieces = _HANGUL.split(text)
+    pieces[1::2] = (_read(map(decompose, piece), choices) for piece in pieces[1::2])
+    return "".join(pieces)
+
+
+def carried_over(coda: str) -> frozenset[str]:
+    """The onsets that a coda may become in the next syllable, if that begins with a vowel. By liaison alone: ㅎ, which is lost,
+    becomes none.
+    """
+    if coda not in _MOVES:
+        return frozenset()
+    return frozenset((_MOVES[coda][1], _HEARD[coda]))
+
+
+def _read(syllables: Iterable[tuple[str, str, str]], choices: PronunciationChoices) -> str:
+    initials, medials, finals = (list(jamo) for jamo in zip(*syllables, strict=True))
+    for here, after in enumerate(range(1, len(initials))):
+        follows = initials[after], medials[after], finals[after]
+        finals[here], initials[after] = _meet(finals[here], *follows, choices)
+    finals[-1] = _heard(finals[-1], "", choices)
+    if choices.without != "vowel":
+        medials = list(map(_vowel, initials, medials))
+    return "".join(map(compose, initials, medials, finals))
+
+
+def _vowel(initial: str, medial: str) -> str:
+    """제4항, 제5항: a vowel as it is heard behind this onset."""
+    medial = _SAME_VOWEL.get(medial, medial)
+    if initial == "ㅇ":
+        return medial
+    if medial == "ㅢ":
+        return "ㅣ"
+    return _WITHOUT_GLIDE.get(medial, medial) if initial in "ㅈㅉㅊ" or medial == "ㅖ" else medial
+
+
+def _meet(coda: str, initial: str, medial: str, final: str, choices: PronunciationChoices) -> tuple[str, str]:
+    """What becomes of a coda and of the onset of the syllable (initial, medial, final) that follows."""
+    if (
+        choices.inserts_n
+        and choices.without != "n_insertion"
+        and coda
+        and initial == "ㅇ"
+        and medial in "ㅣㅑㅕㅛㅠㅖㅒ"
+    ):
+        initial = "ㄹ" if _HEARD[coda] == "ㄹ" else "ㄴ"
+    before_i = medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))
+    palatal = coda in ("ㄷ", "ㅌ", "ㄾ") and initial in "ㅇㅎ" and before_i  # 제17항
+    if palatal and choices.without != "palatalisation":
+        return "ㄹ" if coda == "ㄾ" else "", "ㅈ" if (coda, initial) == ("ㄷ", "ㅇ") else "ㅊ"
+    if coda in _WITHOUT_H:
+        coda, initial = _melt(coda, initial, choices)
+    elif initial == "ㅎ":
+        coda, initial = _aspirate(coda, before_i, choices)
+    if initial == "ㅇ" and coda in _MOVES and choices.without != "liaison":
+        as_heard = choices.moves_as_heard and choices.without != "final"  # else it is heard as it is written
+        coda, initial = ("", _heard(coda, "", choices)) if as_heard else _MOVES[coda]
+    return _assimilate(_heard(coda, initial, choices), initial, choices)
+
+
+def _melt(coda: str, initial: str, choices: PronunciationChoices) -> tuple[str, str]:
+    """제12항 for ㅎ in the coda."""
+    left = _WITHOUT_H[coda]
+    if initial in _ASPIRATED and choices.without != "aspiration":
+        return left, _ASPIRATED[initial]
+    if initial == "ㅅ" and choices.without != "tensification":
+        return left, "ㅆ"
+    if initial in ("ㅇ", "ㅎ"):
+        return left, "ㅎ" if choices.without == "h_loss" else "ㅇ"
+    return left or "ㄷ", initial
+
+
+def _aspirate(coda: str, before_i: bool, choices: PronunciationChoices) -> tuple[str, str]:
+    """제12항 1 for ㅎ in the onset: it melts with a stop and is lost behind anything else."""
+    palatal = before_i and coda in ("ㅈ", "ㄵ")
+    if not (palatal or coda == "ㄼ" or _HEARD[coda] in _NASAL):
+        return coda, "ㅎ" if choices.without == "h_loss" else "ㅇ"
+    if choices.without == "aspiration":
+        return coda, "ㅎ"
+    if palatal:
+        return _MOVES[coda][0], "ㅊ"
+    if coda == "ㄼ":
+        return "ㄹ", "ㅍ"
+    return "ㄹ" if coda == "ㄺ" else "", _ASPIRATED[_HEARD[coda]]
+
+
+def _heard(coda: str, initial: str, choices: PronunciationChoices) -> str:
+    """What is heard of a coda before this onset, "" for none."""
+    if choices.without == "final":
+        return coda
+    if choices.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
+        return "ㅂ" if coda == "ㄼ" else "ㄹ"
+    return _HEARD[coda]
+
+
+def _assimilate(coda: str, initial: str, choices: PronunciationChoices) -> tuple[str, str]:
+    """제18항–제20항, 제23항–제28항, and the place of the onset (감기 [강기]), which 제21항 does not allow."""
+    nasal, lateral, tense = (
+        choices.without != rule for rule in ("nasalisation", "lateralisation", "tensification")
+    )
+    if initial == "ㄹ" and coda and coda != "ㄹ":
+        becomes_l = coda == "ㄴ" and not choices.keeps_n
+        initial = "ㄹ" if becomes_l or not nasal else "ㄴ"
+    if coda in _NASAL:
+        coda = _NASAL[coda] if nasal and initial in "ㄴㅁ" else coda
+        initial = _TENSE.get(initial, initial) if tense and coda in _TENSE else initial
+    if lateral and (coda, initial) in (("ㄴ", "ㄹ"), ("ㄹ", "ㄴ")):
+        return "ㄹ", "ㄹ"
+    if initial in "ㄱㄲㅋ":
+        coda = {"ㄴ": "ㅇ", "ㅁ": "ㅇ", "ㄷ": "ㄱ"}.get(coda, coda)
+    elif initial in "ㅂㅃㅍㅁ":
+        coda = {"ㄴ": "ㅁ", "ㄷ": "ㅂ"}.get(coda, coda)
+    if initial in _SWALLOWS.get(coda, ""):
+        return "", initial
+    return coda, _LAX.get(initial, initial) if tense and coda else initial
+
 
 KINDS = ("spacing", "liaison", "sound", "jamo", "word")
 
@@ -24,7 +252,7 @@ def kind_of(change: Change, source: str, target: str) -> str:
     spacing: only white space differs.
     liaison: both spellings sound alike, and a coda stands as the onset of the next syllable or the other
         way round (바비 → 밥이, 설겆이 → 설거지). Other rules of sound may take part (갱니믈 → 객님을).
-    sound: both spellings sound alike by the rules of pronunciation, as ``model.analysis.sounds`` has them
+    sound: both spellings sound alike by the rules of pronunciation, as ``model.analysis.kinds`` has them
         (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
     jamo: Hangul in which a single jamo, or a single key of the keyboard, is wrong, missing, too much or
         swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean

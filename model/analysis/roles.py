@@ -1,13 +1,10 @@
-"""What a head does in one sentence, as numbers for each of its rows: does it copy, look ahead, look at spaces?
-
-L layers, H heads, S source and T target tokens, Q query and K key positions. The roles follow what Voita et al.
-(ACL 2019) and Clark et al. (BlackboxNLP 2019) found heads to do, in the terms of spelling.
-"""
+"""Roles of attention heads in one sentence, and how they develop over the training."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -139,3 +136,66 @@ def leading_role(means: Mapping[str, float], chances: Mapping[str, float], least
     }
     best = max(beyond, key=beyond.__getitem__, default=BREADTH)
     return best if beyond.get(best, 0.0) >= least else BREADTH
+
+
+if TYPE_CHECKING:
+    from model.trace.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What the heads of one kind of attention look at over the training.
+
+    ``shares``: by role (N, L, H) float32 in 0..1, the mean share of a head's attention over the rows that the role
+    concerns, nan where no row does. ``leading``: (N, L, H) the role that ``roles.leading_role`` finds in them.
+    """
+
+    shares: dict[str, np.ndarray]
+    leading: np.ndarray
+
+    def settled(self, layer: int, head: int) -> tuple[str, int]:
+        """The leading role of a head at the last snapshot, and the first snapshot from which on it never had another."""
+        roles = self.leading[:, layer, head]
+        others = np.flatnonzero(roles != roles[-1])
+        return str(roles[-1]), int(others[-1]) + 1 if len(others) else 0
+
+
+def growth(
+    kind: str, sources: Sequence[str], texts: Sequence[str], traces: Sequence[AttentionTrace]
+) -> Growth:
+    """Follow the roles of one kind of attention through N traces of writing ``texts`` for ``sources``.
+
+    Raises ValueError where there is no trace.
+
+    >>> traces = [corrector.trace("머거요", "먹어요")] * 2  # instead of one trace for each snapshot
+    >>> growth("cross_attention", ["머거요"] * 2, ["먹어요"] * 2, traces).leading.shape
+    (2, 4, 4)
+    """
+    if not traces:
+        raise ValueError("growth should be followed through at least one trace, received none")
+    measured = [_means(kind, *each) for each in zip(sources, texts, traces, strict=True)]
+    roles = measured[0][0].keys()
+    shares = {role: np.array([means[role] for means, _ in measured], np.float32) for role in roles}
+    leading = np.empty(next(iter(shares.values())).shape, dtype=object)
+    for number, layer, head in np.ndindex(leading.shape):
+        means = {role: float(values[number, layer, head]) for role, values in shares.items()}
+        leading[number, layer, head] = leading_role(means, measured[number][1])
+    return Growth(shares, leading)
+
+
+def _means(
+    kind: str, source: str, text: str, trace: AttentionTrace
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """({role: (L, H)}, {role: its share in a head that looks evenly at all}) of one trace."""
+    weights, rows = trace.attention(kind), rows_of(kind, source, text)
+    of_rows = {
+        role: values
+        for role, (_, values) in measure(kind, weights, rows).items()
+        if role not in (BREADTH, LIAISON)
+    }
+    nothing = np.full(weights.shape[:2], np.nan, np.float32)
+    means = {role: values.mean(axis=0) if len(values) else nothing for role, values in of_rows.items()}
+    by_chance = {
+        role: float(np.mean(values)) if len(values) else 0.0 for role, values in chance(kind, rows).items()
+    }
+    return means, by_chance

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally
 from model.stored.folder import write_atomically
 from model.survey.answer_sums import ANSWER
 from model.trace.patches import ATTENTIONS, Node, every_node

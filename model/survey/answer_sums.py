@@ -26,13 +26,13 @@ import numpy as np
 
 from model.analysis.circuits import find_circuit
 from model.analysis.edits import attention_to_edit, changed_rows
+from model.analysis.head_effects import TextPair
 from model.analysis.kinds import kind_of, sound_rules
-from model.analysis.node_effects import NodeEffects, node_effects
-from model.analysis.pruning import TextPair
-from model.analysis.ranks import rank_correlation, ranks
+from model.analysis.patching import NodeEffects, node_effects
+from model.analysis.residual_stream import KINDS as WRITING
+from model.analysis.residual_stream import LogitAttribution, ResidualComponent, direct_logit_attribution
 from model.analysis.roles import COPIED
-from model.analysis.writing import KINDS as WRITING
-from model.analysis.writing import LogitAttribution, ResidualComponent, direct_logit_attribution
+from model.analysis.statistics import rank_correlation, ranks
 from model.correction.answers import Network
 from model.survey.survey_sums import ANY_KIND, Sums
 from model.text import hangul

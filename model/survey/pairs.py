@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from model.analysis.pruning import TextPair
+from model.analysis.head_effects import TextPair
 from model.correction.answers import AnswersMany
 from model.tables import TableError, read_rows
 from model.text.tokenizer import normalise

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from model.activations.replacements import every_head
-from model.analysis.pruning import TextPair, pruning_curve, random_order
-from model.analysis.tally import Tally
+from model.analysis.head_effects import TextPair, pruning_curve, random_order
+from model.analysis.statistics import Tally
 from model.correction.answers import Network
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_sums import sums_of_answers

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_file import AnswerSurvey, as_json, plain_numbers, write_answers
 from model.survey.answer_sums import WRITING, WROTE

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from model.analysis.head_effects import PairEffects, TextPair, mean_outputs, pair_effects
 from model.analysis.kinds import KINDS, kind_of
-from model.analysis.pair_effects import PairEffects, mean_outputs, pair_effects
-from model.analysis.pruning import TextPair
-from model.analysis.ranks import rank_correlation, ranks
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally, rank_correlation, ranks
 from model.correction.answers import Network
 from model.trace.interventions import Intervention
 

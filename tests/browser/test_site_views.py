@@ -9,12 +9,12 @@ import pytest
 import viz
 from deploy.site import figures, more_figures, scripts
 from model.activations.sublayers import positional_encoding
-from model.analysis.contrasts import contrast_of_change
+from model.analysis.building_blocks import dot_product_attention
 from model.analysis.contributions import contribution
-from model.analysis.dot_product import dot_product_attention
+from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.edits import attention_to_edit, leading_heads
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
-from model.analysis.ranks import rank_correlation
+from model.analysis.statistics import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.activations.sublayers import positional_encoding
-from model.analysis.dot_product import dot_product_attention
+from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
 from model.stored.folder import ASSETS
 from tests.browser.visit import (

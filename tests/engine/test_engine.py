@@ -17,7 +17,7 @@ from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
 from engine.questions import ROUNDS
 from model import ModelFolderError
-from model.analysis.contrasts import contrast_of_change
+from model.analysis.counterfactuals import contrast_of_change
 from model.text.changes import find_changes
 from model.trace.interventions import Intervention
 from model.trace.trace import AttentionTrace

@@ -12,9 +12,9 @@ from engine import Engine, EngineError, OwnModelError, own_model
 from engine.questions import QUESTIONS, ROUNDS
 from engine.traced import TracedCorrector, load
 from model import InterveningModel, TracedModel
-from model.analysis.contributions import METHODS
+from model.analysis.attribution_methods import METHODS
+from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import head_effects
-from model.analysis.places import changes_in_tokens
 from model.stored.config import INTERVENTIONS
 from model.text.changes import find_changes
 from tests.engine.test_engine import wait_for

@@ -16,8 +16,8 @@ from engine.progress import Progress
 from engine.questions import QUESTIONS
 from engine.versions import ModelKey
 from model import ModelFolderError
-from model.analysis.contributions import METHODS
-from model.analysis.method import Contribution
+from model.analysis.attribution_methods import METHODS
+from model.analysis.contributions import Contribution
 from model.stored.folder import save_snapshot
 from model.text.changes import find_changes
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.analysis.dot_product import dot_product_attention
-from model.analysis.masks import hidden_by_look_ahead
+from model.analysis.building_blocks import dot_product_attention, hidden_by_look_ahead
 from model.text.tokenizer import Tokenizer
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace

@@ -2,7 +2,7 @@
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
 character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are 95% and know which edits come from one sentence
-(``model.analysis.tally``).
+(``model.analysis.statistics``).
 
 Reference: "Attention is not Explanation" (Jain and Wallace, 2019), and its reply by Wiegreffe and Pinter (2019).
 """
@@ -18,12 +18,11 @@ import click
 import numpy as np
 
 from model import Corrector
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.contributions import REFERENCE, agreement, contributions
+from model.analysis.contributions import REFERENCE, contributions, method_agreement
+from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
-from model.analysis.ranks import shared_top
-from model.analysis.tally import Estimate, Tally
+from model.analysis.statistics import Estimate, Tally, shared_top
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreement
 from training.documents.render import content
@@ -83,7 +82,9 @@ def ask(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
         sizes = np.abs(reference.source[:-1])
         if sizes.size < 2:
             continue
-        compared = {name: agreement(each, reference) for name, each in found.items() if name != REFERENCE}
+        compared = {
+            name: method_agreement(each, reference) for name, each in found.items() if name != REFERENCE
+        }
         cross = sentence.trace.attention("cross_attention")[:, :, contrast.row, :-1].mean(axis=1)  # (L, S)
         heads = head_effects(corrector, source, target, change)
         yield {
@@ -164,7 +165,7 @@ def measured(rows: list[Row], value_of: Callable) -> Estimate:
     return tally.estimate()
 
 
-@click.command("agreement")
+@click.command("method_agreement")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Keeps the edits."

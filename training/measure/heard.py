@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from model.analysis.contrasts import contrast_of_change
+from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.kinds import kind_of
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally
 from model.stored.folder import of_weights
 from model.text.changes import Change, find_changes
 from model.text.hangul import INITIALS, decompose, is_syllable

@@ -15,11 +15,10 @@ import click
 import numpy as np
 
 from model import Corrector
-from model.analysis import heads as of_heads
+from model.analysis import attention_maps as of_heads
+from model.analysis.counterfactuals import UNIFORM, alternative_continuation, replaced_for_change
 from model.analysis.edits import attention_to_edit, copy_positions
-from model.analysis.forks import alternative_continuation
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
-from model.analysis.replacing import UNIFORM, replaced_for_change
 from model.trace.interventions import Head
 from training.documents import lessons
 from training.measure.report import write_numbers

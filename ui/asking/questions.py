@@ -20,17 +20,14 @@ from model.trace.interventions import Head
 from model.trace.projections import Projections
 
 if TYPE_CHECKING:  # a page that asks none of these questions need not load what they are answered with
-    from model.analysis.circuit_edges import CircuitEdges
-    from model.analysis.circuits import Circuit
-    from model.analysis.forks import AlternativeContinuation
+    from model.analysis.attention_scores import ScoreDecomposition
+    from model.analysis.circuits import Circuit, CircuitEdges
+    from model.analysis.claims import Explanation
+    from model.analysis.contributions import Contribution
+    from model.analysis.counterfactuals import AlternativeContinuation, ReplacedAttention
     from model.analysis.head_effects import AblatedText, HeadEffects
-    from model.analysis.lenses import LogitLens
-    from model.analysis.looks import ScoreDecomposition
-    from model.analysis.method import Contribution
     from model.analysis.patching import ActivationPatching
-    from model.analysis.receipts import Explanation
-    from model.analysis.replacing import ReplacedAttention
-    from model.analysis.writing import LogitAttribution
+    from model.analysis.residual_stream import LogitAttribution, LogitLens
     from model.trace.odds import Contrast
 
     # row, all methods, the answers so far, and what asks for more
@@ -112,18 +109,18 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
 
 
 def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> Contribution:
-    """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.method.Contribution``."""
+    """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.contributions.Contribution``."""
     return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
 
 
 def direct_logit_attribution(sentence: SentenceCorrection, corrector: Asked) -> LogitAttribution:
-    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.LogitAttribution``."""
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.residual_stream.LogitAttribution``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("direct_logit_attribution", sentence.source, sentence.text, spans)
 
 
 def logit_lens(sentence: SentenceCorrection, corrector: Asked) -> LogitLens:
-    """What the network would say after each sub-layer: ``model.analysis.lenses.LogitLens``."""
+    """What the network would say after each sub-layer: ``model.analysis.residual_stream.LogitLens``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("logit_lens", sentence.source, sentence.text, spans)
 
@@ -161,14 +158,14 @@ def circuit(
 def decompose_attention_score(
     sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
 ) -> ScoreDecomposition:
-    """What one attention weight's query and key were made of: ``model.analysis.looks.ScoreDecomposition``."""
+    """What one attention weight's query and key were made of: ``model.analysis.attention_scores.ScoreDecomposition``."""
     return corrector.ask("decompose_attention_score", sentence.source, sentence.text, tuple(head), query, key)
 
 
 def verified_explanation(
     sentence: SentenceCorrection, change: Change, corrector: Asked
 ) -> Explanation | None:
-    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
+    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.claims.Explanation``."""
     return corrector.ask("verified_explanation", sentence.source, sentence.text, _span(change))
 
 
@@ -179,14 +176,14 @@ def replaced(
     painted: tuple[int, ...],
     corrector: Asked,
 ) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
-    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
+    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.counterfactuals``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
 def alternative_continuation(
     sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked
 ) -> AlternativeContinuation:
-    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.AlternativeContinuation``."""
+    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.counterfactuals.AlternativeContinuation``."""
     return corrector.ask("alternative_continuation", sentence.source, sentence.text, row, candidate)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
-from model.analysis.replacing import UNIFORM
+from model.analysis.counterfactuals import UNIFORM
 from model.tables.writing import without_formula
 from model.trace.interventions import Head
 from model.trace.odds import Contrast

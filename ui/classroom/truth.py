@@ -7,8 +7,7 @@ from threading import Thread
 
 import numpy as np
 
-from model.analysis.agreement import attention_of_change
-from model.analysis.edits import focus
+from model.analysis.edits import attention_of_change, focus
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head

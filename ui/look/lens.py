@@ -1,7 +1,7 @@
 """``Lens``: everything that a view needs to know: the sentence, its trace, the chosen map, the change in focus.
 
 The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count characters in a
-``Correction`` and tokens here (``model/analysis/places.py``); if each token is one character, that is the same.
+``Correction`` and tokens here (``model/analysis/edits.py``); if each token is one character, that is the same.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.questions import QUESTIONS
-from model.analysis.places import changes_in_tokens
+from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from model.analysis.places import by_character
+from model.analysis.edits import by_character
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.components.widgets import keep_in_sight

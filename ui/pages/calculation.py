@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.dot_product import DotProduct, dot_product_attention
+from model.analysis.building_blocks import DotProduct, dot_product_attention
 from ui import wording
 from ui.asking import models
 from ui.components import figures

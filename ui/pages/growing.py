@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from model.analysis.growth import Growth, growth
-from model.analysis.roles import OWN
+from model.analysis.roles import OWN, Growth, growth
 from model.trace.grown import Grown
 from model.trace.selection import Selection
 from ui.asking import loaders, models, questions

@@ -10,8 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.dot_product import DotProduct, dot_product_attention
-from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
+from model.analysis.building_blocks import (
+    DotProduct,
+    dot_product_attention,
+    hidden_by_look_ahead,
+    hidden_by_padding,
+    pad,
+)
 from ui.asking import loaders, models, questions
 from ui.components import figures
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE

@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from engine.traced import TracedConfig
-from model.analysis import work
-from model.analysis.parameters import attention_share, by_role, group_parameters
+from model.analysis import building_blocks as work
+from model.analysis.building_blocks import attention_share, by_role, group_parameters
 from model.stored.config import NetworkConfig
 from ui.asking import models
 from ui.components.diagram import diagram, diagram_data

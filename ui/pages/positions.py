@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis import positions as analysis
+from model.analysis import building_blocks as analysis
 from ui import wording
 from ui.asking import loaders, models, questions
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw

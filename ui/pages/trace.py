@@ -8,7 +8,7 @@ from typing import NoReturn
 import streamlit as st
 
 from engine.traced import TracedConfig
-from model.analysis.places import text_of
+from model.analysis.edits import text_of
 from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import FILE, THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError

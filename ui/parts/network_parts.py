@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from model.analysis.parameters import under
+from model.analysis.building_blocks import under
 from model.stored.config import NetworkConfig, TransformerConfig
 from ui.components.diagram import Column, DiagramPart, Layer, Sublayer
 from viz.browser.texts import Say

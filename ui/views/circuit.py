@@ -8,9 +8,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.circuit_edges import Character, CircuitEdges, Edge
-from model.analysis.circuit_file import attribution_graph
-from model.analysis.circuits import Circuit
+from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import Head
 from model.trace.patches import SUBLAYERS, Node
 from ui.asking import questions

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.lenses import JAMO, LogitLens
+from model.analysis.residual_stream import JAMO, LogitLens
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.agreement import attention_of_change
-from model.analysis.edits import LeadingHead, focus, leading_heads
+from model.analysis.edits import LeadingHead, attention_of_change, focus, leading_heads
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection

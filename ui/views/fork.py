@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.forks import AlternativeContinuation
+from model.analysis.counterfactuals import AlternativeContinuation
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui import wording

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.analysis.edits import row_positions
-from model.analysis.places import MARKS
-from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
+from model.analysis.attention_maps import WordAxis, by_word, masked_by_word, word_axes
+from model.analysis.edits import MARKS, row_positions
 from ui.look.lens import Lens
 from viz.labels import SINK
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.dot_product import DotProduct, dot_product_attention
+from model.analysis.building_blocks import DotProduct, dot_product_attention
 from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui import wording

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis import heads
+from model.analysis import attention_maps as heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
 from model.trace.selection import LayerHead, Selection

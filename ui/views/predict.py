@@ -9,9 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
-from model.analysis.edits import focus
-from model.analysis.places import MARKS
+from model.analysis.edits import MARKS, Agreement, agreeing_head, agreement, attention_of_change, focus
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection

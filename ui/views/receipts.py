@@ -1,8 +1,7 @@
 """The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
 import viz
-from model.analysis.claim_case import LOOK, Claim
-from model.analysis.receipts import Explanation
+from model.analysis.claims import LOOK, Claim, Explanation
 from model.norm import article_of
 from model.trace.odds import Contrast
 from model.trace.patches import Node

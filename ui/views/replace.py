@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model.analysis.counterfactuals import PAINTED, ReplacedAttention, row_of_contrast
 from model.analysis.edits import attention_to_edit
-from model.analysis.replacing import PAINTED, ReplacedAttention, row_of_contrast
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast

@@ -8,7 +8,7 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.aligning import aligned_difference
+from model.analysis.attention_maps import aligned_difference
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.asking import loaders, models, questions

@@ -6,8 +6,8 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, agreement
-from model.analysis.method import Contribution
+from model.analysis.attribution_methods import METHODS
+from model.analysis.contributions import REFERENCE, Contribution, MethodAgreement, method_agreement
 from model.text.changes import Change
 from ui.asking import loaders, models, questions
 from ui.components import figures
@@ -51,7 +51,7 @@ def said(
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)
     agreed = {
-        name: agreement(each, reference)
+        name: method_agreement(each, reference)
         for name, each in known.items()
         if reference is not None and name != REFERENCE
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import viz
-from model.analysis.looks import KEY, QUERY, ScoreDecomposition
+from model.analysis.attention_scores import KEY, QUERY, ScoreDecomposition
 from model.trace.interventions import Head
 from model.trace.patches import Node
 from ui.asking import questions

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.analysis.lenses import LogitLens
-from model.analysis.writing import KINDS, LogitAttribution, ResidualComponent
+from model.analysis.residual_stream import KINDS, LogitAttribution, LogitLens, ResidualComponent
 from model.trace.interventions import Head
 from ui.asking import questions
 from ui.components import figures

@@ -9,8 +9,8 @@ from examples.keras_networks import Block, Causal, Gated, WholeDecoder, grouped
 from model import laboratory_of
 from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution
-from model.analysis.contributions import METHODS, methods_of
-from model.analysis.mixing import added_vectors
+from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contributions import methods_of
 from tests.model.adapters.test_keras_decoder import IDS, PROMPT, ROW, WRITTEN
 from tests.model.adapters.test_keras_laboratory import LETTERS
 

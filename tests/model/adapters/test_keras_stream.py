@@ -10,8 +10,8 @@ from examples.keras_networks import Block, ByHand, Gated, HandWrittenTransformer
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
+from model.analysis import circuits as circuit_edges
 from model.analysis import (
-    circuit_edges,
     contrast_of_row,
     contribution,
     decompose_attention_score,
@@ -19,8 +19,8 @@ from model.analysis import (
     find_circuit,
     logit_lens,
 )
+from model.analysis.attribution_methods import added_vectors
 from model.analysis.contributions import methods_of
-from model.analysis.mixing import added_vectors
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
 from tests.model.adapters.test_keras_laboratory import LETTERS, ROW, SOURCE, TARGET

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from model.analysis.agreement import agreeing_head, agreement, attention_of_change
+from model.analysis.edits import agreeing_head, agreement, attention_of_change
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import random_trace
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.aligning import aligned_difference, counterparts
+from model.analysis.attention_maps import aligned_difference, counterparts
 from tests.ui.fake_corrector import random_trace
 
 

@@ -6,11 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.analysis.circuit_edges import Character, circuit_edges
-from model.analysis.circuit_file import attribution_graph
-from model.analysis.circuits import find_circuit
-from model.analysis.stand_ins import corpus_means, corrupted_values, everyday_pairs
-from model.analysis.twin_runs import corrupted_by_correction, corrupted_by_exchange
+from model.analysis.circuits import Character, attribution_graph, circuit_edges, find_circuit
+from model.analysis.patching import (
+    corpus_means,
+    corrupted_by_correction,
+    corrupted_by_exchange,
+    corrupted_values,
+    everyday_pairs,
+)
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.patches import every_node

@@ -1,27 +1,28 @@
 """Several answers to "from what?": against a planted network, by hand, and against finite differences."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from engine.traced import TracedCorrector
 from model.activations.replacements import Altered
-from model.analysis import methods, mixing
-from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import (
+from model.analysis.attribution_methods import (
     METHODS,
+    TOLERATED_GAP,
+    added_vectors,
+    alti,
+    integrate,
+    norms,
+    rollout,
+)
+from model.analysis.contributions import (
     REFERENCE,
-    agreement,
+    Contribution,
     contribution,
     contributions,
+    method_agreement,
     methods_of,
 )
-from model.analysis.integrated import TOLERATED_GAP, integrate
-from model.analysis.method import Contribution
-from model.analysis.methods.alti import alti
-from model.analysis.methods.norms import norms
-from model.analysis.methods.rollout import rollout
+from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from tests import own_model
@@ -99,12 +100,12 @@ def test_rollout_gives_tokens_a_share_that_no_method_with_values_does(found):
 
 
 def test_agreement_with_the_reference(found):
-    same = agreement(found[REFERENCE], found[REFERENCE])
+    same = method_agreement(found[REFERENCE], found[REFERENCE])
     assert (same.correlation, same.top_1, same.top_3) == (pytest.approx(1), True, 1.0)
-    assert agreement(found["value_zeroing"], found[REFERENCE]).top_1 is False  # 머 before 거
-    assert agreement(found["integrated_gradients"], found[REFERENCE]).top_1 is True
+    assert method_agreement(found["value_zeroing"], found[REFERENCE]).top_1 is False  # 머 before 거
+    assert method_agreement(found["integrated_gradients"], found[REFERENCE]).top_1 is True
     with pytest.raises(ValueError, match="one sentence"):
-        agreement(found["norms"], Contribution("norms", np.zeros(3), np.zeros(1), False, False))
+        method_agreement(found["norms"], Contribution("norms", np.zeros(3), np.zeros(1), False, False))
 
 
 def test_integrated_gradients_are_complete(planted, found):
@@ -173,7 +174,7 @@ def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
     laboratory, source, target = tiny
     insides = laboratory.insides(source, target)
     block = laboratory.network.decoder_blocks[1]
-    added = mixing.added_vectors(insides, "cross_attention", 1).sum(axis=1)
+    added = added_vectors(insides, "cross_attention", 1).sum(axis=1)
     memory, _ = laboratory.network.encode(pad([source]))
     entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
     output, _ = block.attentions["cross_attention"](entered, memory.states, attention_mask=memory.mask)
@@ -241,7 +242,7 @@ def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
     laboratory, source, target = tiny
     zeroed, insides = laboratory.zeroed(source, target), laboratory.insides(source, target)
     block, place = laboratory.network.decoder_blocks[1], 3
-    added = mixing.added_vectors(insides, "cross_attention", 1)
+    added = added_vectors(insides, "cross_attention", 1)
     stream = insides.entering["cross_attention"][1] + insides.output_biases["cross_attention"][1]
     ends = []
     for vectors in (added, np.delete(added, place, axis=1)):
@@ -252,13 +253,6 @@ def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
     np.testing.assert_allclose(zeroed.cross[1, :, place], 1 - cosines, atol=2e-6)
     assert zeroed.cross[1, :, place].max() > 5e-5
     assert (np.triu(zeroed.decoder, 1) < 1e-5).all()
-
-
-def test_each_file_of_the_folder_is_a_method_with_a_place_of_its_own():
-    files = {path.stem for path in Path(methods.__path__[0]).glob("*.py")} - {"__init__"}
-    assert files == METHODS.keys()
-    places = [method.place for method in METHODS.values()]
-    assert places == sorted(set(places))
 
 
 def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from model.analysis.dot_product import dot_product_attention, softmax
-from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding
+from model.analysis.building_blocks import (
+    dot_product_attention,
+    hidden_by_look_ahead,
+    hidden_by_padding,
+    softmax,
+)
 from model.network import layers as attention
 
 KEYS = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]

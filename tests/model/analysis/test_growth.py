@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.growth import Growth, growth
-from model.analysis.roles import BREADTH, OWN, ROLES
+from model.analysis.roles import BREADTH, OWN, ROLES, Growth, growth
 from tests.planted import COPY, DECOY, RIGHT, WRONG
 
 KIND = "cross_attention"

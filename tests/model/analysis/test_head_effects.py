@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model.analysis.contrasts import contrast_of_change, contrast_of_row
+from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
-from model.analysis.ranks import rank_correlation, ranks, shared_top, top
+from model.analysis.statistics import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
 from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG

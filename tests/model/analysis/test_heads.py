@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.heads import distance, entropy
+from model.analysis.attention_maps import distance, entropy
 
 
 def random_weights(shape=(2, 3, 5, 7), seed=0) -> np.ndarray:

@@ -1,7 +1,6 @@
 import pytest
 
-from model.analysis.kinds import KINDS, kind_of, kinds_of, sound_rules
-from model.analysis.sounds import RULES
+from model.analysis.kinds import KINDS, RULES, kind_of, kinds_of, sound_rules
 from model.text.changes import Change, find_changes
 
 # typed, corrected, the kinds of the changes between them in their order

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.lenses import JAMO, logit_lens
+from model.analysis.residual_stream import JAMO, logit_lens
 from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer

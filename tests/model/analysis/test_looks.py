@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.analysis.looks import KEY, QUERY, ScoreAblation, decompose_attention_score
-from model.analysis.stream_parts import POSITION
+from model.analysis.attention_scores import KEY, QUERY, ScoreAblation, decompose_attention_score
+from model.analysis.residual_stream import POSITION
 from model.trace.interventions import Head
 from model.trace.patches import Node
 from tests.planted import CARRY, CAUSE, CODA, RIGHT, ROW, WRONG
@@ -52,7 +52,7 @@ def test_a_head_that_was_planted_to_count_looks_by_position(planted):
 
 def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
     """The look of CARRY, measured again, is that of a pass in which the part puts out its mean there."""
-    from model.analysis.stand_ins import corpus_means
+    from model.analysis.patching import corpus_means
     from model.trace.patches import Patch
 
     look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)

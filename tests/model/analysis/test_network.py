@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from model.analysis import work
-from model.analysis.parameters import ROLES, attention_share, by_role, group_parameters, role_of, under
+from model.analysis import building_blocks as work
+from model.analysis.building_blocks import ROLES, attention_share, by_role, group_parameters, role_of, under
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 
 

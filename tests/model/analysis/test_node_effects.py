@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.node_effects import node_effects
-from model.analysis.stand_ins import corpus_means
+from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.patching import corpus_means, node_effects
 from model.text.changes import find_changes
 from model.trace.patches import Node, Patch
 from tests.planted import CARRY, MARK, RIGHT, WRITER, WRONG

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from model.analysis.patching import activation_patching
-from model.analysis.twin_runs import (
+from model.analysis.patching import (
     NO_PLACE,
     CorruptedRun,
+    activation_patching,
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,

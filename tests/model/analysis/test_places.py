@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from model import AttentionTrace
-from model.analysis.aligning import aligned_difference
-from model.analysis.edits import copied_tokens, leading_heads, row_positions
-from model.analysis.places import by_character, changes_in_tokens, spans_of, text_of
+from model.analysis.attention_maps import aligned_difference
+from model.analysis.edits import (
+    by_character,
+    changes_in_tokens,
+    copied_tokens,
+    leading_heads,
+    row_positions,
+    spans_of,
+    text_of,
+)
 from model.text.changes import find_changes, find_rewriting
 from model.trace.selection import Selection
 from tests.own_model import RIGHT, SHAPES, WRONG, Speller

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import positional_encoding
-from model.analysis.positions import by_distance, move, nearest_others, similarity, sizes
+from model.analysis.building_blocks import by_distance, move, nearest_others, similarity, sizes
 
 P, D = 24, 16
 

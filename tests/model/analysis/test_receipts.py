@@ -2,9 +2,8 @@
 
 import pytest
 
-from model.analysis.claim_case import LOOK, SCORE
-from model.analysis.receipts import CLAIMS, LEAST, LEAST_LOOK, verified_explanation
-from model.analysis.stream_parts import POSITION
+from model.analysis.claims import CLAIMS, LEAST, LEAST_LOOK, LOOK, SCORE, verified_explanation
+from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
 from model.trace.patches import Patch

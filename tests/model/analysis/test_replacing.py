@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.forks import alternative_continuation
-from model.analysis.replacing import (
+from model.analysis.counterfactuals import (
+    alternative_continuation,
+    contrast_of_change,
     copy_rows,
     painted_row,
     permuted_rows,

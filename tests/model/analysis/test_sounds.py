@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from model.analysis.sounds import RULES, WAYS_TO_READ, carried_over, reading, sound_alike
+from model.analysis.kinds import RULES, WAYS_TO_READ, carried_over, reading, sound_alike
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 
 

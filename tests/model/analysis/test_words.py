@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.words import (
+from model.analysis.attention_maps import (
     WordAxis,
     by_word,
     masked_by_word,

@@ -5,7 +5,7 @@ import doctest
 import numpy as np
 import pytest
 
-from model.analysis.writing import KINDS, direct_logit_attribution
+from model.analysis.residual_stream import KINDS, direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig

@@ -11,10 +11,8 @@ import math
 import numpy as np
 
 from model import Corrector
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.integrated import integrate
-from model.analysis.methods.norms import norms
-from model.analysis.methods.rollout import rollout
+from model.analysis.attribution_methods import integrate, norms, rollout
+from model.analysis.counterfactuals import contrast_of_change
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from model import Corrector
 from model.__main__ import main
+from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import COPIED
-from model.analysis.writing import direct_logit_attribution
 from model.survey import answer_sums
 from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey, write_answers
 from model.survey.head_survey import HeadSurvey

@@ -3,7 +3,8 @@
 import pytest
 
 from model import ModelFolderError
-from model.analysis.contributions import METHODS, REFERENCE
+from model.analysis.attribution_methods import METHODS
+from model.analysis.contributions import REFERENCE
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.corpus_agreement import AGREEMENT_FILE, read_agreement, write_agreement
 from training.measure.agreement import agreement_of

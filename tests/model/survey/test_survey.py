@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from model import Corrector
 from model.__main__ import main
 from model.activations.replacements import every_head
-from model.analysis.pair_effects import mean_outputs, pair_effects
-from model.analysis.pruning import pruning_curve, random_order
+from model.analysis.head_effects import mean_outputs, pair_effects, pruning_curve, random_order
 from model.analysis.roles import (
     BREADTH,
     LIAISON,
@@ -26,7 +25,7 @@ from model.analysis.roles import (
     measure,
     rows_of,
 )
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally
 from model.survey.pairs import SurveyFileError, read_given, read_pairs
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result, table

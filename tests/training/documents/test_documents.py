@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model.analysis.tally import Tally
+from model.analysis.statistics import Tally
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.answer_file import AnswerSurvey, as_json
 from model.survey.head_survey import HeadSurvey

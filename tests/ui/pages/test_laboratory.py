@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from engine.questions import ROUNDS
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
+from model.analysis.attribution_methods import METHODS
+from model.analysis.contributions import REFERENCE, contributions, method_agreement
+from model.analysis.counterfactuals import contrast_of_change
 from model.stored.folder import ASSETS, ModelFolderError
 from model.survey.corpus_agreement import read_agreement
 from model.text.changes import find_changes
@@ -85,7 +86,7 @@ def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, pl
     reference, *others = contributions(planted, WRONG, RIGHT, contrast, sorted(METHODS, key=REFERENCE.__ne__))
     assert KO["method_" + reference.method] in notes[0]
     for found, note in zip(others, notes[1:], strict=True):
-        agreed = agreement(found, reference)
+        agreed = method_agreement(found, reference)
         first = KO["sources_same" if agreed.top_1 else "sources_other"]
         assert KO["sources_agreement"].split("·")[1].strip().format(first=first) in note
         assert (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.dot_product import dot_product_attention
+from model.analysis.building_blocks import dot_product_attention
 from tests.ui.computing_corrector import ComputingCorrector
 from tests.ui.fake_corrector import one_map_trace
 from tests.ui.screen import figure, figures, numbers

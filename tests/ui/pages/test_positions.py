@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import positional_encoding
-from model.analysis.positions import similarity
+from model.analysis.building_blocks import similarity
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import decode, figure, figures, html

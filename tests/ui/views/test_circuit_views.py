@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from model.analysis.attention_scores import decompose_attention_score
 from model.analysis.circuits import find_circuit
-from model.analysis.claim_case import LOOK
-from model.analysis.looks import decompose_attention_score
-from model.analysis.patching import activation_patching
-from model.analysis.receipts import RETURNED, verified_explanation
-from model.analysis.twin_runs import corrupted_by_exchange
+from model.analysis.claims import LOOK, RETURNED, verified_explanation
+from model.analysis.patching import activation_patching, corrupted_by_exchange
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG

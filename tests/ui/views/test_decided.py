@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from model.analysis.lenses import JAMO, logit_lens
+from model.analysis.residual_stream import JAMO, logit_lens
 from model.text.changes import find_changes
 from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
 from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.agreement import attention_of_change
-from model.analysis.edits import leading_heads
+from model.analysis.edits import attention_of_change, leading_heads
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import bars, component, figure, figures, html, setting, told

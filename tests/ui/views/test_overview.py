@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis import heads
+from model.analysis import attention_maps as heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui import screen

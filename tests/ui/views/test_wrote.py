@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from model.analysis.writing import direct_logit_attribution
+from model.analysis.residual_stream import direct_logit_attribution
 from model.text.changes import find_changes
 from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told

@@ -11,7 +11,7 @@ import pytest
 
 import assets
 from deploy.site import build
-from model.analysis.contributions import METHODS
+from model.analysis.attribution_methods import METHODS
 from tests.ui.pages.test_attention import menu
 from ui.look import examples
 from viz.browser import texts

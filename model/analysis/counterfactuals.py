@@ -1,8 +1,4 @@
-"""Would the network have written the same with other attention? Replace the weights of one head and ask again.
-
-S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wallace, "Attention is not Explanation"
-(NAACL 2019), section 4.2; see also the answer of Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).
-"""
+"""Counterfactuals of one decoder row: the contrast of two tokens, an alternative continuation, replaced attention."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +6,138 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.drafting import longest_target
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.edits import standing_positions
-from model.analysis.places import changes_in_tokens, in_tokens
-from model.correction.answers import Intervenes
+from model.analysis.edits import changes_in_tokens, in_tokens, standing_positions
+from model.correction.answers import Intervenes, Network
 from model.text.changes import Change
+from model.text.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast
 from model.trace.trace import AttentionTrace
+
+
+def contrast_of_change(corrector: Intervenes, source: str, target: str, change: Change) -> Contrast:
+    """Where a change begins: the fix against keeping what was typed.
+
+    That is the first row in which both would write different tokens: a deletion is decided by the token that
+    follows, and where 가가 loses its first syllable, both begin with 가.
+
+    Raises ValueError where both write the same tokens to the end.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", change)
+    >>> contrast.row, contrast.written_token, contrast.instead_token
+    (0, '먹', '머')
+    """
+    kept = target[: change.target_start] + source[change.source_start :]
+    contrast = corrector.contrast(source, target, kept)
+    if contrast is None:
+        raise ValueError(f"the change of {change.place} writes the tokens of the source")
+    return contrast
+
+
+def contrast_of_row(corrector: Network, source: str, target: str, row: int) -> Contrast:
+    """Any produced token against the most probable other one.
+
+    Raises ValueError for a row that the target does not have.
+
+    >>> contrast_of_row(corrector, "머거요", "먹어요", row=2).written_token
+    '요'
+    """
+    tokenizer = corrector.tokenizer
+    ids = tokenizer.encode_target(target)
+    if not 0 <= row < len(ids):
+        raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
+    looked = corrector.laboratory.pass_over(
+        [tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()]
+    )
+    order = np.argsort(-looked.logits[0, row])[:2].tolist()
+    return _contrast(corrector, row, ids[row], order[order[0] == ids[row]])
+
+
+def contrasts_of_sentence(
+    corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
+) -> tuple[tuple[Contrast, ...], tuple[int | None, ...]]:
+    """Those of all rows, the token that was written against the likeliest other one, then those of ``changes``; and of each
+    change the number of its question, None where fix and source write the same.
+
+    ``logits`` (T, V): of the pass over both sentences.
+    """
+    ids = corrector.tokenizer.encode_target(target)
+    others = logits.copy()
+    others[np.arange(len(ids)), ids] = -np.inf
+    pairs = zip(ids, others.argmax(axis=-1).tolist(), strict=True)
+    questions = [_contrast(corrector, row, *pair) for row, pair in enumerate(pairs)]
+    numbers: list[int | None] = []
+    for change in changes:
+        try:
+            questions.append(contrast_of_change(corrector, source, target, change))
+        except ValueError:
+            numbers.append(None)
+        else:
+            numbers.append(len(questions) - 1)
+    return tuple(questions), tuple(numbers)
+
+
+def _contrast(corrector: Network, row: int, written: int, instead: int) -> Contrast:
+    return Contrast(row, written, instead, *corrector.tokenizer.labels([written, instead]))
+
+
+@dataclass(frozen=True)
+class AlternativeContinuation:
+    """Two ways to go on after the same ``row`` tokens.
+
+    ``observed`` is the pass over the given target. ``other`` is the pass over what the network writes once
+    ``candidate`` has been forced on it at ``row``; everything behind is its own choice. Both are passes without
+    any intervention: ``log_probabilities`` are what the network thought of each token, the forced one included.
+    """
+
+    row: int
+    candidate: str
+    observed: AttentionTrace
+    other: AttentionTrace | None  # None where the network finds no end
+    text: str | None  # of ``other``
+
+
+def alternative_continuation(
+    corrector: Network, source: str, target: str, row: int, candidate: str
+) -> AlternativeContinuation:
+    """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
+
+    Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
+    ``<outside>``, and for a network that takes no interventions.
+
+    >>> fork = alternative_continuation(corrector, "머거요", "먹어요", row=0, candidate="머")
+    >>> fork.observed.target_tokens[0], fork.other.target_tokens[0]
+    ('먹', '머')
+    """
+    ids = corrector.tokenizer.encode_target(target)
+    if not 0 <= row < len(ids):
+        raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
+    forced = [*ids[:row], _token_id(corrector, candidate)]
+    if forced[-1] == END_ID:
+        text: str | None = target[:row]
+    else:
+        source_ids = corrector.tokenizer.encode_source(source)
+        (written,) = corrector.laboratory.write([source_ids], [Intervention()], [forced])
+        text = written and corrector.tokenizer.decode(written.ids, source)
+    other = None if text is None else corrector.trace(source, text)
+    return AlternativeContinuation(row, candidate, corrector.trace(source, target), other, text)
+
+
+def _token_id(corrector: Network, candidate: str) -> int:
+    if candidate == END:
+        return END_ID
+    character = " " if candidate == VISIBLE_SPACE else candidate
+    found = corrector.tokenizer.encode_target(character)[:-1]
+    if len(found) != 1 or found[0] == OUTSIDE_ID:
+        # Not the candidate itself: the message may reach a log, where nobody's words belong.
+        raise ValueError(
+            "the candidate should be one token that the network can write, "
+            f"received {len(candidate)} characters that are none"
+        )
+    return found[0]
+
 
 OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
 
@@ -51,7 +171,7 @@ def replaced_attention(
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
 
-    >>> from model.analysis.contrasts import contrast_of_row
+    >>> from model.analysis.counterfactuals import contrast_of_row
     >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
     >>> found = replaced_attention(corrector, "머거요", "먹어요", contrast, Head("cross_attention", 3, 0))
     >>> [each.how for each in found]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.walk import PatchedTransformer
-from model.analysis.stand_ins import AblationValues, mean_values
-from model.analysis.stream_parts import BIAS, EMBEDDING, decompose_residual, residual_taps
+from model.analysis.patching import AblationValues, mean_values
+from model.analysis.residual_stream import BIAS, EMBEDDING, decompose_residual, residual_taps
 from model.correction.answers import Network
 from model.trace.interventions import Head
 from model.trace.patches import Node, Patch

@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 from model.stored.folder import CONFIG_FILE, VOCABULARY_FILE, find_model_folder, load_vocabulary
-from model.text.sentences import split_sentences
-from model.text.tokenizer import pad
+from model.text.tokenizer import pad, split_sentences
 
 LONGEST = 128  # characters our network reads at once
 

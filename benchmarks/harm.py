@@ -39,7 +39,7 @@ from model import Correction
 from model.text import hangul
 from model.text.changes import Change
 from model.text.protected import protected
-from model.text.sentences import split_sentences
+from model.text.tokenizer import split_sentences
 from training.corpus.corpus import read_pairs
 
 PROTECTED = frozenset(

@@ -16,8 +16,7 @@ from model.analysis.edits import focus
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.selection import LayerHead
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, LayerHead
 
 OPTIONS = 4  # of most questions
 FEW, MANY = "few", "many"  # fewer than half; half or more

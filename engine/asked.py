@@ -25,8 +25,7 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.tokenizer import Tokenizer
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
+from model.trace.interventions import OutputWeights, Projections
 from model.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:

@@ -23,12 +23,17 @@ from model.adapters.own_network import OwnNetwork
 from model.correction.correction import Correction, SentenceCorrection
 from model.stored.config import INTERVENTIONS
 from model.text.changes import Change, find_rewriting
-from model.text.sentences import split_sentences
-from model.text.tokenizer import normalise
-from model.trace.interventions import Head, Intervention
-from model.trace.odds import NO_ID, Contrast, LogitDifferences
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
-from model.trace.traced import Described, InterveningModel, TracedModel, described
+from model.text.tokenizer import normalise, split_sentences
+from model.trace.interventions import NO_ID, Contrast, Head, Intervention, LogitDifferences
+from model.trace.trace import (
+    ATTENTION_KINDS,
+    AttentionTrace,
+    Described,
+    InterveningModel,
+    TracedModel,
+    TraceError,
+    described,
+)
 
 VARIABLE = "ATTENTION_MODEL"
 
@@ -182,7 +187,7 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _reported(
-            f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"
+            f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/trace.py)"
         )
     try:
         return TracedCorrector(name, model)

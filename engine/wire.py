@@ -32,14 +32,8 @@ from model.analysis.statistics import Tally
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
-from model.trace.grown import Grown
-from model.trace.interventions import Head
-from model.trace.odds import Contrast
-from model.trace.output_weights import Normalisation, OutputWeights
-from model.trace.patches import Node
-from model.trace.projections import Projections
-from model.trace.trace import AttentionTrace
-from model.trace.traced import Described
+from model.trace.interventions import Contrast, Head, Node, Normalisation, OutputWeights, Projections
+from model.trace.trace import AttentionTrace, Described, Grown
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each

@@ -19,8 +19,7 @@ from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, Tokenizer
-from model.trace.interventions import Head
-from model.trace.patches import Node, every_node
+from model.trace.interventions import Head, Node, every_node
 from tests.plain_transformer import PlainNetwork, PlainTransformer
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"

@@ -23,8 +23,7 @@ from model.stored.folder import ModelFolderError
 from model.text.changes import Change
 from model.trace.interventions import Intervention
 from model.trace.strict_npz import TraceError
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace
-from model.trace.traced import InterveningModel, TracedModel
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",

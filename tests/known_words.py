@@ -3,13 +3,12 @@
 import math
 
 from model.correction.candidates import Stretch
-from model.correction.confidence import Confidence
+from model.correction.confidence import Confidence, Trees
 from model.correction.features import (
     FIRST,
     Features,
 )
 from model.correction.ngrams import NGrams
-from model.correction.trees import Trees
 from model.correction.words import Words
 
 WORDS = Words({"학교에": 30, "집에": 20, "갔다": 8})

@@ -16,9 +16,7 @@ from model.activations.sublayers import compose, output_weights, positional_enco
 from model.activations.walk import PatchedTransformer
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
-from model.trace.output_weights import EPSILON, OutputWeights
-from model.trace.patches import Node
-from model.trace.taps import Found
+from model.trace.interventions import EPSILON, Found, Node, OutputWeights
 from model.trace.trace import ATTENTION_KINDS
 
 MASKED_LOGIT = np.float32(-1e9)

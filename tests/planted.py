@@ -19,8 +19,7 @@ network, speaks for 먹 and against 머 where it sees the mark. If one of the th
 
 import numpy as np
 
-from model.trace.interventions import Head
-from model.trace.patches import Node
+from model.trace.interventions import Head, Node
 
 CHARACTERS = "가나다라머먹거어요."
 WRONG, RIGHT = "나머거요.", "나먹거요."

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from model.analysis.counterfactuals import Contrast
-from model.trace.interventions import Head, Intervention
-from model.trace.patches import Patch
+from model.trace.interventions import Head, Intervention, Patch
 
 
 def silent_and_off(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model import Corrector
-from model.correction.confidence_files import load_confidence
+from model.correction.confidence import load_confidence
 from model.network.loading import load_model_folder
 from model.stored.folder import ASSETS, list_models, snapshot_steps
 from model.text.changes import find_changes

@@ -3,8 +3,13 @@
 from typing import Any
 
 from deploy.site.patterns import javascript
-from model.correction import candidates, offers, proposing
-from model.text import english_layout, hangul, keyboard, protected, sentences, verbatim, whole_words
+from model.correction import candidates, proposing
+from model.correction import proposing as offers
+from model.text import hangul, keyboard, protected
+from model.text import keyboard as english_layout
+from model.text import protected as verbatim
+from model.text import protected as whole_words
+from model.text import tokenizer as sentences
 
 
 def rules() -> dict[str, Any]:

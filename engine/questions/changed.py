@@ -14,8 +14,7 @@ from model.analysis.head_effects import (
 )
 from model.correction.answers import Intervenes
 from model.stored.config import INSIDE, INTERVENTIONS
-from model.trace.interventions import Head
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Head
 
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)

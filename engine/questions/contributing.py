@@ -7,7 +7,7 @@ from model.analysis.contributions import REFERENCE, Contribution, contribution, 
 from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
 from model.correction.answers import Intervenes, Network
 from model.stored.config import INSIDE, INTERVENTIONS
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast
 
 # The methods are asked in several rounds, the quick ones first. Methods by gradients come last, because only these need Keras, which takes
 # seconds to start. Each round is a tuple of names.

@@ -5,14 +5,10 @@ import numpy as np
 from engine.answers import PackedCorrection, pack
 from engine.questions.declared import CORRECT, MB, question
 from model.correction.answers import Answers, Network
-from model.correction.growing import growing_network
+from model.correction.corrector import growing_network
 from model.stored.config import PROJECTIONS, TAPPED
-from model.trace.grown import Grown
-from model.trace.interventions import Head, Intervention
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
-from model.trace.trace import AttentionTrace
-from model.trace.traced import Described
+from model.trace.interventions import Head, Intervention, OutputWeights, Projections
+from model.trace.trace import AttentionTrace, Described, Grown
 
 
 @question(CORRECT, kept=(256, 64 * MB))

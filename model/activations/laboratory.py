@@ -12,10 +12,7 @@ from model.activations.replacements import Altered, AlteredAttention, alteration
 from model.activations.walk import PatchedTransformer, PlainHalves
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
-from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides, Slopes, Zeroed
-from model.trace.projections import Projections
-from model.trace.taps import tap
+from model.trace.interventions import Insides, Intervention, Projections, Slopes, Zeroed, tap
 from model.trace.trace import ATTENTION_KINDS
 
 
@@ -179,7 +176,7 @@ class AlteredPasses:
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """The arrays ``names`` of one pass under an intervention; ``model.trace.taps`` has their shapes, here without B. Both sides are
+        """The arrays ``names`` of one pass under an intervention; ``model.trace.interventions`` has their shapes, here without B. Both sides are
         ``padding`` tokens longer, as in a batch with longer sentences.
 
         Raises ValueError for names and for an intervention that the network does not have.

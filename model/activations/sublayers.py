@@ -7,8 +7,7 @@ import numpy as np
 
 from model.stored.config import ATTENTION_PATHS, NetworkConfig, TransformerConfig
 from model.text.tokenizer import START_ID
-from model.trace.output_weights import Normalisation, OutputWeights
-from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Node, Normalisation, OutputWeights, nodes_of
 
 
 def angle_rates(d_model: int) -> np.ndarray:

@@ -13,9 +13,7 @@ from model.activations.drafting import Produced
 from model.activations.laboratory import Passes
 from model.activations.walk import PatchedTransformer
 from model.stored.config import NetworkConfig
-from model.trace.interventions import Intervention
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
+from model.trace.interventions import Intervention, OutputWeights, Projections
 
 Handed = TypeVar("Handed")
 Returned = TypeVar("Returned")

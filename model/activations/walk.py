@@ -11,8 +11,17 @@ from model.activations.replacements import Altered, AlteredAttention
 from model.activations.sublayers import FEW, PlainParts, Units, kind_side, unlike_first
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
-from model.trace.patches import ATTENTIONS, EVERYWHERE, FEED_FORWARDS, SUBLAYERS, Node, Patch, Patches
-from model.trace.taps import Found, tap
+from model.trace.interventions import (
+    ATTENTIONS,
+    EVERYWHERE,
+    FEED_FORWARDS,
+    SUBLAYERS,
+    Found,
+    Node,
+    Patch,
+    Patches,
+    tap,
+)
 
 
 class WalkedRows(Protocol):
@@ -293,7 +302,7 @@ class PatchedTransformer(PlainParts):
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()
     ) -> dict[str, np.ndarray]:
-        """The arrays ``names`` of one pass; ``model.trace.taps`` has their shapes, here without B."""
+        """The arrays ``names`` of one pass; ``model.trace.interventions`` has their shapes, here without B."""
         found = Found(names)
         found.put("logits", self.logits(self._states(source, target, PatchRows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}

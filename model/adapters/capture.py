@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.trace.arrays import plain_array
+from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 
 Function = Callable[..., Any]

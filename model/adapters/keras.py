@@ -25,7 +25,7 @@ from model.adapters.trace_building import (
     names,
     stretched,
 )
-from model.trace.arrays import plain_array
+from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 

@@ -58,7 +58,7 @@ from model.adapters.own_passes import (
 from model.adapters.own_stream import OwnStream, insides_of_stream, without_memory, zeroed_of_stream
 from model.adapters.torch import spelled_out
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
-from model.trace.laboratory_data import Insides, Zeroed
+from model.trace.interventions import Insides, Zeroed
 from model.trace.trace import ATTENTION_KINDS
 
 _LOCK = RLock()  # one pass at a time

@@ -30,9 +30,7 @@ from model.adapters.own_stream import (
     turned,
 )
 from model.stored.config import ATTENTION_PATHS
-from model.trace.laboratory_data import Insides, Zeroed
-from model.trace.output_weights import Normalisation
-from model.trace.patches import ATTENTIONS, FEED_FORWARDS, SUBLAYERS
+from model.trace.interventions import ATTENTIONS, FEED_FORWARDS, SUBLAYERS, Insides, Normalisation, Zeroed
 
 Declared = Sequence[tuple[Any, Any, Any, Any]]  # (query, key, value, output) layers of each attention
 

@@ -16,14 +16,12 @@ from model.adapters.own_passes import OwnPasses
 from model.adapters.own_stream import OTHER_PARTS
 from model.adapters.trace_building import Token, names
 from model.correction.correction import Correction, SentenceCorrection
-from model.correction.intervening import Intervening
+from model.correction.corrector import Intervening
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.text.changes import Change, find_rewriting
-from model.text.sentences import split_sentences
-from model.text.tokenizer import normalise
+from model.text.tokenizer import normalise, split_sentences
 from model.trace.interventions import Intervention
-from model.trace.trace import AttentionTrace
-from model.trace.traced import Described
+from model.trace.trace import AttentionTrace, Described
 
 
 def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> "OwnNetwork":

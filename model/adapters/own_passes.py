@@ -15,8 +15,7 @@ import numpy as np
 
 from model.activations.drafting import Pass, Produced
 from model.adapters.trace_building import probabilities
-from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 Ids = Sequence[int]

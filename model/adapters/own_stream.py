@@ -15,10 +15,16 @@ import numpy as np
 
 from model.activations.sublayers import Units, kind_side
 from model.activations.walk import PatchedTransformer
-from model.trace.laboratory_data import Insides, Zeroed
-from model.trace.output_weights import Normalisation, OutputWeights
-from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
-from model.trace.taps import tap
+from model.trace.interventions import (
+    ATTENTIONS,
+    SUBLAYERS,
+    Insides,
+    Node,
+    Normalisation,
+    OutputWeights,
+    Zeroed,
+    tap,
+)
 from model.trace.trace import ATTENTION_KINDS
 
 # What keeps a network's residual stream from being known. The pages have a text for each, ``no_stream_…``.

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.adapters.capture import Capture, Maps
-from model.trace.arrays import plain_array
+from model.trace.checks import later, plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
-from model.trace.windows import later
 
 Lengths = tuple[int, int | None]  # S and T; no T where the network reads one sequence
 Output = Callable[[Any], Any]  # the returned value of a model -> its logits or probabilities, None for a body

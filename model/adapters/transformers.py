@@ -15,9 +15,9 @@ import numpy as np
 from model.adapters.capture import check_same_pass
 from model.adapters.torch import evaluating
 from model.adapters.trace_building import prefix_of, probabilities
+from model.trace.checks import EVERYWHERE, beyond
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
-from model.trace.windows import EVERYWHERE, beyond
 
 _IN_PIECES = (
     "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, such as "

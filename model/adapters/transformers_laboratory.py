@@ -42,8 +42,7 @@ from model.adapters.transformers import (
 )
 from model.adapters.transformers_stream import array_of, stream_of
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
-from model.trace.interventions import Intervention, ZeroedValue
-from model.trace.laboratory_data import Insides, Zeroed
+from model.trace.interventions import Insides, Intervention, Zeroed, ZeroedValue
 
 _LOCK = RLock()  # one pass at a time
 _LONGEST = 20  # tokens that a decoder alone writes, where its generation_config names no number

@@ -11,8 +11,7 @@ import numpy as np
 
 from model.adapters.own_stream import Built, OwnStream
 from model.stored.config import ATTENTION_PATHS
-from model.trace.output_weights import Normalisation
-from model.trace.patches import ATTENTIONS
+from model.trace.interventions import ATTENTIONS, Normalisation
 from model.trace.trace import ATTENTION_KINDS
 
 _BART_PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}

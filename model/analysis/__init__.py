@@ -82,7 +82,7 @@ from model.analysis.residual_stream import (
     logit_lens,
 )
 from model.analysis.roles import Growth, growth
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast
 
 __all__ = [
     "AblatedText",

@@ -19,9 +19,7 @@ from model.activations.walk import PatchedTransformer
 from model.analysis.patching import AblationValues, mean_values
 from model.analysis.residual_stream import BIAS, EMBEDDING, decompose_residual, residual_taps
 from model.correction.answers import Network
-from model.trace.interventions import Head
-from model.trace.patches import Node, Patch
-from model.trace.taps import tap
+from model.trace.interventions import Head, Node, Patch, tap
 
 TESTED = 3  # parts of the query and of the key that are taken away
 QUERY, KEY = "query", "key"

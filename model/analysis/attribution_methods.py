@@ -26,9 +26,7 @@ import numpy as np
 
 from model.correction.answers import Intervenes, Network
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
-from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides, Zeroed
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Insides, Intervention, Zeroed
 from model.trace.trace import AttentionTrace
 
 # The cost of a method: one pass over the sentence, one for each token, or many along a path. Cheap ones are shown first.

@@ -11,9 +11,7 @@ from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.patching import AblationValues, mean_values
 from model.correction.answers import Network
 from model.text.changes import Change
-from model.trace.odds import Contrast
-from model.trace.patches import ATTENTIONS, Node, Patch
-from model.trace.taps import tap
+from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, tap
 
 GOAL = 0.9  # of the score, which the set should keep
 RANDOM_SETS = 20

@@ -14,10 +14,7 @@ from model.analysis.patching import CorruptedRun, corpus_means, corrupted_by_exc
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, KINDS, LogitAttribution, attribute_contrasts
 from model.correction.answers import Network
 from model.text.changes import Change
-from model.trace.interventions import Head
-from model.trace.odds import Contrast
-from model.trace.patches import FEED_FORWARDS, Node, Patch
-from model.trace.taps import tap
+from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
 
 SCORE, LOOK = "score", "look"
 

@@ -12,8 +12,7 @@ from model.analysis.attribution_methods import METHODS, AttributedRow
 from model.analysis.counterfactuals import contrasts_of_sentence
 from model.analysis.statistics import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
-from model.trace.interventions import Intervention
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Intervention
 
 REFERENCE = "occlusion"  # the method with which the others are compared
 

@@ -10,8 +10,7 @@ from model.analysis.edits import changes_in_tokens, in_tokens, standing_position
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change
 from model.text.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
-from model.trace.interventions import Head, Intervention
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Head, Intervention
 from model.trace.trace import AttentionTrace
 
 

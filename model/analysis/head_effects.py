@@ -13,8 +13,7 @@ from model.analysis.edits import attention_to_edit, changed_rows, in_tokens
 from model.analysis.statistics import rank_correlation, ranks
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change, find_changes
-from model.trace.interventions import Head, Intervention
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Head, Intervention
 
 
 @dataclass(frozen=True)

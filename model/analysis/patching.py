@@ -15,9 +15,7 @@ from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
 from model.text.changes import Change, find_changes
 from model.text.tokenizer import Tokenizer
-from model.trace.odds import Contrast
-from model.trace.patches import ATTENTIONS, Node, Patch, Patches
-from model.trace.taps import tap
+from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
 # Frequent open syllables of different sounds; one of them stands in for a character beside the mistake.
 SUBSTITUTES = "가나다리마사자하고도이"

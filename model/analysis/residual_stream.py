@@ -12,10 +12,7 @@ from model.analysis.counterfactuals import contrasts_of_sentence
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
-from model.trace.odds import Contrast
-from model.trace.output_weights import OutputWeights
-from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
-from model.trace.taps import tap
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, OutputWeights, tap
 
 EMBEDDING, POSITION, BIAS = "embedding", "position", "bias"
 

@@ -25,10 +25,14 @@ from model.correction.correction import Correction
 from model.stored.config import NetworkConfig
 from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
-from model.trace.interventions import Head, Intervention
-from model.trace.odds import Contrast, LogitDifferences
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
+from model.trace.interventions import (
+    Contrast,
+    Head,
+    Intervention,
+    LogitDifferences,
+    OutputWeights,
+    Projections,
+)
 from model.trace.trace import AttentionTrace
 
 

@@ -1,4 +1,6 @@
-"""What else the network could have written, read from the pass over its answer.
+"""Has a network read sentences: whole, or in parts if its answer lost an anchor (``model.text.protected``).
+
+What else the network could have written, read from the pass over its answer.
 
 For each token of the answer the pass also tells how probable every other token was. Each token of at least 1% makes a candidate:
 the answer with this one token exchanged. No further pass is needed. The tokens after the exchanged one keep the probabilities that
@@ -22,7 +24,56 @@ import numpy as np
 
 from model.activations.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes
+from model.text.protected import Passage, lost_anchors, passages_beside
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+
+
+class Answer(NamedTuple):
+    """What the network wrote for one sentence, or for a part of a sentence that it read by itself."""
+
+    part: Passage
+    target: str
+    produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
+
+    @property
+    def source(self) -> str:
+        return self.part.text
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether an end mark or another mark stands in its middle. Such an answer is not used."""
+        return len(self.target) + 1 != len(self.produced.ids)
+
+    @property
+    def is_new(self) -> bool:
+        return self.target != self.source and not self.is_torn
+
+
+Write = Callable[[list[str]], list[tuple[str, Produced] | None]]
+
+
+def read(sentences: dict[int, Passage], write: Write) -> dict[int, list[Answer]]:
+    """What the network wrote for some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
+    themselves.
+
+    ``write(texts)`` gives for each text what the network wrote for it and the pass that wrote it. It gives None if no end mark came:
+    that answer is cut off, so the text stays uncorrected.
+    """
+    found: dict[int, list[Answer]] = {number: [] for number in sentences}
+    waiting = list(sentences.items())
+    while waiting:
+        again = []
+        for (number, part), written in zip(waiting, write([part.text for _, part in waiting]), strict=True):
+            lost = part.anchors if written is None else lost_anchors(part, written[0])
+            if lost:
+                again += [(number, each) for each in passages_beside(part, lost)]
+            elif written is not None:
+                found[number].append(Answer(part, *written))
+        waiting = again
+    for answers in found.values():
+        answers.sort(key=lambda answer: answer.part.start)
+    return found
+
 
 LEAST_PROBABILITY = 0.01  # a token that is less probable makes no candidate
 MOST = 32  # such tokens in a sentence, the most probable ones; nonsense could have thousands

@@ -1,38 +1,155 @@
-"""``Corrector``: a loaded model that corrects texts and shows what its network looked at."""
+"""Opens the network of a model folder: its graph, which answers without TensorFlow, or the Keras network.
 
-from collections.abc import Iterable, Sequence
+The part of ``Corrector`` that answers with something changed: texts become ids, and passes on ids become answers.
+
+B interventions, Q query and K key positions, V vocabulary.
+
+``Corrector``: a loaded model that corrects texts and shows what its network looked at.
+
+How each snapshot of a training corrects one sentence, and where it looks.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 import numpy as np
 
-from model.activations.drafting import Produced, read_off
+from model.activations.drafting import Pass, Produced, log_softmax, read_off
 from model.activations.laboratory import Passes
 from model.activations.sublayers import positional_encoding
-from model.activations.token_network import OpenedNetwork
+from model.activations.token_network import AnswersInIds, OpenedNetwork
 from model.activations.walk import PatchedTransformer
-from model.correction.agreeing import agreeing
-from model.correction.candidates import Stretch
-from model.correction.confidence import Confidence
-from model.correction.confidence_files import load_confidence
+from model.correction.candidates import Answer, Stretch
+from model.correction.confidence import Confidence, load_confidence
 from model.correction.correction import Correction, SentenceCorrection
-from model.correction.intervening import Intervening
 from model.correction.mending import Mending, Proposed
-from model.correction.opening import answering, load_network
-from model.correction.reading import Answer
-from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
-from model.text.anchors import Passage
-from model.text.changes import Change
-from model.text.sentences import Span, clipped, split_sentences
-from model.text.tokenizer import END, START, Tokenizer, normalise, visible
-from model.text.verbatim import verbatim_spans
-from model.trace.interventions import Intervention
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
-from model.trace.trace import AttentionTrace
+from model.correction.proposing import agreeing
+from model.graph.files import can_answer
+from model.stored.folder import (
+    DEFAULT_MODEL,
+    assign_weights,
+    find_model_folder,
+    model_name,
+    read_description,
+    snapshot_steps,
+    weights_path,
+)
+from model.text.changes import Change, find_changes
+from model.text.protected import Passage, verbatim_spans
+from model.text.tokenizer import END, START, Span, Tokenizer, clipped, normalise, split_sentences, visible
+from model.trace.interventions import (
+    Contrast,
+    Head,
+    Intervention,
+    LogitDifferences,
+    OutputWeights,
+    Projections,
+)
+from model.trace.trace import AttentionTrace, Grown
+
+
+def load_network(
+    folder: Path, snapshot: int | None = None, beam_width: int = 1
+) -> tuple[OpenedNetwork, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) of a folder.
+
+    The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a keras.Model.
+    Raises ModelFolderError with the reason, and ModuleNotFoundError if what it needs is not installed.
+    """
+
+    def in_keras() -> tuple[OpenedNetwork, Tokenizer, str]:
+        if find_spec("keras") is None:
+            raise ModuleNotFoundError(
+                "this network is answered by its graph and ONNX Runtime, or by Keras; `pip install '.[app]'` brings both",
+                name="keras",
+            )
+        from model.network.loading import load_model_folder
+
+        return load_model_folder(folder, snapshot)
+
+    if beam_width != 1 or not can_answer(folder):
+        return in_keras()
+    from model.graph.network import load_graph
+
+    return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
+
+
+def answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
+    """What answers for ``network``: a GraphNetwork itself, a keras.Model in compiled halves."""
+    if hasattr(network, "produce"):
+        return cast("AnswersInIds", network)
+    return _compiled(network, tokenizer, beam_width)
+
+
+def _compiled(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1) -> AnswersInIds:
+    from model.network.compiled import CompiledNetwork  # loads TensorFlow
+
+    return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
+
+
+class Intervening:
+    """The part of ``Corrector`` that ``answers.Intervenes`` describes.
+
+    Its methods raise ValueError for a network that takes no interventions, for an intervention that it does not have,
+    and for a source that is longer than it can read.
+    """
+
+    tokenizer: Tokenizer
+
+    @property
+    def laboratory(self) -> Passes:
+        raise NotImplementedError
+
+    def changes(self, source: str, target: str) -> tuple[Change, ...]:
+        return find_changes(source, target)
+
+    def contrast(self, source: str, target: str, other: str) -> Contrast | None:
+        both = self.tokenizer.encode_target(target), self.tokenizer.encode_target(other)
+        for row, (written, instead) in enumerate(zip(*both, strict=False)):
+            if written != instead:
+                labels = self.tokenizer.labels([written, instead])
+                return Contrast(row, written, instead, labels[0], labels[1], other)
+        return None
+
+    def logit_differences(
+        self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
+    ) -> LogitDifferences:
+        """The logit difference under each intervention, from one batch of teacher-forced passes."""
+        # Rows behind the one that is asked about have no influence on it.
+        ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
+        looked = self._pass(source, ids, interventions)
+        logs = log_softmax(looked.logits[:, contrast.row].astype(np.float64))  # (B, V)
+        written, instead = logs[:, contrast.written], logs[:, contrast.instead]
+        return LogitDifferences(written.astype(np.float32), instead.astype(np.float32))
+
+    def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
+        """The network's own text: changes that ``correct`` would leave undone because they are unsure or touch a
+        protected character are in it."""
+        if not interventions:
+            return []
+        ids = self.tokenizer.encode_source(source)
+        produced = self.laboratory.write([ids] * len(interventions), interventions)
+        return [one and self.tokenizer.decode(one.ids, source) for one in produced]
+
+    def attention_under(
+        self, source: str, target: str, head: Head, interventions: Sequence[Intervention]
+    ) -> np.ndarray:
+        looked = self._pass(source, self.tokenizer.encode_target(target), interventions)
+        return looked.attention[head.kind][:, head.layer, head.head]
+
+    def _pass(self, source: str, ids: list[int], interventions: Sequence[Intervention]) -> Pass:
+        count = len(interventions)
+        return self.laboratory.pass_over(
+            [self.tokenizer.encode_source(source)] * count, [ids] * count, interventions
+        )
+
 
 KEPT_CHARACTERS = 2_000  # in one call; the passes over more text are not kept
 
@@ -230,7 +347,7 @@ class Corrector(Mending, Intervening):
     ) -> dict[str, np.ndarray]:
         """What the pass of ``trace`` hands out under ``names``, with ``intervention`` applied, as float32 arrays.
 
-        ``model.trace.taps`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
+        ``model.trace.interventions`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
         that this network has. With ``config.norm_first`` the decoder's residual stream is the sum of all that is added to it::
 
             found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
@@ -281,3 +398,75 @@ class Corrector(Mending, Intervening):
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
             )
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
+
+
+class GrowingNetwork:
+    """A model folder with snapshots, asked for all of them. Safe to call from threads.
+
+    Raises ModelFolderError where the folder is damaged or keeps no snapshot.
+    """
+
+    def __init__(self, folder: Path):
+        self.steps = snapshot_steps(folder)
+        weights_path(folder, self.steps[0] if self.steps else 0)  # raises ModelFolderError without snapshots
+        self._snapshots: Iterable[tuple[int, Corrector]] = (
+            _graphs(folder, self.steps) if can_answer(folder) else _OneNetwork(folder, self.steps)
+        )
+        self._one_at_a_time = Lock()
+
+    def answers(self, text: str) -> tuple[Grown, ...]:
+        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none where there is no sentence
+        or it is too long."""
+        with self._one_at_a_time:
+            found = [_answer(step, corrector, text) for step, corrector in self._snapshots]
+        return tuple(each for each in found if each)
+
+
+def _answer(step: int, corrector: Corrector, text: str) -> Grown | None:
+    sentences: Sequence = corrector.correct(text).sentences
+    if not sentences or sentences[0].too_long:
+        return None
+    sentence = sentences[0]
+    return Grown(step, sentence.source, sentence.text, sentence.trace)
+
+
+def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
+    """All snapshots, each opened with the graph that they share. Most of that time is spent outside of Python, so threads share the work."""
+
+    def opened(step: int) -> tuple[int, Corrector]:
+        return step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
+
+    # Read before the threads start: two that need it at once would each make their own.
+    _, tokenizer = read_description(folder)
+    tokenizer.features()
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(opened, steps))
+
+
+class _OneNetwork:
+    """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for each of them."""
+
+    def __init__(self, folder: Path, steps: Iterable[int]):
+        from model.network.loading import load_model_folder
+
+        self._paths = {step: weights_path(folder, step) for step in steps}
+        self._network, tokenizer, found = load_model_folder(folder, min(self._paths))
+        self._corrector = Corrector(folder.name, self._network, tokenizer, found, minimum_confidence=0.0)
+        self._network.embedding.thaw()
+
+    def __iter__(self) -> Iterator[tuple[int, Corrector]]:
+        for step, path in self._paths.items():
+            assign_weights(self._network, path)
+            yield step, self._corrector
+
+
+def growing_network(folder: Path) -> GrowingNetwork:
+    """The network of a folder, kept for the next question as long as the folder's snapshots stay the same files."""
+    paths = [weights_path(folder, step) for step in snapshot_steps(folder)]
+    return _kept_network(folder, tuple((path.name, path.stat().st_mtime_ns) for path in paths))
+
+
+@lru_cache(maxsize=1)
+def _kept_network(folder: Path, snapshots: tuple[tuple[str, int], ...]) -> GrowingNetwork:
+    """``snapshots``, the names and times of the files, is not used: as a part of the key it drops a network whose files have changed."""
+    return GrowingNetwork(folder)

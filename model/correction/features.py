@@ -18,7 +18,7 @@ from model.correction.ngrams import ORDER, NGrams
 from model.correction.words import Words, touching
 from model.norm import article_of
 from model.text.changes import find_changes
-from model.text.particles import misshapen
+from model.text.hangul import misshapen
 
 LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
 ALONE = 20.0  # the lead of a phrase that has no other candidate beside it

@@ -7,19 +7,31 @@ from functools import partial
 
 from model.activations.drafting import Produced
 from model.activations.token_network import AnswersInIds
-from model.correction.candidates import Stretch, find_stretches
+from model.correction.candidates import Answer, Stretch, find_stretches, read
 from model.correction.confidence import Confidence
-from model.correction.offers import as_if_right, find_offers, with_offers
-from model.correction.proposing import changes_of, is_supported, with_probabilities
-from model.correction.reading import Answer, read
-from model.correction.second_reading import after_second_reading, made
+from model.correction.proposing import (
+    after_second_reading,
+    as_if_right,
+    changes_of,
+    find_offers,
+    is_supported,
+    made,
+    with_offers,
+    with_probabilities,
+)
 from model.stored.config import NetworkConfig
-from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
-from model.text.protected import spares_emphasis, spares_gaps, spares_outcries, spares_protected
+from model.text.protected import (
+    Passage,
+    spares_emphasis,
+    spares_gaps,
+    spares_outcries,
+    spares_protected,
+    spares_verbatim,
+    spares_words,
+    verbatim_spans,
+)
 from model.text.tokenizer import Tokenizer
-from model.text.verbatim import spares_verbatim, verbatim_spans
-from model.text.whole_words import spares_words
 
 BATCH_SENTENCES = 64
 MOST_READINGS = 4  # of a sentence, see ``second_reading``

@@ -1,13 +1,38 @@
-"""Turns the candidates that were chosen for a sentence into proposed changes, each with its probabilities."""
+"""Turns the candidates that were chosen for a sentence into proposed changes, each with its probabilities.
+
+A second reading: a corrected sentence is read again, until nothing more in it is sure.
+
+The network is less sure of a change when other mistakes stand beside it. It doubts 배개가 in a sentence with a second mistake and is
+sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, the sentence is read again
+as corrected, and what is sure now becomes a change of the typed sentence. The last reading finds nothing, therefore correcting a
+corrected sentence changes nothing. A right sentence is read once.
+
+Words that were typed in the English keyboard layout. They are offered beside the corrections of a sentence, never made.
+
+The network is given the Hangul that the keys write, so that the rest of the sentence is corrected well.
+Only the person who typed the word knows what was meant. So an offer has no probability, and it is not made at any minimum confidence.
+
+Gives the same change of the same words one confidence in a whole text: it is made at all their places or at none.
+
+Different text stands before each place, so the network may be surer at one place than at another. A reader would not understand a
+text in which 그랬담 is corrected once and left once. So each of these places gets the lowest confidence among them.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from model.activations.drafting import Produced
 from model.correction.candidates import LEAST_PROBABILITY
 from model.correction.confidence import Chosen
-from model.text.changes import Change, apply_changes, find_changes, select_changes
+from model.correction.words import Words
+from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
+from model.text.keyboard import find_in_english_layout
+from model.text.protected import Passage
+from model.text.tokenizer import Span
 
 # What the network's probability of a change should be at least if the change removes letters or words.
 PROBABILITY_OF_LOSS = 0.75
@@ -108,3 +133,209 @@ def _loses(change: Change) -> bool:
     typed, written = ("".join(filter(str.isalnum, text)) for text in (change.wrong, change.right))
     divided = " " in change.wrong.strip() and change.wrong.split() != change.right.split()
     return len(written) < len(typed) or (divided and typed != written)
+
+
+def made(changes: Iterable[Change], minimum: float) -> list[Change]:
+    """The changes that are sure enough. Their offsets in the target stay those of the text with all ``changes``."""
+    return [change for change in changes if change.confidence >= minimum]
+
+
+def after_second_reading(
+    source: str, first: Sequence[Change], second: Sequence[Change], minimum: float
+) -> tuple[Change, ...]:
+    """The changes of ``source`` after both readings: ``first`` of it, ``second`` of the text with what ``first`` is sure of.
+
+    What the second reading is not sure of is left out; what the first was unsure of stays a proposal.
+    """
+    sure = made(first, minimum)
+    once = apply_changes(source, sure)
+    again = made(second, minimum)
+    twice = find_changes(source, apply_changes(once, again))
+    before = {(change.source_start, change.source_end, change.right): change for change in sure}
+    known = [
+        replace(before[key], target_start=change.target_start, target_end=change.target_end)
+        if (key := (change.source_start, change.source_end, change.right)) in before
+        else _weighed(change, sure, in_order(again))
+        for change in twice
+    ]
+    unsure = [
+        change
+        for change in first
+        if change.confidence < minimum and not any(_meet(change, each) for each in known)
+    ]
+    return in_order([*known, *unsure])
+
+
+def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
+    """A change of both readings. Its confidence is the lowest of what it is made of, its probabilities those of the second reading."""
+    mine = [each for each in first if _meet(change, each)]
+    others = [
+        each
+        for each in second
+        if each.target_start <= change.target_end and change.target_start <= each.target_end
+    ]
+    # Where a syllable stands twice, the change of both readings may begin at the other one and touch none of its parts.
+    parts = [*mine, *others] or [*first, *second]
+    least = min(parts, key=lambda each: each.confidence)
+    last = min(others or parts, key=lambda each: each.confidence)
+    return replace(
+        change,
+        fix_probability=last.fix_probability,
+        keep_probability=last.keep_probability,
+        known_confidence=least.confidence,
+        instead_of=last.instead_of,
+    )
+
+
+def _meet(one: Change, other: Change) -> bool:
+    """Whether two changes of one source touch."""
+    return one.source_start <= other.source_end and other.source_start <= one.source_end
+
+
+LEAST_COUNT = {2: 5}  # how often a word of so many syllables should stand in the training sentences
+LEAST_COUNT_LONGER = 2
+
+
+def find_offers(part: Passage, words: Words) -> tuple[Change, ...]:
+    """The words of a sentence that may have been typed in the English layout."""
+    return find_in_english_layout(part.text, part.verbatim, lambda word: _is_known(word, words))
+
+
+def _is_known(word: str, words: Words) -> bool:
+    least = LEAST_COUNT.get(len(word), LEAST_COUNT_LONGER)
+    return words.known([word]).whole >= math.log1p(least)
+
+
+def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
+    """The sentence with all offers accepted, as the network is to read it."""
+    if not offers:
+        return part
+    verbatim = []
+    for start, end in part.verbatim:
+        drift = _drift(each for each in offers if each.source_end <= start)
+        verbatim.append(Span(start + drift, end + drift))
+    return Passage.of(apply_changes(part.text, offers), verbatim)
+
+
+def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
+    """``changes``, found in the sentence ``as_if_right``, moved to their places in the sentence as typed, together with the offers.
+
+    A change that touches an offer is left out: it would make no sense if the offer is declined.
+    """
+    rest = [change for change in changes if not any(_touches_offers(change, offer) for offer in offers)]
+    moved = [
+        change.moved(-_drift(each for each in offers if each.target_end <= change.source_start), 0)
+        for change in rest
+    ]
+    return in_order([*moved, *offers])
+
+
+def _touches_offers(change: Change, offer: Change) -> bool:
+    """Whether a change touches what an offer wrote. Both places are counted in the sentence ``as_if_right``."""
+    return change.source_start <= offer.target_end and offer.target_start <= change.source_end
+
+
+def _drift(offers: Iterable[Change]) -> int:
+    return sum(len(offer.right) - len(offer.wrong) for offer in offers)
+
+
+_BEGINNING = ""  # stands for the word before the first one of a sentence
+
+
+class _Word(NamedTuple):
+    said: str  # its letters and digits, without punctuation
+    start: int  # in the whole text
+    end: int
+
+
+class _Place(NamedTuple):
+    """What two changes have in common if they count as the same change of the same words."""
+
+    said: tuple[str, ...]  # the word before, then the words that the change touches
+    offset: int  # from the beginning of the first touched word to the change, in characters
+    wrong: str
+    right: str
+
+
+def agreeing(
+    source: str, spans: Sequence[Span], proposed: Sequence[tuple[Change, ...]]
+) -> list[tuple[Change, ...]]:
+    """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same change of the same words.
+
+    ``spans`` say where the sentences stand. Words count as the same only behind the same word. Their change gets the lowest confidence
+    that it has at any place where these words stand. If one of the places lacks the change, it gets 0.
+
+    >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
+    >>> unsure = replace(change, known_confidence=0.3)
+    >>> found = agreeing("집에 갓다. 집에 갓다.", [Span(0, 6), Span(7, 13)], [(change.moved(1, 1),), (unsure.moved(1, 1),)])
+    >>> [each.confidence for (each,) in found]
+    [0.3, 0.3]
+    """
+    if not any(proposed):
+        return list(proposed)
+    sentences = [list(_words(source, span)) for span in spans]
+    said = Counter(pair for words in sentences for pair in _pairs(words))
+    if max(said.values(), default=0) < 2:
+        return list(proposed)
+    places = [
+        [_place(words, change.moved(span.start, 0)) for change in changes]
+        for span, words, changes in zip(spans, sentences, proposed, strict=True)
+    ]
+    sure: dict[_Place, list[float]] = {}
+    for mine, changes in zip(places, proposed, strict=True):
+        for place, change in zip(mine, changes, strict=True):
+            if place is not None and change.is_weighed:
+                sure.setdefault(place, []).append(change.confidence)
+    least = {
+        place: min(found) if len(found) == count else 0.0
+        for place, found in sure.items()
+        if (count := _count(place.said, said, sentences)) > 1
+    }
+    return [
+        tuple(
+            replace(change, known_confidence=least[place]) if place in least and change.is_weighed else change
+            for place, change in zip(mine, changes, strict=True)
+        )
+        for mine, changes in zip(places, proposed, strict=True)
+    ]
+
+
+def _words(source: str, span: Span) -> Iterator[_Word]:
+    start = None
+    for place in range(span.start, span.end + 1):
+        if place < span.end and source[place].isalnum():
+            start = place if start is None else start
+        elif start is not None:
+            yield _Word(source[start:place], start, place)
+            start = None
+
+
+def _pairs(words: Sequence[_Word]) -> Iterator[tuple[str, str]]:
+    return pairwise((_BEGINNING, *(word.said for word in words)))
+
+
+def _place(words: Sequence[_Word], change: Change) -> _Place | None:
+    touched = [
+        i
+        for i, word in enumerate(words)
+        if word.start <= change.source_end and change.source_start <= word.end
+    ]
+    if not touched:
+        return None
+    before = words[touched[0] - 1].said if touched[0] else _BEGINNING
+    said = (before, *(words[i].said for i in touched))
+    return _Place(said, change.source_start - words[touched[0]].start, change.wrong, change.right)
+
+
+def _count(said: tuple[str, ...], pairs: Counter, sentences: Sequence[Sequence[_Word]]) -> int:
+    """How often these words follow one another in the text."""
+    # Words cannot follow one another more often than two of them do. For two words this is already the count.
+    fewest = min(pairs[pair] for pair in pairwise(said))
+    if fewest < 2 or len(said) == 2:
+        return fewest
+    lines = [(_BEGINNING, *(word.said for word in words)) for words in sentences]
+    return sum(
+        line[first : first + len(said)] == said
+        for line in lines
+        for first in range(len(line) - len(said) + 1)
+    )

@@ -23,9 +23,7 @@ from model.graph.sessions import GraphHalf, GraphReading, given_arrays, open_hal
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import END_ID, Tokenizer, pad
-from model.trace.interventions import Intervention
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
+from model.trace.interventions import Intervention, OutputWeights, Projections
 
 REMEMBERED = 4  # encodings of the sentences answered last
 

@@ -23,9 +23,7 @@ from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
 from model.network.passes import IDS, Halves, KerasReading, LateGraphs, compile_halves
 from model.text.tokenizer import END_ID, START_ID, pad
-from model.trace.interventions import Intervention
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
+from model.trace.interventions import Intervention, OutputWeights, Projections
 
 FEW = 4  # sentences that are quicker one by one than padded together
 
@@ -107,7 +105,7 @@ class CompiledNetwork:
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """The arrays ``names`` of a pass over one sentence; ``model.trace.taps`` has their shapes, here without B. ``padding``: as for
+        """The arrays ``names`` of a pass over one sentence; ``model.trace.interventions`` has their shapes, here without B. ``padding``: as for
         ``project``; it is ignored with an intervention.
 
         Raises ValueError for names that the network does not have, and for an ``intervention`` that it does not take.

@@ -20,9 +20,7 @@ from model.network.altered import KerasHalves
 from model.network.passes import IDS, LateGraphs
 from model.network.transformer import decoder_scopes, walk
 from model.text.tokenizer import END_ID, START_ID, pad
-from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Slopes, Zeroed
-from model.trace.taps import Found
+from model.trace.interventions import Found, Intervention, Slopes, Zeroed
 
 _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
 

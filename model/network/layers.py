@@ -10,7 +10,7 @@ from keras import ops
 from model.activations.replacements import AlteredAttention
 from model.activations.sublayers import positional_encoding
 from model.stored.config import ATTENTION_PATHS, TransformerConfig
-from model.trace.patches import ATTENTIONS
+from model.trace.interventions import ATTENTIONS
 
 # Keras takes a softmax over a single key for a mistake. The first row of a decoder has no other key.
 warnings.filterwarnings(

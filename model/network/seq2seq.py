@@ -18,7 +18,7 @@ from keras import ops
 from model.network.layers import TokenEmbedding, scaled_dot_product_attention
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import PAD_ID
-from model.trace.taps import Found
+from model.trace.interventions import Found
 
 
 class RecurrentMemory(NamedTuple):

@@ -1,7 +1,7 @@
 """``walk``: the one function that goes through a stack of blocks. Every pass uses it.
 
 Encoding, decoding, step-by-step decoding, projections, interventions and gradients are all this walk with other arguments. ``taps``
-names what it shall hand out (``model/trace/taps.py`` lists the names and shapes). ``altered`` holds what an intervention changes.
+names what it shall hand out (``model/trace/interventions.py`` lists the names and shapes). ``altered`` holds what an intervention changes.
 No layer stores anything. A pass without taps and without interventions compiles to a graph that has neither. In step-by-step
 decoding self-attention looks at the cache, and its keys and values become the next cache.
 
@@ -36,7 +36,7 @@ from model.network.layers import (
 )
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import PAD_ID
-from model.trace.taps import Found, tap
+from model.trace.interventions import Found, tap
 from model.trace.trace import ATTENTION_KINDS
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from os.path import commonprefix
 
-from model.norm.kinds import Kind, Misspelling, kinds, rows
-from model.norm.matching import stands_at
+from model.norm.kinds import Kind, Misspelling, kinds, rows, stands_at
 
 BESIDE = 24  # characters on each side that are looked at
 _KNOWS_HELD_OUT: ContextVar[bool] = ContextVar("knows_held_out", default=True)

@@ -6,13 +6,13 @@ The paths of weights that belong to attention. A model folder keeps weights unde
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
-from model.trace.taps import TAPS
+from model.trace.interventions import TAPS
 from model.trace.trace import ATTENTION_KINDS
 
 # What a network may do besides correcting and showing its attention. Each question of the engine, each method of
 # ``model.analysis`` and each view names the one that it needs.
 PROJECTIONS = "projections"  # queries, keys and values
-TAPPED = "taps"  # those arrays of ``model.trace.taps`` that the config's ``taps`` names
+TAPPED = "taps"  # those arrays of ``model.trace.interventions`` that the config's ``taps`` names
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
 GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over ids and ``slopes``
 MIXING = "mixing"  # ``insides`` and ``zeroed`` of that laboratory

@@ -15,7 +15,7 @@ import numpy as np
 from model.analysis.statistics import Tally
 from model.stored.folder import write_atomically
 from model.survey.answer_sums import ANSWER
-from model.trace.patches import ATTENTIONS, Node, every_node
+from model.trace.interventions import ATTENTIONS, Node, every_node
 
 ANSWERS_FILE = "answers.json"
 _DIGITS = 4

@@ -37,9 +37,7 @@ from model.correction.answers import Network
 from model.survey.survey_sums import ANY_KIND, Sums
 from model.text import hangul
 from model.text.changes import Change, find_changes
-from model.trace.interventions import Intervention
-from model.trace.odds import Contrast
-from model.trace.patches import Node
+from model.trace.interventions import Contrast, Intervention, Node
 from model.trace.trace import AttentionTrace
 
 ANSWER = "answer"

@@ -16,7 +16,7 @@ from model.survey.answer_sums import WRITING, WROTE
 from model.survey.head_survey import HEADS_FILE, HeadSurvey
 from model.survey.survey import Survey
 from model.survey.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
-from model.trace.patches import Node
+from model.trace.interventions import Node
 
 TABLE = "heads.csv"
 

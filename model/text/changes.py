@@ -22,7 +22,7 @@ class Change:
     ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its files. With it a
     change may be proposed that is not the network's own choice. Then ``instead_of`` is what the network wrote there.
 
-    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.english_layout``). No network judged
+    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.keyboard``). No network judged
     it, so it has no confidence, and it is made only where a person accepts it.
 
     >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence

@@ -2,9 +2,26 @@
 
 Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the
 standard's but that of ordinary keyboards: a quarter and three quarters of a key to the right of the top row.
+
+The two-set (두벌식) input method: from syllables to the keys that write them, and from keys to what appears.
+
+Source: KS X 5002 for the keys. What becomes of a consonant is known only from the next key: after 가 a ㄱ is a final
+(각) until a vowel follows, which takes it away as its own initial (가가). So a key that is struck too early, too
+late or twice does not change one letter but how the letters around it are joined.
+
+Finds words that were typed while the keyboard was in its English layout: dkssud for 안녕.
+
+The same keys write both, by KS X 5002 and the QWERTY layout. The keys alone do not tell which was meant, so such a word is only
+offered, and only if its keys write whole syllables that make a known word.
 """
 
-from functools import cache
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+
+from model.text.changes import Change
+from model.text.hangul import FINALS, INITIALS, compose, decompose, is_syllable
+from model.text.tokenizer import Span
 
 ROWS = (  # (the row's jamo from left to right, how many keys the row is shifted to the right)
     ("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔ", 0.0),
@@ -64,3 +81,147 @@ def neighbours(jamo: str) -> tuple[str, ...]:
     astray = [other + second for other in _side_by_side(first)]
     astray += [first + other for other in _side_by_side(second)]
     return tuple(JOINED[strokes] for strokes in astray if strokes in JOINED)
+
+
+# Ends the syllable that is being put together, as an arrow key, a click or a moment's wait does. It writes nothing.
+PAUSE = "\x1f"
+
+
+@lru_cache(maxsize=16384)
+def strokes_of(syllable: str) -> tuple[str, str, str]:
+    """The keys of a syllable's initial, medial and final, one jamo a key: 왔 is ㅇ, ㅗㅏ and ㅆ.
+
+    >>> strokes_of("닭")
+    ('ㄷ', 'ㅏ', 'ㄹㄱ')
+    """
+    initial, medial, final = decompose(syllable)
+    return initial, STROKES.get(medial, medial), STROKES.get(final, final)
+
+
+def spell(word: str) -> str:
+    """The keys that write a word of syllables, one after the other.
+
+    >>> spell("학교에")
+    'ㅎㅏㄱㄱㅛㅇㅔ'
+    """
+    return "".join("".join(strokes_of(syllable)) for syllable in word)
+
+
+def compose_strokes(strokes: str) -> str:
+    """What a two-set input method writes for these keys, one jamo a key; anything but a jamo is left out.
+
+    >>> compose_strokes("ㅎㅏㄱㄱㅛㄱㅇㅔ")
+    '학굑에'
+    >>> compose_strokes("ㅂㅓㅅㅡㅔㅇ")
+    '버스ㅔㅇ'
+    """
+    written: list[str] = [""]  # the last one is still being put together
+    for stroke in strokes:
+        if not "ㄱ" <= stroke <= "ㅣ":
+            written.append("")
+        else:
+            written[-1:] = (
+                _with_vowel(written[-1], stroke) if is_vowel(stroke) else _with_consonant(written[-1], stroke)
+            )
+    return "".join(written)
+
+
+@lru_cache(maxsize=65536)
+def _with_consonant(current: str, key: str) -> tuple[str, ...]:
+    """The unfinished syllable and what follows it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값 ㄱ."""
+    if is_syllable(current):
+        initial, medial, final = decompose(current)
+        longer = JOINED.get(final + key) if final else key
+        if longer is not None and longer in FINALS:
+            return (compose(initial, medial, longer),)
+    return current, key
+
+
+@lru_cache(maxsize=65536)
+def _with_vowel(current: str, key: str) -> tuple[str, ...]:
+    """The unfinished syllable and what follows it after a vowel: 각 and ㅏ are 가 가, 고 and ㅏ are 과."""
+    if is_syllable(current):
+        initial, medial, final = decompose(current)
+        if final:
+            *kept, moved = tuple(STROKES.get(final, final))
+            return compose(initial, medial, "".join(kept)), compose(moved, key)
+        if longer := JOINED.get(medial + key):
+            return (compose(initial, longer),)
+    elif current in tuple(INITIALS):
+        return (compose(current, key),)
+    elif current and (longer := JOINED.get(current + key)):
+        return (longer,)
+    return current, key
+
+
+LEAST_SYLLABLES = 2  # one syllable is too often an English word: go, so, to, for
+
+_LETTERS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_LOWER = {
+    letter: jamo
+    for letters, (row, _) in zip(_LETTERS, ROWS, strict=True)
+    for letter, jamo in zip(letters, row, strict=True)
+}
+# A capital letter counts only where the shift key writes another jamo: nobody writes Dkssud.
+_JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
+
+# A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a contraction.
+_WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
+
+# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. There are few,
+# because their letters have to lie on the left and on the right half of the keyboard by turns.
+_LATIN_WORDS = frozenset(
+    "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth rudi shelf soso thrown togo "
+    "work".split()
+)
+
+
+def hangul_of(word: str) -> str | None:
+    """The syllables that the keys of ``word`` write in the two-set layout; None where they write anything else.
+
+    >>> hangul_of("dkssudgktpdy")
+    '안녕하세요'
+    >>> hangul_of("hello") is None
+    True
+    """
+    if not word or any(letter not in _JAMO for letter in word):
+        return None
+    written = compose_strokes("".join(_JAMO[letter] for letter in word))
+    return written if all(map(is_syllable, written)) else None
+
+
+def find_in_english_layout(
+    text: str, verbatim: Iterable[Span], knows: Callable[[str], bool]
+) -> tuple[Change, ...]:
+    """Words of Latin letters that may be meant as Hangul, each as a change to the Hangul that its keys write.
+
+    The changes are those between ``text`` and the text with all of them made.
+    ``verbatim``: spans of the text that are no prose, such as addresses. ``knows`` says whether a word of Hangul is known.
+
+    >>> [(c.wrong, c.right) for c in find_in_english_layout("지금 rkrh 있어, ok?", (), {"가고"}.__contains__)]
+    [('rkrh', '가고')]
+    """
+    changes, drift = [], 0
+    for start, end, hangul in _words(text, tuple(verbatim)):
+        if knows(hangul):
+            first = start + drift
+            drift += len(hangul) - (end - start)
+            changes.append(
+                Change(
+                    start, end, first, first + len(hangul), text[start:end], hangul, is_english_layout=True
+                )
+            )
+    return tuple(changes)
+
+
+def _words(text: str, verbatim: tuple[Span, ...]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, Hangul) of the words that could have been meant as Hangul."""
+    for found in _WORD.finditer(text):
+        word, (start, end) = found.group(), found.span()
+        if word.isupper() or word.casefold() in _LATIN_WORDS:
+            continue
+        if any(start < last and first < end for first, last in verbatim):
+            continue
+        hangul = hangul_of(word)
+        if hangul is not None and len(hangul) >= LEAST_SYLLABLES:
+            yield start, end, hangul

@@ -1,12 +1,37 @@
 """What no correction may touch: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ).
 
 A change that would lose, alter or invent one of them is not proposed.
+
+Finds what stays exactly as it was typed: addresses, paths, code, tags, drawn-out vowels.
+
+The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. Prose
+between the spans is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, because only the tags are spans.
+
+Anchors: marks, digits and other characters that a correction has to copy, in order.
+
+Some marks were rare in training. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
+differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
+because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
+passage between them is read again by itself (``passages_beside``).
+
+Refuses changes that lose a word or add one. A correction may only write the same words in another way.
+
+The network's confidence is no help here: when a word is said twenty times it drops nine of them at a probability of 0.999. The only
+word that may go is one that was typed twice by mistake.
 """
 
 import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
 
 from model.text import hangul
 from model.text.changes import Change, apply_changes
+from model.text.hangul import INITIALS, compose, is_hangul
+from model.text.tokenizer import Span, clipped
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
@@ -100,3 +125,288 @@ def outcries(text: str) -> list[tuple[int, int]]:
 
 def _outcry_texts(text: str) -> list[str]:
     return [text[start:end] for start, end in outcries(text)]
+
+
+# \w holds Hangul; a bound, since names are short and a search may begin at each letter
+_NAME = r"[\w.-]{1,64}"
+_START = r"(?<![\w.-])"
+_QUOTED = r"""(?: "[^"\n]*" | '[^'\n]*' )"""
+
+# The last vowel of what is said, written once more. Elsewhere than at the end it might be a particle (카페에, 나의).
+_DRAWN_OUT = "|".join(
+    f"(?<=[{''.join(compose(initial, vowel) for initial in INITIALS for vowel in same)}]){long}+"
+    for same, long in (
+        ("ㅏㅑㅘ", "아"),
+        ("ㅐ", "애"),
+        ("ㅓㅕㅝ", "어"),
+        ("ㅔ", "에"),
+        ("ㅗㅛ", "오"),
+        ("ㅜㅠ", "우"),
+        ("ㅣ", "이"),
+    )
+)
+
+# Each alternative is one kind of span. A span may hold Hangul, which is why the network would change it.
+_VERBATIM = re.compile(
+    rf"""
+      ```.*?(?:```|\Z)                                    # code between fences, over several lines
+    | `[^`\n]+`                                           # code in a line
+    | </?[A-Za-z][^<>\n]*>                                # tags: <b>, </a>, <img alt="…">
+    | \]\([^()\s]+\)                                      # where a link leads: [알림](https://…)
+    | \{{\{{[^{{}}\n]*\}}\}} | [$%]\{{[^{{}}\n]*\}}       # places to be filled in: {{{{이름}}}}, ${{이름}}
+    | \{{\s*{_QUOTED}\s*:[^{{}}]*\}}                      # JSON: {{"할일": 1}}
+    | \[\s*{_QUOTED}\s*(?:,[^\[\]\n]*)?\]                 # ["가", "나"]
+    | {_QUOTED}\s*:\s*(?:{_QUOTED}|[-\d.]+|true|false|null|[\[{{])  # a line of JSON
+    | {_START}{_NAME}\s?={{1,2}}\s?{_QUOTED}              # 이름 = "민수"
+    | {_START}[^\W\d]{_NAME}\(\s*{_QUOTED}\s*(?:,[^()\n]*)?\)      # print("안녕"), 목록.append('할일')
+    | {_START}[^\W\d][\w.]{{0,63}}\.[A-Za-z_]\w{{0,63}}\([^()\n]*\)  # 목록.sort(키)
+    | ^[ ]*\$[ ][^\n]+                                     # a command: $ mkdir 할일
+    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # a line of code
+    | ^[ ]*(?:import|from)[ ]\S+(?:[ ](?:as|import)[ ]\S+)?[ ]*$
+    | \b(?:id|pw|아이디|비밀번호|비번|암호)[ ]?[:=][ ]?\S+      # id: 꿈꾸는나무
+    | {_START}{_NAME}\s?={{1,2}}\s?(?:True|False|None|true|false|null|[-\d.]+)\b  # 완료 = True
+    | \b(?:SELECT|INSERT|UPDATE|DELETE)\b[^\n;]{{1,200}}?\b(?:FROM|INTO|SET|WHERE)\b[^\n;]*;?  # SQL
+    | (?:https?|ftp|file)://[^\s<>"'“”‘’]+ | www\.[^\s<>"'“”‘’]+
+    | {_START}[\w.+-]{{1,64}}@{_NAME}\.{_NAME}            # mail
+    | (?<!\w)[@\#]\w(?:{_NAME}(?<!\.))?                   # mentions and hashtags
+    | {_START}{_NAME}\.(?:한국|닷컴|닷넷|com|net|org|kr|io|dev)(?![A-Za-z])(?:/[^\s<>"'“”‘’]*)?
+    | (?<!\w)(?:[A-Za-z]:)?(?:\\[\w.()~-]+)+\\?           # C:\사용자\바탕화면
+    | (?<![\w/.])(?:~|\.{{1,2}})?(?:/{_NAME}){{2,}}/?     # /home/민수/숙제
+    | (?<![\w.()-])[\w.()-]{{0,64}}[\w)]\.[A-Za-z][A-Za-z\d]{{1,4}}(?![\w.])  # 과제_최종(2).hwp
+    | (?<!\w)[^\W_]\w{{0,63}}_\w{{0,63}}[^\W_]            # 최종_보고서
+    | (?<!\S)[A-Za-z가-힣]{{1,64}}\d+[!@\#$%^&*]+(?!\S)  # passwords: 안녕하세요123!
+    | (?:{_DRAWN_OUT}) (?=\s*(?:[.,!?~…ㅋㅎㅠㅜ^]|\Z|\n))     # 감사합니다아, 그래애?
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+
+
+def verbatim_spans(text: str) -> tuple[Span, ...]:
+    """Where the spans stand, in order and apart from each other.
+
+    >>> [text[a:b] for text in ["#오늘의운동 했어요, 과제_최종.hwp 를 보냄"] for a, b in verbatim_spans(text)]
+    ['#오늘의운동', '과제_최종.hwp']
+    """
+    return tuple(Span(*found.span()) for found in _VERBATIM.finditer(text))
+
+
+def spares_verbatim(change: Change, spans: Iterable[Span]) -> bool:
+    """Whether a change touches none of the spans, and does not only move the spaces at their ends."""
+    return not any(
+        change.source_start < end
+        and start < change.source_end
+        or start < change.source_start < end
+        or (change.moves_spaces and change.source_start <= end and start <= change.source_end)
+        for start, end in spans
+    )
+
+
+_LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
+
+
+class Passage(NamedTuple):
+    """A stretch of a sentence that the network reads by itself, without white space at its ends.
+
+    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not overlap. ``verbatim`` are the spans that are no
+    prose; each lies within an anchor. Both count from the start of ``text``.
+    """
+
+    start: int
+    text: str
+    anchors: tuple[Span, ...] = ()
+    verbatim: tuple[Span, ...] = ()
+
+    @classmethod
+    def of(cls, sentence: str, verbatim: Iterable[Span] = ()) -> "Passage":
+        """A whole sentence with all its anchors.
+
+        >>> Passage.of("* 지각 3회 ㅠㅠ").anchors
+        (Span(start=0, end=1), Span(start=5, end=6), Span(start=8, end=10))
+        """
+        verbatim = tuple(verbatim)
+        return cls(0, sentence, tuple(_anchors(sentence, verbatim)), verbatim)
+
+    @property
+    def has_prose(self) -> bool:
+        """Whether there is Hangul outside the spans that are no prose."""
+        inside = {i for span in self.verbatim for i in range(*span)}
+        return any(is_hangul(c) for i, c in enumerate(self.text) if i not in inside)
+
+    def cut(self, start: int, end: int) -> "Passage":
+        """What stands from ``start`` to ``end``, but for the white space at its ends."""
+        text = self.text[start:end]
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        anchors, verbatim = (clipped(spans, start, end) for spans in (self.anchors, self.verbatim))
+        return Passage(self.start + start, self.text[start:end], anchors, verbatim)
+
+
+def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
+    """The spans that are no prose, laughing and weeping, and all other runs of protected characters."""
+    copied = [False] * len(text)
+    for start, end in (*verbatim, *outcries(text)):
+        copied[start:end] = [True] * (end - start)
+    kinds = [2 if mine else int(is_protected(c)) for mine, c in zip(copied, text, strict=True)]
+    start = 0
+    for i in range(1, len(text) + 1):
+        if i == len(text) or kinds[i] != kinds[start]:
+            if kinds[start]:
+                yield Span(start, i)
+            start = i
+
+
+def lost_anchors(passage: Passage, target: str) -> list[Span]:
+    """The anchors of a passage that ``target`` does not copy at their place, in order. If none is lost, but the target has
+    more protected characters than the source: all of them.
+    """
+    if not passage.anchors:
+        return []
+    places = _copied(passage.text, target)
+    lost = [
+        anchor
+        for anchor in passage.anchors
+        if not _is_copied(anchor, places)
+        or not all(
+            _has_same_spaces(span, passage.text, target, places)
+            for span in passage.verbatim
+            if anchor.start <= span.start and span.end <= anchor.end
+        )
+    ]
+    invented = sum(map(is_protected, target)) > sum(map(is_protected, passage.text))
+    return list(passage.anchors) if invented and not lost else lost
+
+
+def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
+    """Whether all characters of an anchor stand side by side in the target."""
+    first = places.get(anchor.start)
+    return first is not None and all(places.get(i) == first + i - anchor.start for i in range(*anchor))
+
+
+def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int]) -> bool:
+    """Whether a copied span has white space before it, and after it, in the target just where it has in the source."""
+    start, end = places[span.start], places[span.end - 1] + 1
+    return all(
+        one[-1:].isspace() == other[-1:].isspace()
+        for one, other in (
+            (source[: span.start], target[:start]),
+            (source[span.end :][:1], target[end:][:1]),
+        )
+    )
+
+
+def _copied(source: str, target: str) -> dict[int, int]:
+    """Where each character of the source stands in the target, if it is there, by the fewest edits (Levenshtein 1966)."""
+    return {
+        block.src_start + i: block.dest_start + i
+        for block in Levenshtein.opcodes(source, target)
+        if block.tag == "equal"
+        for i in range(block.src_end - block.src_start)
+    }
+
+
+def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
+    """What stands before, between and after these anchors of a passage. Only stretches that hold prose."""
+    starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(passage.text)]
+    starts = [start + _particle(passage.text, start) for start in starts]
+    passages = [passage.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
+    return [each for each in passages if each.has_prose]
+
+
+def _particle(text: str, start: int) -> int:
+    """How many characters to skip: 1 for a lone particle behind a closing bracket, as 를 in {두 쪽}를, which is too little to read;
+    else 0.
+    """
+    return int(text[:start][-1:] in CLOSING and _LONE_SYLLABLE.match(text, start) is not None)
+
+
+LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
+# A word that is joined to the one before needs more than this: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
+LEAST_ALIKE_JOINED = 0.5
+MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
+
+_WORD = re.compile(r"\S+")
+
+
+def spares_words(change: Change, source: str) -> bool:
+    """Whether each word of ``source`` that the change covers is still there, written in whatever way, and no other has come.
+
+    >>> spares_words(Change(3, 3, 3, 6, "", "마지막"), "그 일")
+    False
+    """
+    if not _has_hangul(change.wrong) and not _has_hangul(change.right):
+        return True
+    if _syllables(change.right) - _syllables(change.wrong) > MOST_NEW:
+        return False
+    covered = _covered_words(change, source)
+    if not _has_hangul(change.right):
+        return not covered or (len(covered) == 1 and _is_doubled(covered[0], source))
+    if not _has_hangul(change.wrong):
+        return _is_beside_letters(change, source)
+    kept = _kept_jamo(change)
+    shares = {word: _share_kept(word, change.source_start, change.wrong, kept) for word in covered}
+    if _joins(change) and any(share <= LEAST_ALIKE_JOINED for share in shares.values()):
+        return False
+    gone = [word for word, share in shares.items() if share < LEAST_ALIKE]
+    # One word may give way to another one (저희 나라 → 우리나라), but not to a shorter text.
+    return not gone or (len(gone) == 1 and _syllables(change.right) >= _syllables(change.wrong))
+
+
+def _joins(change: Change) -> bool:
+    """Whether what the change writes is joined to the word before, which the source set apart."""
+    return change.wrong[:1].isspace() and not change.right[:1].isspace()
+
+
+def _has_hangul(text: str) -> bool:
+    return any(map(is_hangul, text))
+
+
+def _syllables(text: str) -> int:
+    return sum(map(is_hangul, text))
+
+
+def _covered_words(change: Change, source: str) -> list[Span]:
+    """The words of Hangul that the change covers from their beginning to their end."""
+    start, end = change.source_start, change.source_end
+    # Beside a letter the change covers only a part of the word at that edge.
+    begins_whole, ends_whole = (
+        not source[max(start - 1, 0) : start].isalnum(),
+        not source[end : end + 1].isalnum(),
+    )
+    words = (
+        Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())
+    )
+    return [each for each in words if (each.start > start or begins_whole) and (each.end < end or ends_whole)]
+
+
+def _kept_jamo(change: Change) -> list[bool]:
+    """For each jamo of ``wrong`` whether it stands in ``right``, too, in this order."""
+    wrong, right = (unicodedata.normalize("NFD", text) for text in (change.wrong, change.right))
+    kept = [False] * len(wrong)
+    for block in Levenshtein.opcodes(wrong, right):
+        if block.tag == "equal":
+            kept[block.src_start : block.src_end] = [True] * (block.src_end - block.src_start)
+    return kept
+
+
+def _share_kept(word: Span, start: int, wrong: str, kept: list[bool]) -> float:
+    """Which share of the jamo of a word is kept; ``wrong`` begins at ``start`` of the source."""
+    first, last = (
+        len(unicodedata.normalize("NFD", wrong[: place - start])) for place in (word.start, word.end)
+    )
+    return sum(kept[first:last]) / (last - first)
+
+
+def _is_doubled(word: Span, source: str) -> bool:
+    """Whether the word stands there exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
+    them twice on purpose.)
+    """
+    words, said = _WORD.findall(source), source[word.start : word.end]
+    runs = (len(list(same)) for text, same in groupby(words) if text == said)
+    return max(runs, default=0) == 2 < len(words)
+
+
+def _is_beside_letters(change: Change, source: str) -> bool:
+    """Whether the inserted text belongs to a word that is already there."""
+    before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
+    joins_before = is_hangul(before) and not change.right[0].isspace()
+    joins_after = is_hangul(after) and not change.right[-1].isspace()
+    return joins_before or joins_after

@@ -4,10 +4,51 @@ An intervention is an argument of a pass (``Laboratory.pass_over``), never a sta
 ``model/activations/replacements.py`` turns it into arrays.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
+
+What a pass can hand out, by name: attention, queries, keys, values, sub-layer outputs, the residual stream.
+
+B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Arrays of a single sentence have no B. A
+sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
+feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
+
+query, key, value: projected and split into heads. They are handed out before an intervention zeroes any value.
+heads: weights times values, or what an intervention puts there, before the output projection. Multiplied by a head's
+    rows of the output kernel (D/H, D), it is what this head writes; the output bias belongs to no head.
+embedding: token embeddings times sqrt(D), without positions.
+output: what each sub-layer adds to the residual stream, its biases included.
+residual: the stream before the first sub-layer, which is embedding + position, then the stream after each sub-layer.
+
+With ``norm_first`` each sub-layer reads a normalised copy of the stream and adds to the stream itself, which therefore is
+an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021)::
+
+    residual[:, n] = residual[:, 0] + output[:, :n].sum(axis=1)
+    memory, logits = encoder_norm(encoder_residual[:, -1]), output_layer(decoder_norm(decoder_residual[:, -1]))
+
+Without it each sum is normalised at once, and nothing follows the last one: ``residual[:, n + 1] = norm(residual[:, n] +
+output[:, n])``. All of it holds for passes as they are used; in training, dropout falls on residual[:, 0] and on each
+output before it is added.
+
+``Node`` and ``Patch``: the parts of a network that can be replaced, and what is put in their place.
+
+L layers, H heads, Q positions, D d_model.
+
+``Contrast``, two tokens that could stand in one row, and ``LogitDifferences``, how much likelier the one is.
+
+B interventions. Probabilities are natural logarithms.
+
+What the end of a network writes with: the weights between its residual streams and its logits.
+
+L layers, H heads, D d_model, V vocabulary.
+
+What attention is computed from: queries, keys and values of every layer and head, as NumPy arrays.
+
+The results of the laboratory's passes: NumPy arrays with a documented shape each.
+
+L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any, NamedTuple, SupportsIndex
@@ -110,3 +151,337 @@ def _whole(name: str, value: SupportsIndex) -> int:
         return int(index(value))
     except TypeError:
         raise ValueError(f"{name} should count in whole numbers, received {value!r}") from None
+
+
+TAPS = {
+    "encoder_attention": "(B, L, H, S, S)",
+    "decoder_attention": "(B, L, H, T, T)",
+    "cross_attention": "(B, L, H, T, S)",
+    "encoder_query": "(B, L, H, S, D/H)",
+    "encoder_key": "(B, L, H, S, D/H)",
+    "encoder_value": "(B, L, H, S, D/H)",
+    "encoder_heads": "(B, L, H, S, D/H)",
+    "decoder_query": "(B, L, H, T, D/H)",
+    "decoder_key": "(B, L, H, T, D/H)",
+    "decoder_value": "(B, L, H, T, D/H)",
+    "decoder_heads": "(B, L, H, T, D/H)",
+    "cross_query": "(B, L, H, T, D/H)",
+    "cross_key": "(B, L, H, S, D/H)",
+    "cross_value": "(B, L, H, S, D/H)",
+    "cross_heads": "(B, L, H, T, D/H)",
+    "encoder_embedding": "(B, S, D)",
+    "encoder_output": "(B, 2L, S, D)",
+    "encoder_residual": "(B, 2L+1, S, D)",
+    "decoder_embedding": "(B, T, D)",
+    "decoder_output": "(B, 3L, T, D)",
+    "decoder_residual": "(B, 3L+1, T, D)",
+    "memory": "(B, S, D)",
+    "logits": "(B, T, V)",
+}
+
+
+def tap(of: str, part: str) -> str:
+    """The name of a tap of one kind of attention, or of a side: the encoder or the decoder.
+
+    >>> tap("cross_attention", "query"), tap("encoder", "residual")
+    ('cross_query', 'encoder_residual')
+    """
+    return f"{of.removesuffix('_attention')}_{part}"
+
+
+class Found:
+    """Collects what one pass hands out. It keeps the tensors whose names were asked for and drops all others.
+
+    >>> found = Found(["encoder_residual"])
+    >>> found.add("encoder", residual=1, output=2)
+    >>> found.layers("encoder_residual")
+    [1]
+    """
+
+    def __init__(self, names: Iterable[str] = ()):
+        self._layers: dict[str, list[Any]] = {name: [] for name in names}
+        self._whole: dict[str, Any] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was asked for."""
+        return tuple(self._layers)
+
+    def add(self, of: str, **parts: Any) -> None:
+        """One more layer, or sub-layer, of the taps ``tap(of, part)``."""
+        for part, tensor in parts.items():
+            if (name := tap(of, part)) in self._layers:
+                self._layers[name].append(tensor)
+
+    def put(self, name: str, tensor: Any) -> None:
+        """Keep a tap that is not stacked over layers."""
+        if name in self._layers:
+            self._whole[name] = tensor
+
+    def layers(self, name: str) -> list[Any]:
+        return self._layers[name]
+
+    def stacked(self, stack: Callable[..., Any]) -> dict[str, Any]:
+        """What was collected, by name. ``stack(tensors, axis=1)`` puts the axis of layers behind B."""
+        stacks = {name: stack(tensors, axis=1) for name, tensors in self._layers.items() if tensors}
+        return stacks | self._whole
+
+
+ATTENTIONS = {"encoder": ("encoder_attention",), "decoder": ("decoder_attention", "cross_attention")}
+FEED_FORWARDS = {"encoder": "encoder_feed_forward", "decoder": "decoder_feed_forward"}
+SUBLAYERS = {side: (*kinds, FEED_FORWARDS[side]) for side, kinds in ATTENTIONS.items()}
+EVERYWHERE = slice(None)
+
+
+class Node(NamedTuple):
+    """A head of attention, or a feed-forward network, which has no ``head``. Layers and heads are counted from 0.
+
+    >>> Node("cross_attention", 3, 0).place, Node("decoder_feed_forward", 3).sublayer
+    ((3, 0), 11)
+    """
+
+    kind: str  # a kind of attention, or one of FEED_FORWARDS
+    layer: int
+    head: int | None = None
+
+    @property
+    def side(self) -> str:
+        return "encoder" if self.kind.startswith("encoder") else "decoder"
+
+    @property
+    def sublayer(self) -> int:
+        """Its number among the sub-layers of its side, in which ``decoder_output`` and ``encoder_output`` count."""
+        kinds = SUBLAYERS[self.side]
+        return self.layer * len(kinds) + kinds.index(self.kind)
+
+    @property
+    def tap(self) -> str:
+        """The name of what it puts out."""
+        return tap(self.side, "output") if self.head is None else tap(self.kind, "heads")
+
+    @property
+    def place(self) -> int | tuple[int, int]:
+        """Where it stands in its tap."""
+        return self.sublayer if self.head is None else (self.layer, self.head)
+
+
+class Patch(NamedTuple):
+    """What stands in the place of something that a pass computes, before anything reads it.
+
+    >>> Patch.of(Node("cross_attention", 3, 0), np.zeros(32)).tap
+    'cross_heads'
+    """
+
+    tap: str  # "..._heads", "..._output" or "..._residual", see ``model.trace.interventions``
+    place: int | tuple[int, int]  # of the tap: a sub-layer, a place of the stream, or (layer, head)
+    value: np.ndarray  # of one position, or of each of ``positions``
+    positions: int | slice = EVERYWHERE
+
+    @classmethod
+    def of(cls, node: Node, value: np.ndarray, positions: int | slice = EVERYWHERE) -> "Patch":
+        return cls(node.tap, node.place, value, positions)
+
+
+Patches = tuple[Patch, ...]  # of one pass
+
+
+def every_node(layers: int, heads: int) -> tuple[Node, ...]:
+    """All nodes of a Transformer in the order in which data passes them.
+
+    >>> len(every_node(layers=4, heads=4))
+    56
+    """
+    kinds = [kind for some in ATTENTIONS.values() for kind in some]
+    return nodes_of(dict.fromkeys(ATTENTIONS, layers), dict.fromkeys(kinds, heads))
+
+
+def nodes_of(layers: Mapping[str, int], heads: Mapping[str, int]) -> tuple[Node, ...]:
+    """``every_node`` of a network whose sides have different ``layers``, or whose kinds of attention have different ``heads``.
+
+    >>> kinds = ("encoder_attention", "decoder_attention", "cross_attention")
+    >>> len(nodes_of({"encoder": 1, "decoder": 2}, dict.fromkeys(kinds, 4)))
+    23
+    """
+    return tuple(
+        node
+        for side, kinds in ATTENTIONS.items()
+        for layer in range(layers[side])
+        for node in (
+            *(Node(kind, layer, head) for kind in kinds for head in range(heads[kind])),
+            Node(FEED_FORWARDS[side], layer),
+        )
+    )
+
+
+NO_ID = -1  # the id of a token that is known by its label alone
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Why does row ``row`` write one token and not another? For an edit: why the fix and not what was typed?"""
+
+    row: int
+    written: int  # token id, or NO_ID
+    instead: int  # token id, or NO_ID
+    written_token: str  # as traces label them
+    instead_token: str
+    # A target that has ``instead_token`` in this row; None where only the id is known.
+    other: str | None = None
+
+
+@dataclass(frozen=True)
+class LogitDifferences:
+    """The log probabilities of both tokens of a contrast under B interventions.
+
+    >>> LogitDifferences(np.log([0.8, 0.5]), np.log([0.2, 0.5])).differences.round(2).tolist()
+    [1.39, 0.0]
+    """
+
+    log_written: np.ndarray  # (B,) float32
+    log_instead: np.ndarray  # (B,) float32
+
+    @property
+    def differences(self) -> np.ndarray:
+        """(B,) float32: log p(written) - log p(instead), in nats."""
+        return self.log_written - self.log_instead
+
+
+EPSILON = 1e-6  # of layer normalisation in our networks
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Layer normalisation (Ba, Kiros & Hinton 2016), or the one that only scales (Zhang & Sennrich, "Root Mean Square Layer
+    Normalization", 2019), as T5 has it.
+
+    >>> Normalisation().deviation(np.array([3.0, -3.0])).round(3).tolist()
+    [3.0]
+    >>> Normalisation(is_centred=False).of(np.array([2.0, 2.0]), np.ones(2), np.zeros(2)).round(3).tolist()
+    [1.0, 1.0]
+    """
+
+    epsilon: float = EPSILON
+    is_centred: bool = True  # whether the mean is taken away first
+
+    def deviation(self, stream: np.ndarray) -> np.ndarray:
+        """(..., D) -> (..., 1): what it divides by."""
+        square = (
+            stream.var(axis=-1, keepdims=True)
+            if self.is_centred
+            else (stream**2).mean(axis=-1, keepdims=True)
+        )
+        return np.sqrt(square + self.epsilon)
+
+    def of(self, stream: np.ndarray, gamma: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """(..., D) normalised."""
+        # The mean is taken once and arrays are changed in place, because this is a fifth of a patched pass.
+        centred = self._centred(stream)
+        square = np.einsum("...d,...d->...", centred, centred)[..., None] / centred.shape[-1]
+        found = np.divide(centred, np.sqrt(square + self.epsilon), out=centred if self.is_centred else None)
+        found *= gamma
+        found += beta
+        return found
+
+    def before(self, towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """(N, D) directions behind a normalisation as directions before it, with the scale of what enters it, ``entering`` (N, D)."""
+        return self._centred(towards * gamma) / self.deviation(entering)
+
+    def _centred(self, vectors: np.ndarray) -> np.ndarray:
+        if not self.is_centred:
+            return vectors
+        # einsum adds along the last axis three times faster than ``mean``.
+        return vectors - np.einsum("...d->...", vectors)[..., None] / vectors.dtype.type(vectors.shape[-1])
+
+
+@dataclass(frozen=True)
+class OutputWeights:
+    """The weights that, with the taps of a pass (``model.trace.interventions``), tell what each part of the decoder adds to each logit.
+
+    ``Corrector.output_weights`` returns a network's; they are the same for all sentences. A logit is the dot product
+    of a token's vector with the normalised end of the residual stream, plus a bias (Vaswani et al. 2017, section 3.4)::
+
+        weights = corrector.output_weights()
+        logits = corrector.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"][-1]  # (T, D)
+        logits = weights.read("decoder", logits) @ weights.vocabulary.T + weights.bias  # (T, V)
+
+    ``norms`` holds gamma and beta of the normalisations between a sub-layer's output and the end. With ``norm_first``
+    that is one for each side, behind its last layer. Without it there is one behind each sub-layer, in their order.
+    """
+
+    norm_first: bool
+    # By kind of the decoder's attention (L, H, D/H, D): what a head writes with
+    kernels: dict[str, np.ndarray]
+    # By the same (L, D): biases of the output projections, which belong to no head
+    biases: dict[str, np.ndarray]
+    norms: dict[str, np.ndarray]  # by side, "encoder" or "decoder": (norms, 2, D)
+    vocabulary: np.ndarray  # (V, D): for a syllable the sum of its own vector and those of its jamo
+    bias: np.ndarray  # (V,)
+    # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
+    jamo: dict[str, np.ndarray]
+    normalisation: Normalisation = Normalisation()
+
+    def read(self, side: str, stream: np.ndarray) -> np.ndarray:
+        """A residual stream (..., D) of "encoder" or "decoder" as the output layer would read it at this place.
+
+        With ``norm_first`` it is normalised as the end of the stream is; else each place is normalised already.
+
+        >>> ones = np.ones((1, 2, 4), np.float32) * [[[1], [0]]]
+        >>> none = np.zeros((0, 4), np.float32)
+        >>> weights = OutputWeights(True, {}, {}, {"decoder": ones}, none, none[:, 0], {})
+        >>> weights.read("decoder", np.array([0.0, 2.0, 0.0, 2.0])).round(3).tolist()
+        [-1.0, 1.0, -1.0, 1.0]
+        """
+        if not self.norm_first:
+            return stream
+        return self.normalisation.of(stream, *self.norms[side][-1])
+
+
+@dataclass(frozen=True)
+class Projections:
+    """The projected queries, keys and values of one kind of attention (Vaswani et al. 2017, section 3.2.2).
+
+    The weights of a trace are ``softmax(query · keyᵀ / sqrt(d))`` over the keys that the mask allows, with
+    d = D/H. Shapes: L layers, H heads, Q query and K key positions. Raises ValueError for shapes that do not
+    fit each other.
+    """
+
+    query: np.ndarray  # (L, H, Q, d) float32
+    key: np.ndarray  # (L, H, K, d) float32
+    value: np.ndarray  # (L, H, K, d) float32
+
+    def __post_init__(self) -> None:
+        layers, heads, _, depth = self.query.shape
+        expected = (layers, heads, self.key.shape[2], depth)
+        for name in ("key", "value"):
+            received = getattr(self, name).shape
+            if received != expected:
+                raise ValueError(f"{name} should have the shape {expected}, received {received}")
+
+
+class Slopes(NamedTuple):
+    """The gradients for integrated gradients. All token embeddings are multiplied by a factor that goes from 0 to 1 in N points; at
+    each point there are the score and its derivatives by the factor of each token.
+    """
+
+    score: np.ndarray  # (N,) float32
+    source: np.ndarray  # (N, S) float32, d score / d factor of each source token's embedding
+    target: np.ndarray  # (N, T) float32, of each token the decoder has read
+
+
+class Insides(NamedTuple):
+    """What one pass over one sentence computes inside, by kind of attention."""
+
+    attention: dict[str, np.ndarray]  # (L, H, Q, K)
+    values: dict[str, np.ndarray]  # (L, H, K, D/H) value vectors
+    entering: dict[str, np.ndarray]  # (L, Q, D) the residual stream before each attention
+    output_kernels: dict[str, np.ndarray]  # (L, H, D/H, D) each head's part of the output projection
+    output_biases: dict[str, np.ndarray]  # (L, D)
+    # (L, D) of the normalisation behind each; None where none follows.
+    norm_scales: dict[str, np.ndarray] | None
+
+
+class Zeroed(NamedTuple):
+    """How much the output of each decoder layer changes if the values of one position are zeroed: cosine distances in 0..2."""
+
+    decoder: np.ndarray  # (L, T, T): the change of row t, by the position that the decoder has read
+    cross: np.ndarray  # (L, T, S): the change of row t, by the source position

@@ -3,34 +3,50 @@
 Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same attention that
 step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``. ``load`` checks a file before it uses
 it, and its error names the field that is wrong.
+
+Which weights of a trace are looked at: one kind of attention, a layer or their mean, a head or their mean.
+
+What the network of one snapshot of a training wrote for a sentence.
+
+What your own model needs so that the app can show it live: the methods of ``TracedModel``.
+
+``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then
+asks the object that it returned, one question at a time.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import InitVar, dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
-from model.trace.arrays import all_layers, of_sentence, plain_array
-from model.trace.fields import (
+from model.trace.checks import (
+    MASKS,
+    PADDING,
     Spans,
+    all_layers,
+    beyond,
+    check_hidden,
+    check_rows,
+    check_shapes,
     count,
+    expect_range,
     flags,
     grid,
     hidden_cells,
+    later,
+    of_sentence,
     pairs,
     placed_grid,
+    plain_array,
     rows_of_texts,
     text,
     texts,
     windows,
 )
-from model.trace.interventions import Head
-from model.trace.rows import check_hidden, check_rows, expect_range
-from model.trace.shapes import MASKS, PADDING, check_shapes
+from model.trace.interventions import Head, Intervention
 from model.trace.strict_npz import TraceError, read, write
-from model.trace.windows import beyond, later
 
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 
@@ -312,3 +328,158 @@ class AttentionTrace:
         trace = cls(**(arrays | checked))
         trace.check()
         return trace
+
+
+LayerHead = tuple[int, int]  # one head of a kind, both from 0
+LayerHeads = tuple[int | None, int | None]  # None: the mean over all
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One map of a trace. ``layer`` and ``head`` count from 0; None is the mean over them."""
+
+    kind: str
+    layer: int | None = None
+    head: int | None = None
+
+    def weights(self, trace: AttentionTrace, kind: str | None = None) -> np.ndarray:
+        """(Q, K) float32. ``kind``: another kind of attention; if it has fewer layers or heads, its last one is taken.
+
+        Raises ValueError for a kind that the trace lacks.
+        """
+        return self.mean(trace.attention(kind or self.kind))
+
+    def mean(self, maps: np.ndarray) -> np.ndarray:
+        """(L, H, …) -> (…): one head, or the mean over those chosen. Of fewer layers or heads the last one is taken."""
+        if self.layer is not None:
+            maps = maps[: self.layer + 1][-1:]
+        if self.head is not None:
+            maps = maps[:, : self.head + 1][:, -1:]
+        return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
+
+    def heads(self, trace: AttentionTrace) -> list[LayerHead]:
+        """Every (layer, head) that the map is a mean of; the one head itself where it is none."""
+        all_layers, all_heads = map(range, trace.shape(self.kind))
+        layers = all_layers if self.layer is None else (self.layer,)
+        heads = all_heads if self.head is None else (self.head,)
+        return [(layer, head) for layer in layers for head in heads]
+
+    def label(self, say: Callable[..., str], trace: AttentionTrace) -> str:
+        """The words for layer and head, from the texts ``place_…`` of ``say``."""
+        if trace.shape(self.kind) == (1, 1):
+            return say("place_only")
+        if self.layer is None:
+            return say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)
+        if self.head is None:
+            return say("place_mean", layer=self.layer + 1)
+        return say("place_head", layer=self.layer + 1, head=self.head + 1)
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a young network would
+    otherwise seem to do nothing. If it found no end mark, ``text`` is the source.
+    """
+
+    step: int
+    source: str
+    text: str
+    trace: AttentionTrace  # of writing ``text``
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the network writes no end mark even after the whole source. Then ``text`` is not its own."""
+        likeliest, *_ = self.trace.alternatives[-1]
+        return self.text == self.source and likeliest != self.trace.target_tokens[-1]
+
+
+TASKS = ("correct", "rewrite", "translate", "continue")
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a ``TracedModel`` says of itself. A page of a model that does not correct shows no corrections in its text."""
+
+    task: str = "correct"
+    examples: tuple[str, ...] = ()  # what the page offers to try; the first one is there when the page opens
+    language: str = "ko"  # of what it writes, as HTML names it: "de", "en"
+
+
+def described(model: object) -> Described:
+    """What a model says of itself, with the defaults for what it does not say.
+
+    >>> class Translator:
+    ...     task, examples, language = "translate", ["손님이 왔다."], "en"
+    >>> described(Translator())
+    Described(task='translate', examples=('손님이 왔다.',), language='en')
+
+    Raises ValueError for a task that is not among TASKS, and for examples that are no texts.
+    """
+    found = Described(
+        getattr(model, "task", "correct"),
+        tuple(getattr(model, "examples", ())),
+        getattr(model, "language", "ko"),
+    )
+    if found.task not in TASKS:
+        raise ValueError(f"task should be one of {TASKS}, received {found.task!r}")
+    if not all(isinstance(each, str) for each in (*found.examples, found.language)):
+        raise ValueError("examples should be texts, and language one text")
+    return found
+
+
+@runtime_checkable
+class TracedModel(Protocol):
+    """A network that rewrites a sentence and shows its attention. It may also have the attributes ``task`` (one of TASKS),
+    ``examples`` and ``language``; see ``Described``.
+
+    >>> from model.trace.trace import AttentionTrace
+    >>> class Copies:
+    ...     def correct(self, text):
+    ...         return text
+    ...     def trace(self, source, target):
+    ...         tokens, weights = tuple(source), np.eye(len(source))[None, None]  # each character looks at itself
+    ...         return AttentionTrace(source_tokens=tokens, target_tokens=tokens, cross_attention=weights)
+    >>> isinstance(Copies(), TracedModel)
+    True
+    """
+
+    def correct(self, text: str) -> str:
+        """What the model makes of one sentence: its correction, its translation, its continuation."""
+        ...
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass in which the model turns ``source`` into ``target``.
+
+        ``target`` is what ``correct`` returned, or that text without some of its changes, which a person took back.
+        With ``source_text``, ``source_spans`` and the same of the target, the views find the changes in the maps.
+        """
+        ...
+
+
+@runtime_checkable
+class InterveningModel(TracedModel, Protocol):
+    """The optional part, with which the laboratory works, too.
+
+    The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``, of one
+    head), and tokens that nobody may look at (``without_source``, ``without_target``); never two of these at once.
+
+    >>> class CopiesAnyway:
+    ...     def correct(self, text): ...
+    ...     def trace(self, source, target): ...
+    ...     def correct_under(self, text, intervention): ...
+    ...     def trace_under(self, source, target, intervention): ...
+    >>> isinstance(CopiesAnyway(), InterveningModel)
+    True
+    """
+
+    def correct_under(self, text: str, intervention: Intervention) -> str | None:
+        """What the model writes with something changed; None where it finds no end."""
+        ...
+
+    def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
+        """``trace`` with something changed. It has ``log_probabilities``.
+
+        It shows the weights that the pass used: replaced weights in place of a head's own. A head that is off still shows the weights
+        that it computed. A row that has nothing left to look at is 0.
+        """
+        ...

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.ui.fake_corrector import propose, random_trace
 from ui.wording import table
 from viz.browser import steps

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import FrameLocator, expect
 
-from model.trace.selection import Selection
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from tests.browser.visit import CELLS, PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large

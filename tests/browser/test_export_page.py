@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import viz
-from model.trace.selection import Selection
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.browser.visit import BROKEN_WORDS, PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export

@@ -11,10 +11,9 @@ import pytest
 from benchmarks.sentences import right_sentence
 from deploy.site import figures, scripts
 from deploy.site.rules import rules
-from model.correction.second_reading import after_second_reading
-from model.text.anchors import Passage, lost_anchors
+from model.correction.proposing import after_second_reading
 from model.text.changes import apply_changes, find_changes
-from model.text.verbatim import verbatim_spans
+from model.text.protected import Passage, lost_anchors, verbatim_spans
 from tests.browser.site_pages import answers, is_open, visiting
 from tests.hostile_texts import hostile_texts
 from training.noise.everyday import everyday_sentence

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from model.text.changes import find_changes
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, player, reports, written
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, random_trace

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.browser.steps_player import STEPS, button, data_of, player, position, reports
 
 

@@ -8,7 +8,7 @@ import pytest
 from classroom.checks import FEW, MANY, NO, PLANS, WORDS, YES, Facts, plan_of
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import find_changes
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast
 from model.trace.trace import AttentionTrace
 
 SOURCE, TARGET = "나머거요.", "나먹거요."

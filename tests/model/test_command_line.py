@@ -15,7 +15,7 @@ from model import Correction, Corrector, SentenceCorrection
 from model.__main__ import main
 from model.correction.mending import BATCH_SENTENCES
 from model.text.changes import Change, find_changes
-from model.text.english_layout import find_in_english_layout
+from model.text.keyboard import find_in_english_layout
 from model.trace.trace import ATTENTION_KINDS
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import numpy as np
 
 from model.analysis.building_blocks import dot_product_attention, hidden_by_look_ahead
 from model.text.tokenizer import Tokenizer
-from model.trace.projections import Projections
+from model.trace.interventions import Projections
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import FakeCorrector, random_projections, random_trace
 

@@ -9,8 +9,8 @@ from engine.questions import QUESTIONS
 from model import Correction, SentenceCorrection
 from model.stored.config import PROJECTIONS
 from model.text.changes import Change, find_changes, in_order
-from model.text.english_layout import find_in_english_layout
-from model.trace.projections import Projections
+from model.text.keyboard import find_in_english_layout
+from model.trace.interventions import Projections
 from model.trace.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40

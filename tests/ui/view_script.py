@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.look.lens import Lens
 
@@ -40,7 +40,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
 
     from model import SentenceCorrection
     from model.text.changes import find_changes
-    from model.trace.selection import Selection
+    from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
     from ui.look import stage
     from ui.look.lens import Lens

@@ -20,8 +20,7 @@ from model.stored.folder import ASSETS, write_atomically
 from model.survey.answer_file import AnswerSurvey, Mean
 from model.survey.answer_sums import CODA, RULE
 from model.survey.head_survey import HeadMeans, HeadSurvey
-from model.trace.interventions import Head
-from model.trace.patches import Node
+from model.trace.interventions import Head, Node
 from training.documents.sources import MissingNumbersError, Sources
 from training.measure.sets import QUESTIONS
 

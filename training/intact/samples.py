@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from model.text import hangul
-from model.text.particles import particle
+from model.text.hangul import particle
 from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.slots import draw, draw_marks
 from training.noise.pairs import make_pair

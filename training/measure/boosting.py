@@ -1,7 +1,7 @@
 """Fitting small decision trees one after the other, each to what the ones before leave wrong (Friedman 2001).
 
 LightGBM and scikit-learn fit the same trees with the same monotone features. For some thousand rows their speed saves nothing, and
-what they fit would have to be turned into ``model.correction.trees.Tree`` anyway.
+what they fit would have to be turned into ``model.correction.confidence.Tree`` anyway.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.correction.trees import Tree
+from model.correction.confidence import Tree
 
 STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
 RIDGE = 1e-6  # where all rows have the same odds there is no slope to find

@@ -14,8 +14,7 @@ import numpy as np
 from rich.table import Table
 
 from model.correction.candidates import Stretch
-from model.correction.confidence import Confidence
-from model.correction.confidence_files import save_confidence
+from model.correction.confidence import Confidence, Trees, save_confidence
 from model.correction.features import (
     FIRST,
     MONOTONE,
@@ -26,7 +25,6 @@ from model.correction.features import (
     second_features,
 )
 from model.correction.ngrams import NGrams
-from model.correction.trees import Trees
 from model.correction.words import Words
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import CorpusError, read_sentences

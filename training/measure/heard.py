@@ -25,7 +25,7 @@ from model.stored.folder import of_weights
 from model.text.changes import Change, find_changes
 from model.text.hangul import INITIALS, decompose, is_syllable
 from model.text.tokenizer import normalise
-from model.trace.patches import Patch, Patches
+from model.trace.interventions import Patch, Patches
 from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
 from training.measure.probe import Eraser, fit_eraser, fit_probe, random_eraser
 from training.noise.pronunciation import as_heard

@@ -15,11 +15,9 @@ import click
 
 from model.correction.words import find_words
 from training.corpus.corpus import CorpusError, Sentence, read_sentences, write_pairs
-from training.noise.aim import Aim, stem
-from training.noise.common_spacing import COMMON_RULES
-from training.noise.draft import Draft
+from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, make_pair
-from training.noise.spacing import misspace_once
+from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
 
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets, each of one question

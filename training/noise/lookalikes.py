@@ -1,4 +1,13 @@
-"""Right sentences that look as if something had slipped: drawn-out ends, doubled adverbs, initials, laughing.
+"""Adds laughing and weeping (ㅋㅋㅋ, ㅎㅎ, ㅠㅠ) to both sides of a pair, so that the network practises to leave it.
+
+No corpus of well-written sentences has it; a network that never met it takes it for slips.
+
+Turns statements into hearsay (했대, 온대요, 없다며?, 책이래). It is right as it is, and the network practises to leave it.
+
+Written language hardly has it; a network that never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대', '-래', '-재',
+'-다며', '-다던데'.
+
+Right sentences that look as if something had slipped: drawn-out ends, doubled adverbs, initials, laughing.
 
 All of it is written on purpose and has to stay (감사합니다아, 빨리빨리, ㄱㅅ). A network that has practised slips alone would change it.
 The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart (정말 정말).
@@ -6,9 +15,85 @@ The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리
 
 import random
 import re
+from typing import NamedTuple
 
-from model.text.hangul import compose, decompose, is_syllable
-from training.noise.laughter import END_MARKS, add_laughter
+from model.text.hangul import FINALS, compose, decompose, is_syllable, syllables_with_coda
+
+LAUGHS = ("ㅋ", "ㅎ")
+TEARS = ("ㅠ", "ㅜ")
+ANSWERS = ("ㅇㅇ", "ㅇㅋ", "ㄴㄴ", "ㄱㄱ", "ㅇㅈ", "ㄳ", "ㄷㄷ")  # 응, 오케이, 아니, 가자, 인정, 감사, 덜덜
+MOST = 6  # of one letter, usually; now and then far more
+END_MARKS = ".!?~"
+
+
+def laughter(rng: random.Random) -> str:
+    """ㅋㅋㅋ, ㅠㅠ, ㅇㅇ and the like; one letter of ㅋ or ㅎ alone is possible, one tear hardly."""
+    kind = rng.random()
+    if kind < 0.1:
+        return rng.choice(ANSWERS)
+    letter = rng.choice(LAUGHS if kind < 0.7 else TEARS)
+    least = 1 if letter in LAUGHS else 2
+    count = rng.randint(least, MOST) if rng.random() < 0.95 else rng.randint(MOST, 3 * MOST)
+    return letter * count
+
+
+def add_laughter(wrong: str, right: str, rng: random.Random) -> tuple[str, str]:
+    """Both sides of a pair with the same laughter at the end, apart or attached, or before the first word."""
+    laugh = laughter(rng)
+    if rng.random() < (0.5 if laugh in ANSWERS else 0.15):
+        return f"{laugh} {wrong}", f"{laugh} {right}"
+    if rng.random() < 0.7:  # who laughs seldom writes a full stop
+        wrong, right = wrong.rstrip(END_MARKS), right.rstrip(END_MARKS)
+    if laugh[0] in LAUGHS and wrong[-1:] == right[-1:] and rng.random() < 0.3:
+        wrong, right = _closed(wrong, laugh[0]), _closed(right, laugh[0])
+        gap = ""
+    else:
+        gap = rng.choice(("", "", " "))
+    return f"{wrong}{gap}{laugh}", f"{right}{gap}{laugh}"
+
+
+def _closed(text: str, letter: str) -> str:
+    """The text with ``letter`` below its last syllable, where that is open: 좋아요 -> 좋아욬."""
+    if not text or not is_syllable(text[-1]) or decompose(text[-1])[2]:
+        return text
+    initial, medial, _ = decompose(text[-1])
+    return text[:-1] + compose(initial, medial, letter)
+
+
+class _ToldEnding(NamedTuple):
+    """An ending of a statement, and the ending with which somebody else tells it."""
+
+    stated: re.Pattern
+    told: tuple[str, ...]
+
+
+_CLOSED = syllables_with_coda(*FINALS[1:])
+_MARK = r"[.!]?$"
+_SAID = (*("대",) * 4, *("대요",) * 3, "다며", "다면서", "다던데", "다더라", "다니까")
+_ENDINGS = (
+    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
+    # After ㄴ only verbs have 다: 간다, 먹는다. Of adjectives only a few are listed: a word with 하다 may be a verb, too.
+    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
+    _ToldEnding(
+        re.compile(rf"(?<=[{_CLOSED}])이다{_MARK}"), ("이래", "이래요", "이라며", "이라던데", "이라니까")
+    ),
+    _ToldEnding(re.compile(rf"(?<=아니)다{_MARK}"), ("래", "래요", "라며", "라던데")),
+    _ToldEnding(re.compile(rf"(?<=[하가보먹오])자{_MARK}"), ("재", "재요", "자던데", "자며")),
+)
+_END_MARKS = ("", ".", ".", "?", "!")
+
+
+def as_hearsay(text: str, rng: random.Random) -> str:
+    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here.
+
+    >>> as_hearsay("비가 온다.", random.Random(0))
+    '비가 온대요?'
+    """
+    for stated, told in _ENDINGS:
+        if stated.search(text):
+            return stated.sub("", text) + rng.choice(told) + rng.choice(_END_MARKS)
+    return text
+
 
 # The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디, 추천, 기다려, 인정.
 INITIALS = "ㄱㅅ ㅇㅇ ㄴㄴ ㄱㄱ ㅊㅋ ㅇㅋ ㅎㅇ ㅂㅂ ㅂㅇ ㅈㅅ ㅅㄱ ㄹㅇ ㅁㄹ ㅇㄷ ㅊㅊ ㄱㄷ ㅇㅈ".split()
@@ -19,7 +104,7 @@ DOUBLED = {word: word * 2 for word in "빨리 너무 꼭 오래 자주 멀리 �
 _DOUBLED = re.compile(rf"(?<![가-힣ㄱ-ㅣ])(?:{'|'.join(DOUBLED)})(?= [가-힣])(?! (?:{'|'.join(DOUBLED)}))")
 # The vowel that is heard when a syllable is drawn out; others are heard as themselves.
 _HEARD = dict(zip("ㅑㅕㅛㅠㅖㅒㅘㅝㅙㅚㅞㅟㅢ", "ㅏㅓㅗㅜㅔㅐㅏㅓㅐㅔㅔㅣㅣ", strict=True))
-MOST = 4  # times that a vowel is written again
+MOST_lookalikes = 4  # times that a vowel is written again
 LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
 
 
@@ -33,7 +118,7 @@ def drawn_out(text: str, rng: random.Random) -> str:
         return text
     initial, medial, final = decompose(words[-1])
     heard = _HEARD.get(medial, medial)
-    count = rng.choice((1, 1, 1, 2, 2, rng.randint(3, MOST)))
+    count = rng.choice((1, 1, 1, 2, 2, rng.randint(3, MOST_lookalikes)))
     if final:
         last = compose(initial, medial) + compose("ㅇ", heard) * (count - 1) + compose("ㅇ", heard, final)
     else:

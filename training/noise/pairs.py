@@ -4,12 +4,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from training.noise.aim import choose_word
-from training.noise.common_spacing import misspace_commonly
-from training.noise.draft import Draft, Edit
+from training.noise.draft import Draft, Edit, choose_word
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.pronunciation import write_as_heard
-from training.noise.spacing import drop_all_spaces, misspace, misspace_once
+from training.noise.spacing import drop_all_spaces, misspace, misspace_commonly, misspace_once
 from training.noise.typing_slips import slip
 
 # Shares of the pairs, by what is done to the sentence. "mixed" joins two or three families.

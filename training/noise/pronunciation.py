@@ -1,14 +1,647 @@
-"""Writes Korean as it is heard (표준 발음법): all pronunciation rules in their order, and how often each is used."""
+"""Applies pronunciation rules to a draft, at each boundary between a syllable and what follows it.
+
+Almost every article of 표준 발음법 about consonants says what happens to a coda in front of an
+onset. A rule states that once, on letters, as a ``LetterRule``; here it becomes a table of plain dict
+lookups, because the generator runs some thirty rules over every sentence that training sees.
+
+Words whose pronunciation their letters do not show, given by the two syllables that meet in them.
+
+Chosen by hand from everyday words after the articles named below. A pair stands here only if it is
+rare in words where it would be wrong (들일 of 들일 is also in 받아들일, so it is left out).
+
+Vowels as they are heard: 표준 발음법 제5항.
+
+Codas that change where they stand, and what they do to the next onset: 표준 발음법 제8–11항, 제18–21항.
+
+Codas that move or melt into the next syllable: 표준 발음법 제12–17항, 제29항.
+
+Onsets that are heard tense: 표준 발음법 제23–28항.
+
+Writes Korean as it is heard (표준 발음법): all pronunciation rules in their order, and how often each is used.
+"""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from training.noise import pronunciation_coda as coda
-from training.noise import pronunciation_liaison as liaison
-from training.noise import pronunciation_tense as tense
-from training.noise import pronunciation_vowel as vowel
+from model.text.hangul import (
+    FINALS,
+    FIRST_SYLLABLE,
+    INITIALS,
+    LAST_SYLLABLE,
+    MEDIALS,
+    compose,
+    decompose,
+    indices,
+    is_syllable,
+)
 from training.noise.draft import Draft
+
+FAMILY = "pronunciation"
+
+# Obstruent codas by the stop that each is heard as: ㄱ, ㄷ, ㅂ (제8-11항).
+K_CODAS, T_CODAS, P_CODAS = "ㄱㄲㅋㄳㄺ", "ㄷㅅㅆㅈㅊㅌ", "ㅂㅍㅄㄿ"
+
+# (coda, onset, vowel, coda after it) -> (new coda, new onset, new vowel), or None where nothing
+# happens. The last three arguments are "" where the word ends. An onset ㅇ is silent.
+LetterRule = Callable[[str, str, str, str], tuple[str, str, str] | None]
+
+
+class Followers(dict):
+    """What may follow one coda -> (shift of the left code point, new right syllable or None).
+
+    Filled on first sight of each right-hand syllable; None means the rule does not apply.
+    """
+
+    def __init__(self, coda: str, change: LetterRule):
+        super().__init__()
+        self.coda, self.change = coda, change
+        self.at_end = self._hit("", "", "", "")
+
+    def __missing__(self, right: str):
+        if not is_syllable(right):
+            return self.at_end
+        self[right] = hit = self._hit(right, *decompose(right))
+        return hit
+
+    def _hit(self, right: str, initial: str, medial: str, final: str):
+        result = self.change(self.coda, initial, medial, final)
+        if result is None:
+            return None
+        coda, new_initial, new_medial = result
+        new_right = compose(new_initial, new_medial, final) if right else right
+        return FINALS.index(coda) - FINALS.index(self.coda), None if new_right == right else new_right
+
+
+Table = Mapping[str, Followers]
+
+
+def boundary_table(
+    change: LetterRule, codas: Iterable[str], by_syllable: Mapping[str, LetterRule] | None = None
+) -> Table:
+    """Left syllable -> ``Followers``, for every syllable that ends in one of ``codas``.
+
+    ``by_syllable`` gives single left syllables (밟, 넓, …) a change of their own.
+    """
+    rows = {FINALS.index(coda): Followers(coda, change) for coda in codas}
+    table = {
+        chr(point): rows[final]
+        for point in range(FIRST_SYLLABLE, LAST_SYLLABLE + 1)
+        if (final := (point - FIRST_SYLLABLE) % 28) in rows
+    }
+    for syllable, own_change in (by_syllable or {}).items():
+        table[syllable] = Followers(decompose(syllable)[2], own_change)
+    return table
+
+
+def unchanged(coda: str, initial: str, medial: str, final: str) -> None:
+    """A ``LetterRule`` that never applies."""
+
+
+def word_table(pairs: Mapping[str, str]) -> Table:
+    """``{"발전": "발쩐"}`` as a table: for what depends on the word and not on its letters."""
+    table: dict[str, Followers] = {}
+    for word, spoken in pairs.items():
+        (left, right), (new_left, new_right) = tuple(word), tuple(spoken)
+        shift = ord(new_left) - ord(left)
+        if indices(left)[:2] != indices(new_left)[:2]:
+            raise ValueError(f"only the coda of the first syllable may change: {left!r} -> {new_left!r}")
+        row = table.setdefault(left, Followers(decompose(left)[2], unchanged))
+        row[right] = (shift, None if new_right == right else new_right)
+    return table
+
+
+def rewrite(draft: Draft, rng: random.Random, rate: float, rule: str, table: Table) -> None:
+    """Apply ``table`` at each boundary inside a word and at each end of a word."""
+    cells, last = draft.cells, len(draft.cells) - 1
+    for index, left in enumerate(cells):
+        row = table.get(left)
+        if row is None:
+            continue
+        hit = row[cells[index + 1] if index < last else ""]
+        if hit is not None and rng.random() < rate:
+            _write(draft, rule, index, index + 1, hit)
+
+
+def rewrite_across_space(draft: Draft, rng: random.Random, rate: float, rule: str, table: Table) -> None:
+    """Apply ``table`` where exactly one space stands between two syllables; the space stays."""
+    cells = draft.cells
+    for index in range(1, len(cells) - 1):
+        if cells[index] != " ":
+            continue
+        row = table.get(cells[index - 1])
+        if row is None or not is_syllable(cells[index + 1]):
+            continue
+        hit = row[cells[index + 1]]
+        if hit is not None and rng.random() < rate:
+            _write(draft, rule, index - 1, index + 1, hit)
+
+
+def _write(draft: Draft, rule: str, left: int, right: int, hit: tuple[int, str | None]) -> None:
+    """Put only the cells that change, so that the recorded span is the smallest one."""
+    shift, new_right = hit
+    new_left = chr(ord(draft.cells[left]) + shift)
+    if new_right is None:
+        draft.put(rule, FAMILY, left, [new_left])
+    elif shift == 0:
+        draft.put(rule, FAMILY, right, [new_right])
+    else:
+        draft.put(rule, FAMILY, left, [new_left, *draft.cells[left + 1 : right], new_right])
+
+
+def replace_syllables(
+    draft: Draft, rng: random.Random, rate: float, rule: str, replacements: Mapping[str, str]
+) -> None:
+    """Replace single syllables wherever they stand."""
+    for index, syllable in enumerate(draft.cells):
+        new = replacements.get(syllable)
+        if new is not None and rng.random() < rate:
+            draft.put(rule, FAMILY, index, [new])
+
+
+# 제29항: compounds in which ㄴ (after ㄹ: ㄹ) comes in before 이, 야, 여, 요, 유.
+N_INSERTED = """
+꽃잎 뭇잎 깻잎 솔잎 풀잎 떡잎 찻잎 연잎 뱃잎 한여 첫여 늦여 신여 학여 물여 른여 열여 십육 색연 울역 남역 산역
+릉역 청역 천역 홑이 맨입 행열 막염 콩엿 물엿 담요 눈요 업용 습용 성용 정용 행용 용유 발유 설익 물약 알약 통약
+볼일 별일 웬일 밭일 뒷일 헛일 옛일 앞일 훗일
+"""
+
+# 제26항: Sino-Korean words with ㄷ, ㅅ, ㅈ after ㄹ.
+TENSE_SINO = """
+발전 발달 발생 발송 발주 발신 발사 발상 발성 발산 결정 결제 결석 결승 결산 결사 결심 결실 결선 결손 결점
+활동 활성 활주 실제 실수 실시 실습 실적 실전 실장 실상 실속 실신 실재 실존 실종 실직 실질 실세 일정 일주 일시
+일상 일생 일제 일종 일직 일단 일등 일동 설정 설득 설사 출시 출전 출산 출석 출장 출동 출생 출신 출제 출중
+철도 철수 철저 철조 물질 물자 절대 절도 절전 절정 절실 절수 열정 열심 열세 열대 열성 월세 월동 질서 질소
+질적 필수 필승 필자 밀접 밀도 밀수 별도 별세 칠십 팔십 갈등 갈증 말살 몰두 몰수 불소 불시 불신 불순 탈세
+탈수 탈진 탈주 탈당 할당 할증 달성 혈당 골절 골동 굴절 돌진 멸종 솔직 솔선 술수 알선 율동 칠성
+"""
+
+# 제28항, and Sino-Korean words that dictionaries give with a tense onset (성격[성ː껵]).
+TENSE_COMPOUNDS = """
+눈동 신바 손재 길가 발바 굴속 술잔 람결 믐달 침밥 강가 승달 등불 창살 강줄 글자 손가 발가 눈사 김밥 빔밥
+밤길 산길 물병 손등 손바 방바 일자 안방 문자 성격 인기 조건 사건 안건 문법 헌법 장점 단점 관점 시점 초점 요점
+춤법 평가 물가 대가 정가 증권 여권 인권 정권 효과 내과 치과 외과 안과
+"""
+
+# Words that end in 의: there it is no particle (제5항 다만 4).
+UI_AT_END = """
+주의 회의 강의 논의 의의 동의 합의 협의 정의 문의 편의 예의 결의 거의 유의 심의 항의 명의 건의 호의 성의 제의
+토의 질의 열의 고의 창의 본의 상의 수의 임의 전의 악의 진의 하의 경의 대의 모의 신의
+"""
+
+
+_WORDS_IN_UI = frozenset(UI_AT_END.split())
+_GLIDE_LOST = {
+    compose(initial, "ㅕ", final): compose(initial, "ㅓ", final) for initial in "ㅈㅉㅊ" for final in FINALS
+}
+_YE_AS_E = {
+    compose(initial, "ㅖ", final): compose(initial, "ㅔ", final)
+    for initial in INITIALS
+    if initial not in "ㅇㄹ"
+    for final in FINALS
+}
+_UI_AS_I = {
+    compose(initial, "ㅢ", final): compose(initial, "ㅣ", final)
+    for initial in INITIALS
+    if initial != "ㅇ"
+    for final in FINALS
+}
+
+
+def palatal_glide(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제5항 다만 1: 져, 쪄, 쳐 are heard as 저, 쩌, 처 (가져→가저, 다쳤다→다첬다)."""
+    replace_syllables(draft, rng, rate, "palatal_glide", _GLIDE_LOST)
+
+
+def ye_as_e(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제5항 다만 2: ㅖ other than in 예, 례 may be heard as ㅔ (시계→시게, 은혜→은헤)."""
+    replace_syllables(draft, rng, rate, "ye_as_e", _YE_AS_E)
+
+
+def ui_after_consonant(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제5항 다만 3: ㅢ after a consonant is heard as ㅣ (희망→히망, 무늬→무니)."""
+    replace_syllables(draft, rng, rate, "ui_after_consonant", _UI_AS_I)
+
+
+def ui_not_first(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제5항 다만 4: 의 that is not a word's first syllable may be heard as 이 (주의→주이, 무의식→무이식)."""
+    for index, particle in _ui_sites(draft):
+        if not particle and rng.random() < rate:
+            draft.put("ui_not_first", FAMILY, index, ["이"])
+
+
+def ui_particle(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제5항 다만 4: the particle 의 may be heard as 에 (우리의→우리에, 나의 집→나에 집)."""
+    for index, particle in _ui_sites(draft):
+        if particle and rng.random() < rate:
+            draft.put("ui_particle", FAMILY, index, ["에"])
+
+
+def _ui_sites(draft: Draft) -> list[tuple[int, bool]]:
+    """Places of 의 after another syllable, and whether it looks like the particle.
+
+    It looks like one at the end of a word, unless it and the syllable before are a word in 의.
+    """
+    cells = draft.cells
+    sites = []
+    for index in range(1, len(cells)):
+        if cells[index] != "의" or not is_syllable(cells[index - 1]):
+            continue
+        ends_word = index + 1 == len(cells) or not is_syllable(cells[index + 1])
+        sites.append((index, ends_word and cells[index - 1] + "의" not in _WORDS_IN_UI))
+    return sites
+
+
+_NEUTRAL = {"ㄲ": "ㄱ", "ㅋ": "ㄱ", "ㅅ": "ㄷ", "ㅆ": "ㄷ", "ㅈ": "ㄷ", "ㅊ": "ㄷ", "ㅌ": "ㄷ", "ㅍ": "ㅂ"}
+_SIMPLE = {
+    "ㄳ": "ㄱ", "ㄵ": "ㄴ", "ㄶ": "ㄴ", "ㄺ": "ㄱ", "ㄻ": "ㅁ", "ㄼ": "ㄹ",
+    "ㄽ": "ㄹ", "ㄾ": "ㄹ", "ㄿ": "ㅂ", "ㅀ": "ㄹ", "ㅄ": "ㅂ",
+}  # fmt: skip
+_NASAL = dict.fromkeys(K_CODAS, "ㅇ") | dict.fromkeys([*T_CODAS, "ㅎ"], "ㄴ") | dict.fromkeys(P_CODAS, "ㅁ")
+
+
+def _neutralise(coda, initial, medial, final):
+    return None if initial == "ㅇ" else (_NEUTRAL[coda], initial, medial)
+
+
+def _write_siot(coda, initial, medial, final):
+    return None if initial in ("ㅇ", "ㅎ") else ("ㅅ", initial, medial)
+
+
+def _absorb(coda, initial, medial, final):
+    return ("", initial, medial) if initial in ("ㄸ", "ㅆ", "ㅉ") else None
+
+
+def _simplify(coda, initial, medial, final):
+    if initial in ("ㅇ", "ㅎ") or (coda in "ㄶㅀ" and initial not in ("", "ㄴ")):
+        return None
+    return _SIMPLE[coda], initial, medial
+
+
+def _simplify_verb_lk(coda, initial, medial, final):
+    if initial in ("ㄱ", "ㄲ"):
+        return "ㄹ", initial, medial
+    return _simplify(coda, initial, medial, final)
+
+
+def _simplify_balp(coda, initial, medial, final):
+    return None if initial in ("ㅇ", "ㅎ") else ("ㅂ", initial, medial)
+
+
+def _simplify_neolp(coda, initial, medial, final):
+    if (initial in ("ㅈ", "ㅉ") and medial in "ㅜㅓ") or (initial in ("ㄷ", "ㄸ") and medial == "ㅜ"):
+        return "ㅂ", initial, medial  # 넓죽하다, 넓적하다, 넓둥글다
+    return _simplify(coda, initial, medial, final)
+
+
+def _nasalise(coda, initial, medial, final):
+    return (_NASAL[coda], initial, medial) if initial in ("ㄴ", "ㅁ") else None
+
+
+def _l_as_n(coda, initial, medial, final):
+    return (coda, "ㄴ", medial) if initial == "ㄹ" else None
+
+
+def _liquidise(coda, initial, medial, final):
+    if coda == "ㄴ":
+        return ("ㄹ", "ㄹ", medial) if initial == "ㄹ" else None
+    return ("ㄹ", "ㄹ", medial) if initial == "ㄴ" else None
+
+
+def _assimilate_place(coda, initial, medial, final):
+    if initial in ("ㄱ", "ㄲ", "ㅋ"):
+        return "ㅇ" if coda in "ㄴㅁ" else "ㄱ", initial, medial
+    if initial in ("ㅂ", "ㅃ", "ㅍ", "ㅁ") and coda != "ㅁ":
+        if coda == "ㄴ":
+            return "ㅁ", initial, medial
+        return None if initial == "ㅁ" else ("ㅂ", initial, medial)
+    return None
+
+
+_NEUTRALISED = boundary_table(_neutralise, _NEUTRAL)
+_SIOT = boundary_table(_write_siot, "ㄷㅆㅈㅊㅌ")
+_ABSORBED = boundary_table(_absorb, T_CODAS)
+_SIMPLIFIED = boundary_table(
+    _simplify,
+    _SIMPLE,
+    {"밟": _simplify_balp, "넓": _simplify_neolp} | dict.fromkeys("맑밝읽늙굵묽긁붉갉얽", _simplify_verb_lk),
+)
+_NASALISED = boundary_table(_nasalise, _NASAL)
+_L_AS_N = boundary_table(_l_as_n, "ㅁㅇㄱㅂ")
+# 제20항 다만: these keep ㄴ and turn ㄹ into ㄴ.
+_N_KEPT = word_table({
+    "산량": "산냥", "단력": "단녁", "견례": "견녜", "견란": "견난", "진란": "진난", "근류": "근뉴",
+    "단로": "단노", "판력": "판녁", "신란": "신난",
+})  # fmt: skip
+_LIQUIDISED = boundary_table(_liquidise, "ㄴㄹㄾㅀ")
+_PLACE = boundary_table(_assimilate_place, "ㄴㅁㄷㅅㅆㅈㅊㅌ")
+
+
+def coda_neutralisation(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제8항, 제9항: only seven codas are heard, except before a vowel (꽃→꼳, 부엌→부억, 있다→읻다)."""
+    rewrite(draft, rng, rate, "coda_neutralisation", _NEUTRALISED)
+
+
+def coda_as_siot(draft: Draft, rng: random.Random, rate: float) -> None:
+    """한글 맞춤법 제7항 stretched too far: a coda heard as ㄷ is written ㅅ (빛→빗, 있다→잇다, 곧→곳)."""
+    rewrite(draft, rng, rate, "coda_as_siot", _SIOT)
+
+
+def coda_absorbed(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제30항 1 ([내까] for 냇가) stretched: ㄷ as heard is lost before ㄸ, ㅆ, ㅉ (있따→이따, 했씀→해씀)."""
+    rewrite(draft, rng, rate, "coda_absorbed", _ABSORBED)
+
+
+def cluster_simplification(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제10항, 제11항: of two codas one is heard (값→갑, 넓다→널다, 밟다→밥다, 닭→닥, 삶→삼, 맑게→말게)."""
+    rewrite(draft, rng, rate, "cluster_simplification", _SIMPLIFIED)
+
+
+def nasalisation(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제18항, for ㅎ 제12항 3: a stop before ㄴ, ㅁ turns nasal (국물→궁물, 합니다→함니다, 놓는→논는)."""
+    rewrite(draft, rng, rate, "nasalisation", _NASALISED)
+
+
+def nasalisation_across_space(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제18항 붙임: the same between two words said in one breath (밥 먹다→밤 먹다, 못 나가→몬 나가)."""
+    rewrite_across_space(draft, rng, rate, "nasalisation_across_space", _NASALISED)
+
+
+def l_as_n(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제19항: ㄹ after ㅁ, ㅇ, ㄱ, ㅂ is heard as ㄴ (담력→담녁, 대통령→대통녕, 협력→협녁)."""
+    rewrite(draft, rng, rate, "l_as_n", _L_AS_N)
+
+
+def liquidisation(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제20항: ㄴ beside ㄹ is heard as ㄹ (신라→실라, 칼날→칼랄); 다만: 생산량→생산냥."""
+    rewrite(draft, rng, rate, "liquidisation", _N_KEPT)
+    rewrite(draft, rng, rate, "liquidisation", _LIQUIDISED)
+
+
+def place_assimilation(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Wrong by 제21항, yet heard: a coda moves to the next onset's place (감기→강기, 신문→심문)."""
+    rewrite(draft, rng, rate, "place_assimilation", _PLACE)
+
+
+_H_CODAS = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}  # what is left when ㅎ goes
+_ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
+
+# 제13항 and 제14항: what stays and what moves.
+_MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"} | {
+    "ㄳ": ("ㄱ", "ㅆ"),
+    "ㄵ": ("ㄴ", "ㅈ"),
+    "ㄺ": ("ㄹ", "ㄱ"),
+    "ㄻ": ("ㄹ", "ㅁ"),
+    "ㄼ": ("ㄹ", "ㅂ"),
+    "ㄽ": ("ㄹ", "ㅆ"),
+    "ㄾ": ("ㄹ", "ㅌ"),
+    "ㄿ": ("ㄹ", "ㅍ"),
+    "ㅄ": ("ㅂ", "ㅆ"),
+}
+# 제15항: the sound that stands for a coda and moves in its place.
+_HEARD_CODA = (
+    dict.fromkeys(K_CODAS, "ㄱ")
+    | dict.fromkeys(T_CODAS, "ㄷ")
+    | dict.fromkeys(P_CODAS, "ㅂ")
+    | dict.fromkeys("ㄹㄼㄽㄾ", "ㄹ")
+    | {"ㄴ": "ㄴ", "ㄵ": "ㄴ", "ㅁ": "ㅁ", "ㄻ": "ㅁ"}
+)
+
+
+def _palatalise(coda, initial, medial, final):
+    stays = "ㄹ" if coda == "ㄾ" else ""
+    if initial == "ㅎ" and coda == "ㄷ" and (medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))):
+        return stays, "ㅊ", medial
+    if initial == "ㅇ" and (medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))):
+        return stays, "ㅈ" if coda == "ㄷ" else "ㅊ", medial
+    return None
+
+
+def _aspirate(coda, initial, medial, final):
+    if coda in _H_CODAS:
+        return (_H_CODAS[coda], _ASPIRATED[initial], medial) if initial in ("ㄱ", "ㄷ", "ㅈ") else None
+    if initial != "ㅎ" or _palatalise(coda, initial, medial, final):
+        return None
+    if coda in "ㅈㄵ" and medial in "ㅣㅕ":
+        return "ㄴ" if coda == "ㄵ" else "", "ㅊ", medial
+    stays = {"ㄺ": "ㄹ", "ㄼ": "ㄹ", "ㄵ": "ㄴ"}.get(coda, "")
+    heard = "ㅂ" if coda == "ㄼ" else "ㅈ" if coda == "ㄵ" else _HEARD_CODA[coda]
+    return stays, _ASPIRATED[heard], medial
+
+
+def _h_before_s(coda, initial, medial, final):
+    return (_H_CODAS[coda], "ㅆ", medial) if initial == "ㅅ" else None
+
+
+def _lose_h(coda, initial, medial, final):
+    if initial == "ㅇ" or (initial == "ㄴ" and coda != "ㅎ"):
+        return _H_CODAS[coda], initial, medial
+    return None
+
+
+def _weaken_h(coda, initial, medial, final):
+    if initial != "ㅎ":
+        return None
+    return (coda, "ㅇ", medial) if coda in ("", "ㅇ") else ("", coda, medial)
+
+
+def _weaken_jeonhwa(coda, initial, medial, final):
+    # 전화 loses its glide as well; 저나 is how it is written by ear.
+    weakened = _weaken_h(coda, initial, medial, final)
+    return (*weakened[:2], "ㅏ") if weakened and medial == "ㅘ" else weakened
+
+
+def _move(coda, initial, medial, final):
+    return (*_MOVES[coda], medial) if initial == "ㅇ" else None
+
+
+def _move_heard(coda, initial, medial, final):
+    return ("", _HEARD_CODA[coda], medial) if initial == "ㅇ" else None
+
+
+def _move_before_content(coda, initial, medial, final):
+    # No ending or particle begins with these, so a word of its own must begin here.
+    begins_word = (medial, final) in {("ㅓ", "ㅄ"), ("ㅗ", "ㅅ"), ("ㅟ", ""), ("ㅏ", "ㅍ"), ("ㅏ", "ㄴ")}
+    return _move_heard(coda, initial, medial, final) if begins_word else None
+
+
+def _move_after_prefix(coda, initial, medial, final):
+    # 첫, 헛 stand before words only. Before these vowels ㄴ comes in (제29항), though not in 첫인상.
+    if medial in ("ㅑ", "ㅕ", "ㅛ", "ㅠ") or (medial == "ㅣ" and final != "ㄴ"):
+        return None
+    return _move_heard(coda, initial, medial, final)
+
+
+def _insert_n(coda, initial, medial, final):
+    if initial != "ㅇ" or medial not in "ㅣㅑㅕㅛㅠㅖㅒ":
+        return None
+    return coda, "ㄹ" if _HEARD_CODA.get(coda) == "ㄹ" else "ㄴ", medial
+
+
+def _with_n(pair: str) -> str:
+    """``"솔잎" -> "맆"``: the second syllable with the consonant put in."""
+    initial, medial, final = decompose(pair[1])
+    _, heard, medial = _insert_n(decompose(pair[0])[2], initial, medial, final)
+    return compose(heard, medial, final)
+
+
+_PALATALISED = boundary_table(_palatalise, "ㄷㅌㄾ")
+_ASPIRATION = boundary_table(_aspirate, [*_H_CODAS, *K_CODAS, *T_CODAS, *P_CODAS, "ㄼ", "ㄵ"])
+_H_BEFORE_S = boundary_table(_h_before_s, _H_CODAS)
+_H_LOST = boundary_table(_lose_h, _H_CODAS)
+_H_WEAK = boundary_table(_weaken_h, ["", "ㄴ", "ㄹ", "ㅁ", "ㅇ"], {"전": _weaken_jeonhwa})
+_LIAISON = boundary_table(_move, _MOVES)
+_LIAISON_OF_HEARD = boundary_table(_move_heard, _HEARD_CODA)
+_CONTENT_LIAISON = boundary_table(
+    _move_before_content,
+    "ㅅㅈㅊㅋㅌㅍㄳㅄㄺ",
+    {"첫": _move_after_prefix, "헛": _move_after_prefix},
+)
+_N_ACROSS_SPACE = boundary_table(_insert_n, [*_HEARD_CODA, "ㅇ"])
+_N_INSERTED = word_table({pair: pair[0] + _with_n(pair) for pair in N_INSERTED.split()})
+
+
+def palatalisation(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제17항: ㄷ, ㅌ, ㄾ before 이 turn into ㅈ, ㅊ; ㄷ + 히 into 치 (같이→가치, 굳이→구지, 닫혀→다쳐)."""
+    rewrite(draft, rng, rate, "palatalisation", _PALATALISED)
+
+
+def aspiration(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제12항 1: ㅎ melts with the plosive beside it (좋다→조타, 많고→만코, 축하→추카, 못하다→모타다)."""
+    rewrite(draft, rng, rate, "aspiration", _ASPIRATION)
+
+
+def aspiration_across_space(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제12항 1 붙임 2: two words said in one breath (옷 한 벌→오 탄 벌, 못 해→모 태)."""
+    rewrite_across_space(draft, rng, rate, "aspiration_across_space", _ASPIRATION)
+
+
+def h_before_s(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제12항 2: ㅎ and ㅅ together are heard as ㅆ (좋습니다→조씁니다, 많소→만쏘)."""
+    rewrite(draft, rng, rate, "h_before_s", _H_BEFORE_S)
+
+
+def h_loss(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제12항 3 붙임, 4: ㅎ is silent before a vowel; in ㄶ, ㅀ also before ㄴ (좋아→조아, 많이→만이)."""
+    rewrite(draft, rng, rate, "h_loss", _H_LOST)
+
+
+def h_weakening(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Casual ㅎ between voiced sounds, which 제12항 does not admit (은행→으냉, 고향→고양, 전화→저나)."""
+    rewrite(draft, rng, rate, "h_weakening", _H_WEAK)
+
+
+def liaison(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제13항, 제14항: the last coda moves before a vowel, ㅅ of two tensed (옷이→오시, 값이→갑씨)."""
+    rewrite(draft, rng, rate, "liaison", _LIAISON)
+
+
+def liaison_before_content(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제15항: before a word of its own the coda moves as it is heard (맛없다→마덦다, 겉옷→거돗)."""
+    rewrite(draft, rng, rate, "liaison_before_content", _CONTENT_LIAISON)
+
+
+def liaison_across_space(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제15항 over a space, which stays where it was (안 올→아 놀, 옷 안→오 단, 꽃 위→꼬 뒤)."""
+    rewrite_across_space(draft, rng, rate, "liaison_across_space", _LIAISON_OF_HEARD)
+
+
+def n_insertion(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제29항: ㄴ comes in before 이, 야, 여, 요, 유 in compounds (꽃잎→꽃닢, after ㄹ 서울역→서울력)."""
+    rewrite(draft, rng, rate, "n_insertion", _N_INSERTED)
+
+
+def n_insertion_across_space(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제29항 붙임 2: the same between two words said in one breath (안 열→안 녈, 할 일→할 릴)."""
+    rewrite_across_space(draft, rng, rate, "n_insertion_across_space", _N_ACROSS_SPACE)
+
+
+_TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
+
+
+def _tense(coda, initial, medial, final):
+    return (coda, _TENSE[initial], medial) if initial in _TENSE else None
+
+
+def _tense_ending(coda, initial, medial, final):
+    # 제24항 다만: not before the suffix 기 (굶기다, 옮겨).
+    if initial == "ㅂ" or (coda == "ㄻ" and initial == "ㄱ" and medial in ("ㅣ", "ㅕ")):
+        return None
+    return _tense(coda, initial, medial, final)
+
+
+def _tensed(syllable: str) -> str:
+    initial, medial, final = decompose(syllable)
+    return compose(_TENSE[initial], medial, final)
+
+
+_TENSED = boundary_table(_tense, K_CODAS + T_CODAS + P_CODAS + "ㄼ", {"덟": unchanged})
+_STEMS = boundary_table(_tense_ending, "ㄵㄻㄾ", {"삶": unchanged, "앎": unchanged})
+_SINO = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_SINO.split()})
+_COMPOUNDS = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_COMPOUNDS.split()})
+
+# Dependent nouns after -(으)ㄹ, each with what may come after it; the rest (거기, 수업) is left alone.
+_NOUNS_AFTER_L = {
+    "것": " 은을이도과만에입같처들의",
+    "거": " 야예라다든고니나지는에냐죠",
+    "게": " 요",
+    "걸": " 요로",
+    "건": " 가데지",
+    "겁": "니",
+    "데": " 가는도를에라",
+    "듯": " 이하한합해",
+    "바": " 를가와에는",
+    "수": " 는도가를록밖만조",
+    "적": " 에이은도",
+    "줄": " 은을도",
+    "곳": " 이을에은도",
+    "생": "각",
+    "사": "람",
+}
+_ENDINGS_OF_L = {"게": " 요", "걸": " 요", "수": "록", "지": " 도는를라"}
+# What may carry -(으)ㄹ; 를 is a particle.
+_L_SYLLABLES = frozenset(compose(i, m, "ㄹ") for i in INITIALS for m in MEDIALS) - {"를"}
+# Syllables where ㄹ before those endings is -(으)ㄹ and not a stem's own (길게, 알지).
+_FUTURE_SYLLABLES = frozenset("할될갈올볼을일줄릴실낼쓸둘칠킬질")
+
+
+def tensification(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제23항; for ㄵ, ㄻ of stems 제24항; for ㄼ, ㄾ 제25항 (국밥→국빱, 없다→없따, 앉고→앉꼬, 넓게→넓께)."""
+    rewrite(draft, rng, rate, "tensification", _TENSED)
+    rewrite(draft, rng, rate, "tensification", _STEMS)
+
+
+def tensification_across_space(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제23항 between two words said in one breath (못 가→못 까, 꼭 기억→꼭 끼억)."""
+    rewrite_across_space(draft, rng, rate, "tensification_across_space", _TENSED)
+
+
+def tensification_sino(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제26항: ㄷ, ㅅ, ㅈ after ㄹ in frequent Sino-Korean words (발전→발쩐, 결정→결쩡)."""
+    rewrite(draft, rng, rate, "tensification_sino", _SINO)
+
+
+def tensification_compound(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제28항, and words whose dictionary pronunciation is tense (길가→길까, 김밥→김빱, 성격→성껵)."""
+    rewrite(draft, rng, rate, "tensification_compound", _COMPOUNDS)
+
+
+def tensification_after_l(draft: Draft, rng: random.Random, rate: float) -> None:
+    """제27항: after -(으)ㄹ, over a space or in an ending (할 것→할 껏, 올 거예요→올 꺼예요, 할게→할께)."""
+    cells = draft.cells
+    padded = [*cells, " ", " "]
+    for index, left in enumerate(cells):
+        if left not in _L_SYLLABLES:
+            continue
+        right, allowed = index + 1, _ENDINGS_OF_L if left in _FUTURE_SYLLABLES else {}
+        if padded[right] == " ":
+            right, allowed = index + 2, _NOUNS_AFTER_L
+        after = allowed.get(padded[right])
+        if after is None or (is_syllable(padded[right + 1]) and padded[right + 1] not in after):
+            continue
+        if rng.random() < rate:
+            draft.put("tensification_after_l", FAMILY, right, [_tensed(padded[right])])
+
 
 PronunciationRule = Callable[[Draft, random.Random, float], None]
 
@@ -16,36 +649,36 @@ PronunciationRule = Callable[[Draft, random.Random, float], None]
 # that depend on the written letters (구개음화, ㅎ), then those that move a coda away, then those of the
 # remaining codas. Weight 1: 표준 발음법 prescribes it. Below 1: it only permits it, or it is casual speech.
 _ORDER: tuple[tuple[PronunciationRule, float], ...] = (
-    (tense.tensification_after_l, 1.0),
-    (liaison.palatalisation, 1.0),
-    (liaison.aspiration, 1.0),
-    (liaison.aspiration_across_space, 0.3),
-    (liaison.h_before_s, 1.0),
-    (liaison.h_loss, 1.0),
-    (liaison.h_weakening, 0.1),
-    (vowel.ui_not_first, 0.4),
-    (vowel.ui_particle, 0.3),
-    (liaison.n_insertion, 1.0),
-    (liaison.n_insertion_across_space, 0.2),
-    (liaison.liaison_before_content, 1.0),
-    (liaison.liaison, 1.0),
-    (liaison.liaison_across_space, 0.4),
-    (vowel.ui_after_consonant, 1.0),
-    (vowel.palatal_glide, 1.0),
-    (vowel.ye_as_e, 0.5),
-    (tense.tensification_sino, 1.0),
-    (tense.tensification_compound, 1.0),
-    (tense.tensification, 1.0),
-    (tense.tensification_across_space, 0.3),
-    (coda.cluster_simplification, 1.0),
-    (coda.coda_neutralisation, 1.0),
-    (coda.l_as_n, 1.0),
-    (coda.nasalisation, 1.0),
-    (coda.nasalisation_across_space, 0.4),
-    (coda.liquidisation, 1.0),
-    (coda.coda_as_siot, 0.3),
-    (coda.coda_absorbed, 0.3),
-    (coda.place_assimilation, 0.05),
+    (tensification_after_l, 1.0),
+    (palatalisation, 1.0),
+    (aspiration, 1.0),
+    (aspiration_across_space, 0.3),
+    (h_before_s, 1.0),
+    (h_loss, 1.0),
+    (h_weakening, 0.1),
+    (ui_not_first, 0.4),
+    (ui_particle, 0.3),
+    (n_insertion, 1.0),
+    (n_insertion_across_space, 0.2),
+    (liaison_before_content, 1.0),
+    (liaison, 1.0),
+    (liaison_across_space, 0.4),
+    (ui_after_consonant, 1.0),
+    (palatal_glide, 1.0),
+    (ye_as_e, 0.5),
+    (tensification_sino, 1.0),
+    (tensification_compound, 1.0),
+    (tensification, 1.0),
+    (tensification_across_space, 0.3),
+    (cluster_simplification, 1.0),
+    (coda_neutralisation, 1.0),
+    (l_as_n, 1.0),
+    (nasalisation, 1.0),
+    (nasalisation_across_space, 0.4),
+    (liquidisation, 1.0),
+    (coda_as_siot, 0.3),
+    (coda_absorbed, 0.3),
+    (place_assimilation, 0.05),
 )
 
 PRONUNCIATION_RULES: Mapping[str, PronunciationRule] = MappingProxyType(

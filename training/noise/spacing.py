@@ -1,4 +1,13 @@
-"""Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
+"""Finds the spaces between two nouns that may be left out: 대기 오염 and 대기오염 are both right.
+
+한글 맞춤법 제2항 separates all words, but 제50항 lets the words of a technical term be joined, and no dictionary lists all such terms.
+So leaving such a space out is no mistake. A network that had to put it back would learn to change right texts. Kiwi tells which words
+are nouns (``model.correction.morphemes``).
+
+A space stays obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구) and beside a name (제48항, 제49항).
+It also stays beside a noun of one syllable (책값, 시험때), because those are often half of another word.
+
+Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
 
 Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``.
 Places are found in the correct text, so it does not matter if other families have changed the words around
@@ -10,16 +19,87 @@ may be right elsewhere: 먹는 데 becomes 먹는데.
 Where the standard allows both spellings (제43항 다만, 제46항, 제47항, see ``_either_way``, and 제50항, see
 ``compounds``) nothing is done, because the model would learn to "correct" what is right. Only a writer who leaves out
 every space leaves out these, too.
+
+The most frequent spacing mistakes, made in sentences of every family of errors.
+
+People write 늘어난것 or 공부 하기 in sentences that are otherwise right, and beside mistakes of any other kind. A network that meets such
+a mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
 """
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
+from model.correction.morphemes import cut
 from model.text.hangul import is_syllable, syllables_with_coda
-from training.noise.compounds import free_spaces
 from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
+
+_TIME = (
+    "오늘|내일|모레|글피|어제|그제|지금|이제|요즘|요새|최근|당시|평소|아침|점심|저녁|새벽|오전|오후|주말|평일|매일|매주|매달|매년|하루|이틀|사흘|나흘"
+    "|지난주|지난달|지난해|작년|올해|내년|[월화수목금토일]요일|이번|다음|저번|처음|마지막|나중|먼저|도중|무렵|이전|이후|이래|동안|당일|항상|언제|결국|원래"
+)
+_PLACE = "사이|가운데|근처|주변|내부|외부|아래|왼쪽|오른쪽|[앞뒤옆안위]쪽|바깥|바깥쪽|아래쪽|여기|거기|저기|어디|이쪽|그쪽|저쪽"
+_MEASURE = "이상|이하|이내|이외|정도|전후|하나|모두|전부|전체|일부|대부분|나머지|기타|경우|관련|때문|각자|각각|서로|혼자|스스로|필요|최대|최소|약간|조금|특정|주요|기존|자체|만약"
+_PERSON = "자신|자기|우리|저희|너희|누구|엄마|아빠|아버지|어머니|할머니|할아버지|동생|누나|언니|오빠|친구|아들|남편|아내|선생님|사람|여자|남자|아이"
+_APART = re.compile(f"(?:{_TIME}|{_PLACE}|{_MEASURE}|{_PERSON}|[가-힣]+님)들?")
+_OF_NOUNS = {"NNG", "XPN", "XSN"}  # a common noun, and what stands before and after its stem
+_AFTER_NOUNS = ("J", "VCP", "S")  # a particle, the copula, a sign
+
+TaggedSpan = tuple[str, int, int]  # tag, start, end
+
+
+@lru_cache(maxsize=64)  # one sentence is asked about by several rules, and drawn again where they did nothing
+def free_spaces(text: str) -> frozenset[int]:
+    """The indices in ``text`` of the spaces between two nouns that may be joined."""
+    words = _words(cut(text))
+    return frozenset(
+        before[-1][2]
+        for before, after in pairwise(words)
+        if text[before[-1][2] : after[0][1]] == " "
+        and _joins_what_follows(text, before)
+        and _joins_what_precedes(text, after)
+    )
+
+
+def _words(morphemes: Sequence[TaggedSpan]) -> list[list[TaggedSpan]]:
+    """The morphemes of each word: those with nothing between them."""
+    words: list[list[TaggedSpan]] = []
+    for morpheme in morphemes:
+        if words and words[-1][-1][2] >= morpheme[1]:
+            words[-1].append(morpheme)
+        else:
+            words.append([morpheme])
+    return words
+
+
+def _joins_what_follows(text: str, word: Sequence[TaggedSpan]) -> bool:
+    """Whether the word consists of nouns only, and its last one may be joined to another."""
+    tags = {tag for tag, _, _ in word}
+    if tags - _OF_NOUNS or tags == {"XSN"}:  # the latter: 들 alone
+        return False
+    last = max(index for index, (tag, _, _) in enumerate(word) if tag != "XSN")  # 개발|자
+    return _is_joinable(text, word[last][1], word[-1][2])
+
+
+def _joins_what_precedes(text: str, word: Sequence[TaggedSpan]) -> bool:
+    """Whether the word begins with a noun that may be joined to another and that no verb is made of (준비하다)."""
+    nouns = 0
+    while nouns < len(word) and word[nouns][0] in _OF_NOUNS:
+        nouns += 1
+    if not nouns or (nouns < len(word) and not word[nouns][0].startswith(_AFTER_NOUNS)):
+        return False
+    end = word[0][2]
+    if nouns > 1 and (word[0][0] == "XPN" or word[1][0] == "XSN"):
+        end = word[1][2]
+    return _is_joinable(text, word[0][1], end)
+
+
+def _is_joinable(text: str, start: int, end: int) -> bool:
+    return end - start >= 2 and not _APART.fullmatch(text, start, end)
+
 
 FAMILY = "spacing"
 
@@ -285,3 +365,95 @@ def misspace(draft: Draft, rng: random.Random, rate: float) -> None:
     """
     for name, rule in SPACING_RULES.items():
         rule(draft, rng, min(1.0, rate * WEIGHTS[name]))
+
+
+_AFTER_ANY = "때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분"
+_AFTER_ADNOMINAL = "곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습"
+# Joined to these they make another word, which is right: 그때, 한동안, 부재중, 지난날, 큰일, 볼일.
+_NOT_ANY = r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
+_NOT_ADNOMINAL = r"(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
+_NOUN = re.compile(
+    rf"(?<=[가-힣]) {_NOT_ANY}(?=(?:{_AFTER_ANY}){ENDS_WORD})"
+    rf"|(?<=[{ADNOMINAL}]) {_NOT_ADNOMINAL}(?=(?:{_AFTER_ADNOMINAL}){ENDS_WORD})"
+)
+
+
+def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """A noun joined to what says which one is meant: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 -> 아는사람 (제2항)."""
+    join_at(_NOUN, draft, rng, rate, "free_noun_joined")
+
+
+# 그때, 이것, 저쪽 and the like are words of their own.
+_DETERMINER = re.compile(
+    r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
+    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,2}(?![가-힣]))"
+    r"|(?!여러 분)(?:[이그저]런|어떤|모든|다른|여러|무슨|어느) (?=[가-힣])"
+    r"|아무 (?=[데때말일]|생각|문제|이유|소리|도움|걱정|대답|의미))"
+)
+
+
+def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
+    join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
+
+
+_GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
+
+
+def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """보다 joined where it says what one supposes: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐 (제47항)."""
+    join_at(_GUESS, draft, rng, rate, "guess_joined")
+
+
+_ENDING = re.compile(
+    rf"(?<=[가-힣]자)(?=마자)|(?<=[{RIEUL}])(?=수록)"
+    rf"|(?<=[{ADNOMINAL}])(?=지[도는를]? ?(?:모르|몰|알[고려 아]|궁금|확인|물어|여부))"
+)
+
+
+def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
+    """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지 (제2항)."""
+    _split(_ENDING, draft, rng, rate, "ending_split")
+
+
+# Verbs of two verbs, each a word of its own (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다, 깨어나다.
+_COMPOUND = re.compile(
+    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|쫓아|끌어|빠져|몰려|흘러|넘어)"
+    r"(?=[오와왔온올옵가갔간갈갑])|(?:바라|쳐다|돌아|지켜|살펴|둘러|들여다)(?=[보봐봤본볼봅])"
+    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|받아(?=들[이여였인일])"
+    r"|집어(?=넣)|알아(?=듣|들[어었으]|채|챘|차[리려렸]|맞[히혀])|[잃잊]어(?=버)|갈아(?=[타탔입])|물어(?=뜯))"
+)
+
+
+def compound_split(draft: Draft, rng: random.Random, rate: float) -> None:
+    """A verb of two verbs cut in two: 돌아왔다 -> 돌아 왔다, 쳐다보다 -> 쳐다 보다 (제2항)."""
+    _split(_COMPOUND, draft, rng, rate, "compound_split")
+
+
+def _split(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+    """Insert a space behind each match."""
+    for match in pattern.finditer(draft.text):
+        if rng.random() < rate:
+            insert_space(draft, rule, match.end())
+
+
+JOINED = (
+    dependent_noun_joined,
+    auxiliary_joined,
+    negation_joined,
+    unit_noun_joined,
+    free_noun_joined,
+    determiner_joined,
+    guess_joined,
+)
+SPLIT = (particle_split, suffix_split, ending_split, compound_split)
+COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
+SPLIT_RATE = 0.15  # times that of the others: there is room for these in every word
+
+
+def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Make each of these mistakes with probability ``rate``, those that split a word less often."""
+    for rule in JOINED:
+        rule(draft, rng, rate)
+    for rule in SPLIT:
+        rule(draft, rng, SPLIT_RATE * rate)

@@ -1,4 +1,26 @@
-"""Slips that come from when a key is struck, and from what is written twice or left out.
+"""Slips of one key: struck too late, too early, twice or not at all, as the two-set input method writes them.
+
+Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
+or None where it has nothing to do there. Letters are often left loose: a consonant that finds no vowel in time stays alone.
+Whatever they write violates 한글 맞춤법 제1항 (a word is written in its standard form) and 제2항 of its 부록, by which
+jamo are put together to syllables.
+
+Slips of whole syllables and of finals: in another place, twice, missing, one too many.
+
+Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
+or None where it has nothing to do there. Only words that everybody knows lose or move something, because nobody could
+mend it in others. All violate 한글 맞춤법 제1항 (a word is written in its standard form).
+
+Particles of the wrong shape, and particles and words that are written twice.
+
+Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance. It
+returns what is written then, or None where it has nothing to do. What looks like a particle counts as one only behind a
+known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
+
+Sources: 표준국어대사전 for the shapes of particles; 표준어 규정 제26항 for 이에요. Behind a vowel 이라고, 이며 and 이었다 are right,
+too (친구이며), so only the shapes behind a consonant lose their 이 here.
+
+Slips that come from when a key is struck, and from what is written twice or left out.
 
 Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip with probability
 ``rate``. A rule touches only words of Hangul that no rule has touched. ``key_slips``, ``syllable_slips`` and
@@ -14,27 +36,271 @@ from itertools import accumulate
 
 from model.correction.words import find_words
 from model.text.changes import Change, find_changes
+from model.text.hangul import FINALS, compose, decompose
+from model.text.keyboard import PAUSE, UNSHIFTED, compose_strokes, is_vowel, spell, strokes_of
 from model.text.protected import spares_outcries
 from training.noise.draft import Draft
-from training.noise.key_slips import (
-    composition_broken,
-    has_loose_jamo,
-    stroke_dropped,
-    stroke_repeated,
-    strokes_swapped,
+from training.noise.lookalikes import laughter
+from training.noise.word_parts import SHORTEST_SHORTENED, known_words, particle_start
+
+APART_SHARE = 0.6  # of broken syllables have nothing to do with the one before: 학교ㅇㅔ, not 학굥ㅔ
+LOOSE_SHARE = 0.04  # of words of at most LONGEST_LOOSE syllables are not put together at all
+LONGEST_LOOSE = 4
+UNSHIFTED_SHARE = 0.6  # of shifted keys that are struck twice are struck once without shift: 했ㅅ어요
+SHORTEST_LOSING = 3  # syllables of a word that may lose a key and still be known
+SHORTEST_LOSING_FIRST = 4  # the shortest word that may lose its first initial: ㅐ용 might be 내용 or 대용
+
+
+def has_loose_jamo(text: str) -> bool:
+    """Whether a consonant or a vowel stands alone in ``text``."""
+    return any("ㄱ" <= character <= "ㅣ" for character in text)
+
+
+def composition_broken(word: str, index: int, rng: random.Random) -> str:
+    """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or 학굥ㅔ서.
+
+    Now and then it puts nothing of a short word together: 버스 -> ㅂㅓㅅㅡ.
+    """
+    if len(word) <= LONGEST_LOOSE and rng.random() < LOOSE_SHARE:
+        return compose_strokes(PAUSE.join(jamo for syllable in word for jamo in strokes_of(syllable) if jamo))
+    keys = "".join(strokes_of(word[index]))
+    cut = rng.randrange(1, len(keys))
+    before = PAUSE if rng.random() < APART_SHARE else ""
+    return compose_strokes(
+        f"{spell(word[:index])}{before}{keys[:cut]}{PAUSE}{keys[cut:]}{spell(word[index + 1 :])}"
+    )
+
+
+def _span(word: str, index: int) -> tuple[str, int, int]:
+    """The keys of the word, and which of them write the syllable at ``index``."""
+    start = len(spell(word[:index]))
+    return spell(word), start, start + len(spell(word[index]))
+
+
+def strokes_swapped(word: str, index: int, rng: random.Random) -> str | None:
+    """A key is struck before the one that it should follow: 버스에 -> 버스ㅔㅇ, 있는데 -> 있ㄴ느데, 한국 -> 학눅."""
+    keys, start, end = _span(word, index)
+    places = [i for i in range(start, min(end, len(keys) - 1)) if keys[i] != keys[i + 1]]
+    if not places:
+        return None
+    i = rng.choice(places)
+    return compose_strokes(keys[:i] + keys[i + 1] + keys[i] + keys[i + 2 :])
+
+
+def stroke_repeated(word: str, index: int, rng: random.Random) -> str | None:
+    """A key is struck twice: 하나 -> ㅎ하나, 사과 -> 삭과, 학교에 -> 학굥에, 했어요 -> 했ㅅ어요, 밥 -> 밥ㅂ.
+
+    The vowel at the end of a word is left alone: who writes 네ㅔ means to draw it out.
+    """
+    keys, start, end = _span(word, index)
+    if index == len(word) - 1 and not decompose(word[index])[2]:
+        end -= len(strokes_of(word[index])[1])
+    i = rng.randrange(start, end)
+    again = keys[i]
+    if again in UNSHIFTED and rng.random() < UNSHIFTED_SHARE:
+        again = UNSHIFTED[again]
+    return compose_strokes(keys[: i + 1] + again + keys[i + 1 :])
+
+
+def stroke_dropped(word: str, index: int, rng: random.Random) -> str | None:
+    """A key is not struck, so that its neighbour stays loose: 안녕하세요 -> 안녕ㅎ세요, 학교에서 -> 학교ㅔ서.
+
+    Only in a word that is known, and not where all letters find a place again: in 달가 nobody sees 다리가.
+    """
+    last = index == len(word) - 1
+    if len(word) < SHORTEST_LOSING or not known_words().is_common(word):
+        return None
+    keys, start, end = _span(word, index)
+    places = [i for i in range(start, end) if is_vowel(keys[i]) and not last]
+    if index or len(word) >= SHORTEST_LOSING_FIRST:
+        places.append(start)
+    i = rng.choice(places)
+    written = compose_strokes(keys[:i] + keys[i + 1 :])
+    return written if has_loose_jamo(written) else None
+
+
+NEXT_ONSET_SHARE = 0.7  # of the finals that are added are the next initial, struck too early
+ANY_FINAL = "ㄱㅁㅂㅅㅇ"  # ㄴ, ㄹ and ㅆ would make other forms: 가다, 간다, 갔다
+ONE_APART_SHARE = 0.15  # of the exchanges are across a syllable
+SHORTEST_SWAPPED = 3  # syllables: 과사 might be any word, 생선님 only one
+SHORT_SHARE = 0.3  # of the nouns of two syllables: 정는 might have been many
+PAST = frozenset("었았였했됐겠")  # what loses ㅆ and is no other form then: 먹어다, but 가다
+TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 say what they were; 으 may have been 은 or 을
+
+
+def final_added(word: str, index: int, rng: random.Random) -> str | None:
+    """A final too many, mostly the next initial: 사과 -> 삭과, 학교에 -> 학굥에 or 학굑에, 노래 -> 녹래.
+
+    The last syllable gets none: 학교엔, 하곤 and 갈 are right.
+    """
+    if index == len(word) - 1 or decompose(word[index])[2]:
+        return None
+    onset = decompose(word[index + 1])[0]
+    final = UNSHIFTED.get(onset, onset) if rng.random() < NEXT_ONSET_SHARE else rng.choice(ANY_FINAL)
+    initial, medial, _ = decompose(word[index])
+    return word[:index] + compose(initial, medial, final) + word[index + 1 :]
+
+
+def final_lost(word: str, index: int, rng: random.Random) -> str | None:
+    """A final is not written: 전화 -> 저화, 안경 -> 아경, 닫고 -> 다고, 사람을 -> 사라을.
+
+    Not where another form would be left (간다 -> 가다, 할게 -> 하게), or where it could have been one (먹으: 먹은, 먹을).
+    """
+    initial, medial, final = decompose(word[index])
+    known = known_words()
+    if not final or len(word) < 2 or not known.is_common(word):
+        return None
+    in_noun = index < known.noun_at_start(word) and (index < len(word) - 1)
+    if final in "ㄴㄹ" and not in_noun and word[index] not in TOPIC_AND_OBJECT:
+        return None
+    if final == "ㅆ" and word[index] not in PAST:
+        return None
+    return word[:index] + compose(initial, medial) + word[index + 1 :]
+
+
+def onset_early(word: str, index: int, rng: random.Random) -> str | None:
+    """The next initial becomes a final, with ㅇ in its place: 노래 -> 놀애, 나무 -> 남우."""
+    if index == len(word) - 1:
+        return None
+    initial, medial, final = decompose(word[index])
+    onset, vowel, coda = decompose(word[index + 1])
+    if final or onset == "ㅇ" or onset not in FINALS:
+        return None
+    return word[:index] + compose(initial, medial, onset) + compose("ㅇ", vowel, coda) + word[index + 2 :]
+
+
+def _other(word: str, index: int, rng: random.Random) -> int | None:
+    """The index of another syllable, the next one or the one after it."""
+    other = index + (2 if rng.random() < ONE_APART_SHARE else 1)
+    return other if other < len(word) and known_words().is_common(word) else None
+
+
+def syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
+    """Two syllables change places: 선생님 -> 생선님, 물고기 -> 고물기, 도서관 -> 도관서."""
+    other = _other(word, index, rng)
+    if other is None or len(word) < SHORTEST_SWAPPED:
+        return None
+    return word[:index] + word[other] + word[index + 1 : other] + word[index] + word[other + 1 :]
+
+
+def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
+    """The same part (initial, medial or final) of two syllables changes places: 물고기 -> 굴모기, 도서관 -> 더소관, 전화 -> 저환."""
+    other = _other(word, index, rng)
+    if other is None:
+        return None
+    one, two = list(decompose(word[index])), list(decompose(word[other]))
+    part = rng.randrange(3)
+    one[part], two[part] = two[part], one[part]
+    return word[:index] + compose(*one) + word[index + 1 : other] + compose(*two) + word[other + 1 :]
+
+
+def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
+    """A syllable is written twice: 우리는 -> 우리리는, 학교에 -> 학학교에.
+
+    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out (그래애) or is
+    another form (가지지, 먹었었다).
+    """
+    half = len(word) // 2
+    if len(word) < 2 or word[:half] == word[-half:] or word[index] == "었":
+        return None
+    initial, _, final = decompose(word[index])
+    ends = index == len(word) - 1
+    if ends and ((initial == "ㅇ" and not final) or word[index] in "지니고"):
+        return None
+    if word[index] in word[max(0, index - 1) : index] + word[index + 1 : index + 2]:
+        return None
+    return word[:index] + word[index] + word[index:]
+
+
+def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
+    """A syllable of a common word is not written: 도서관에 -> 도관에, 시간이 -> 시이, 안녕하세요 -> 안하세요.
+
+    In a longer noun it is one between the first and the last, if no other noun leaves the same, and that is no noun. In a noun of two
+    syllables it is the second, seldom, and only if the particle does not fit the first: that shows that something is missing.
+    """
+    known, start = known_words(), particle_start(word)
+    if start < 2 or word[:start] not in known.common_nouns:
+        return _missing_in_word(word, rng)
+    gone = rng.randrange(1, max(2, start - 1))  # chosen anew: few words have such a syllable
+    left = word[:gone] + word[gone + 1 :]
+    noun = left[: start - 1]
+    if start == 2:
+        fits = bool(decompose(word[0])[2]) == bool(decompose(word[1])[2])
+        return None if fits or rng.random() > SHORT_SHARE else left
+    return left if known.shortened[noun] == 1 and noun not in known.nouns else None
+
+
+def _missing_in_word(word: str, rng: random.Random) -> str | None:
+    known = known_words()
+    if len(word) < SHORTEST_SHORTENED or word not in known.common:
+        return None
+    gone = rng.randrange(1, len(word) - 1)
+    left = word[:gone] + word[gone + 1 :]
+    return left if known.shortened_words[left] == 1 else None
+
+
+_CHANGED = "은/는 이/가 을/를 과/와 이랑/랑 이야말로/야말로 은커녕/는커녕 " + " ".join(
+    f"으로{tail}/로{tail}" for tail in ("", "는", "도", "만", "서", "써", "부터")
 )
-from training.noise.known_words import known_words
-from training.noise.laughter import laughter
-from training.noise.particle_slips import particle_doubled, particle_misshaped, word_doubled
-from training.noise.syllable_slips import (
-    final_added,
-    final_lost,
-    jamo_exchanged,
-    onset_early,
-    syllable_doubled,
-    syllable_missing,
-    syllables_swapped,
-)
+_SHORTENED = "이나/나 이라는/라는 이라고/라고 이라도/라도 이며/며 이든지/든지 이었다/였다 이었습니다/였습니다 이었어요/였어요"
+WRONG_SHAPES: dict[str, tuple[str, ...]] = {
+    **{one: (other,) for pair in _CHANGED.split() for one, other in (pair.split("/"), pair.split("/")[::-1])},
+    **{one: (other,) for one, other in (pair.split("/") for pair in _SHORTENED.split())},
+    "이에요": ("예요", "이예요", "에요"),
+    "예요": ("에요",),
+}
+# Shapes that have no entry of their own among the particles, because they look like endings of verbs.
+_LOOKALIKES = {"나": "이나", "야": "아", "아": "야", "이야": "야"}
+_NOT_BEFORE_NA = frozenset("언제 어디 누구 얼마 하나".split())  # 언제나, 누구나
+_NOT_BEFORE_YA = frozenset("어아해와여워혀려춰줘서")  # 피해야 and 주어야 are verbs
+_PRONOUNS = frozenset("나 너 저 내 제 네".split())  # nobody says 제이 for 제가
+_NO_PARTICLE = ("사랑", "자랑")  # 참사랑 is not 참사 with 랑
+# Not 만 and 도: 만만, 도도.
+DOUBLED = frozenset("은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split())
+_WITH_DOUBLED_NOUN = frozenset("은 는 을 를 의 에서 에게 으로".split())
+_DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
+
+
+def particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
+    """A particle in the shape that follows the other kind of syllable: 학교로 -> 학교으로, 바다와 -> 바다과, 책을 -> 책를."""
+    start = known_words().particle_of_noun(word)
+    noun, particle = word[:start], word[start:]
+    if particle not in WRONG_SHAPES:
+        return _lookalike_misshaped(word)
+    if noun in _PRONOUNS or word.endswith(_NO_PARTICLE):
+        return None
+    if particle == "이에요" and noun.endswith("이"):
+        return None  # 지영이에요 may be 지영이 with 예요
+    return noun + rng.choice(WRONG_SHAPES[particle])
+
+
+def _lookalike_misshaped(word: str) -> str | None:
+    for right, wrong in _LOOKALIKES.items():
+        noun = word.removesuffix(right)
+        if noun == word or len(noun) < 2 or noun not in known_words().nouns:
+            continue
+        if (right == "나" and noun in _NOT_BEFORE_NA) or (right == "야" and noun[-1] in _NOT_BEFORE_YA):
+            continue
+        if bool(decompose(noun[-1])[2]) == (right in ("아", "이야")):
+            return noun + wrong
+    return None
+
+
+def particle_doubled(word: str, index: int, rng: random.Random) -> str | None:
+    """A particle is written twice: 편지를 -> 편지를를, 학교에서 -> 학교에서에서."""
+    start = known_words().particle_of_noun(word)
+    return word + word[start:] if start and word[start:] in DOUBLED else None
+
+
+def word_doubled(word: str, index: int, rng: random.Random) -> str | None:
+    """A noun with its particle or a determiner is written twice: 나는 -> 나는 나는, 모든 -> 모든 모든.
+
+    What people double on purpose (빨리 빨리, 정말 정말, 하나하나) is no noun with such a particle.
+    """
+    start = known_words().particle_of_noun(word)
+    doubles = word[start:] in _WITH_DOUBLED_NOUN if start else word in _DETERMINERS
+    return f"{word} {word}" if doubles else None
+
 
 FAMILY = "typing"
 _LAUGHTER = re.compile("[하호히헤흐후크키]{2,}")  # ㅎ하하 would be no slip

@@ -4,15 +4,13 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from training.noise.aim import Aim
-from training.noise.drill import Drill, SpaceDrill
+from training.noise.draft import Aim
+from training.noise.drill import Drill, LoneSpaces, SpaceDrill
 from training.noise.everyday import everyday_sentence
-from training.noise.hearsay import as_hearsay
-from training.noise.laughter import add_laughter
-from training.noise.lone_space import LoneSpaces
-from training.noise.names import made_up_phrase
+from training.noise.lookalikes import add_laughter, as_hearsay
 from training.noise.native import has_native_site
 from training.noise.pairs import MIX, make_pair, read_mix
+from training.noise.pieces import made_up_phrase
 from training.run.knobs import knob
 from training.run.practice import PRACTICES, read_practice
 

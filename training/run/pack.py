@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from model.correction.morpheme_table import MorphemeTable, join_key, usual_cuts, words_of
-from model.correction.morphemes import join, load_kiwi
+from model.correction.morphemes import MorphemeTable, join, join_key, load_kiwi, usual_cuts, words_of
 from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, CorpusError, Pair, Sentence, read_corpus
 from training.corpus.misspaced import morphemes_of, spacing_faults

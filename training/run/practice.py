@@ -14,13 +14,12 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from training.corpus.sources import read_weights
+from training.noise.drill import look_alike
 from training.noise.everyday import everyday_sentence
 from training.noise.lexicon import Lexicon
-from training.noise.lone_space import look_alike
 from training.noise.lookalikes import make_right_lookalike
 from training.noise.norm import norm_counterexample, norm_in, norm_pair
-from training.noise.registers import make_note
-from training.noise.repetition import make_repetition
+from training.noise.registers import make_note, make_repetition
 from training.noise.strokes import make_slipped
 
 if TYPE_CHECKING:

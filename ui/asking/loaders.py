@@ -33,8 +33,8 @@ from model.stored.folder import (
 )
 from model.survey.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
-from model.trace.projections import Projections
-from model.trace.traced import Described
+from model.trace.interventions import Projections
+from model.trace.trace import Described
 from ui.shell import runs
 from ui.wording import say
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.errors import EngineBusyError, EngineSlowError, LibraryMissingError
 from model.text.hangul import is_hangul
-from model.text.sentences import split_sentences
+from model.text.tokenizer import split_sentences
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED
 from ui.shell import address, controls, markup

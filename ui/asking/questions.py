@@ -15,9 +15,8 @@ import numpy as np
 from engine import EngineCorrector
 from model import Asked, Correction, SentenceCorrection
 from model.text.changes import Change
-from model.trace.grown import Grown
-from model.trace.interventions import Head
-from model.trace.projections import Projections
+from model.trace.interventions import Head, Projections
+from model.trace.trace import Grown
 
 if TYPE_CHECKING:  # a page that asks none of these questions need not load what they are answered with
     from model.analysis.attention_scores import ScoreDecomposition
@@ -28,7 +27,7 @@ if TYPE_CHECKING:  # a page that asks none of these questions need not load what
     from model.analysis.head_effects import AblatedText, HeadEffects
     from model.analysis.patching import ActivationPatching
     from model.analysis.residual_stream import LogitAttribution, LogitLens
-    from model.trace.odds import Contrast
+    from model.trace.interventions import Contrast
 
     # row, all methods, the answers so far, and what asks for more
     MethodsSaid = tuple[int, tuple[str, ...], tuple[Contribution, ...], Callable[[], object] | None]

@@ -11,7 +11,7 @@ from model.analysis.edits import attention_of_change, focus
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from ui import wording
 from ui.asking import loaders, questions
 from ui.look.lens import Lens

@@ -18,8 +18,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 import viz
-from model.trace.selection import Selection
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from ui.components.component import component, heard
 from ui.shell import address, controls
 from ui.wording import say

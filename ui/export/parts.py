@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 import viz
-from model.trace.selection import LayerHeads, Selection
+from model.trace.trace import LayerHeads, Selection
 from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name

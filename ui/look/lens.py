@@ -13,8 +13,7 @@ from engine.questions import QUESTIONS
 from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.selection import Selection
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.wording import say

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from model.trace.traced import Described
+from model.trace.trace import Described
 from ui.asking import loaders, models, questions
 from ui.classroom import membership
 from ui.components import ahead

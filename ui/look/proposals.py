@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
-from model.trace.traced import Described
+from model.trace.trace import Described
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls

@@ -6,8 +6,7 @@ from functools import partial
 import streamlit as st
 
 from model.analysis.edits import by_character
-from model.trace.selection import Selection
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from ui.components.widgets import keep_in_sight
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup

@@ -11,8 +11,7 @@ import streamlit as st
 
 import viz
 from model.analysis.roles import OWN, Growth, growth
-from model.trace.grown import Grown
-from model.trace.selection import Selection
+from model.trace.trace import Grown, Selection
 from ui.asking import loaders, models, questions
 from ui.components import figures
 from ui.look import stage

@@ -9,8 +9,7 @@ import streamlit as st
 
 import viz
 from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attribution_graph
-from model.trace.interventions import Head
-from model.trace.patches import SUBLAYERS, Node
+from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

@@ -10,7 +10,7 @@ import viz
 from model.analysis.edits import LeadingHead, attention_of_change, focus, leading_heads
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from ui.components import figures
 from ui.look.lens import Lens
 from ui.views import needs

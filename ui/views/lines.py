@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis.edits import row_positions
 from model.text.changes import Change
-from model.trace.selection import LayerHead, LayerHeads, Selection
+from model.trace.trace import LayerHead, LayerHeads, Selection
 from ui import wording
 from ui.components.figures import draw_lines
 from ui.look.lens import Lens

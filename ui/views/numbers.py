@@ -9,7 +9,7 @@ import streamlit as st
 import viz
 from model.analysis.building_blocks import DotProduct, dot_product_attention
 from model.trace.interventions import Head
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from ui import wording
 from ui.asking import questions
 from ui.components import figures

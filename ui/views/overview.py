@@ -10,7 +10,7 @@ import viz
 from model.analysis import attention_maps as heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
-from model.trace.selection import LayerHead, Selection
+from model.trace.trace import LayerHead, Selection
 from ui.components import figures
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup

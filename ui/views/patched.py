@@ -7,8 +7,7 @@ import streamlit as st
 
 import viz
 from model.analysis.patching import ActivationPatching
-from model.trace.interventions import Head
-from model.trace.patches import ATTENTIONS
+from model.trace.interventions import ATTENTIONS, Head
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

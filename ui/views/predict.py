@@ -12,7 +12,7 @@ import streamlit as st
 from model.analysis.edits import MARKS, Agreement, agreeing_head, agreement, attention_of_change, focus
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from ui import wording
 from ui.components import figures
 from ui.look.lens import Lens

@@ -3,8 +3,7 @@
 import viz
 from model.analysis.claims import LOOK, Claim, Explanation
 from model.norm import article_of
-from model.trace.odds import Contrast
-from model.trace.patches import Node
+from model.trace.interventions import Contrast, Node
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

@@ -12,8 +12,7 @@ import viz
 from model.analysis.counterfactuals import PAINTED, ReplacedAttention, row_of_contrast
 from model.analysis.edits import attention_to_edit
 from model.text.changes import Change
-from model.trace.interventions import Head
-from model.trace.odds import Contrast
+from model.trace.interventions import Contrast, Head
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

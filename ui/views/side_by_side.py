@@ -9,8 +9,7 @@ import streamlit as st
 import viz
 from model import ModelFolderError
 from model.analysis.attention_maps import aligned_difference
-from model.trace.selection import Selection
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from ui.asking import loaders, models, questions
 from ui.components import figures
 from ui.look.lens import Lens

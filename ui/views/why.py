@@ -7,8 +7,7 @@ import streamlit as st
 
 import viz
 from model.analysis.attention_scores import KEY, QUERY, ScoreDecomposition
-from model.trace.interventions import Head
-from model.trace.patches import Node
+from model.trace.interventions import Head, Node
 from ui.asking import questions
 from ui.components import figures
 from ui.look.lens import Lens

@@ -16,7 +16,7 @@ from model.analysis.patching import (
 )
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
-from model.trace.patches import every_node
+from model.trace.interventions import every_node
 from tests.plain_transformer import PlainTransformer
 from tests.planted import CARRY, CAUSE, MARK, RIGHT, ROW, WRITER, WRONG
 

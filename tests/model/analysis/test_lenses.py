@@ -7,7 +7,7 @@ from model.analysis.residual_stream import JAMO, logit_lens
 from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
-from model.trace.output_weights import OutputWeights
+from model.trace.interventions import OutputWeights
 from tests.planted import CODA, COPY, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"

@@ -5,8 +5,7 @@ import pytest
 
 from model.analysis.attention_scores import KEY, QUERY, ScoreAblation, decompose_attention_score
 from model.analysis.residual_stream import POSITION
-from model.trace.interventions import Head
-from model.trace.patches import Node
+from model.trace.interventions import Head, Node
 from tests.planted import CARRY, CAUSE, CODA, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -53,7 +52,7 @@ def test_a_head_that_was_planted_to_count_looks_by_position(planted):
 def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
     """The look of CARRY, measured again, is that of a pass in which the part puts out its mean there."""
     from model.analysis.patching import corpus_means
-    from model.trace.patches import Patch
+    from model.trace.interventions import Patch
 
     look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
     network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer

@@ -6,7 +6,7 @@ import pytest
 from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.patching import corpus_means, node_effects
 from model.text.changes import find_changes
-from model.trace.patches import Node, Patch
+from model.trace.interventions import Node, Patch
 from tests.planted import CARRY, MARK, RIGHT, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)

@@ -12,7 +12,7 @@ from model.analysis.patching import (
     corrupted_by_sentence,
 )
 from model.text.changes import find_changes
-from model.trace.patches import Patch
+from model.trace.interventions import Patch
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)

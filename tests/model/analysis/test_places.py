@@ -17,7 +17,7 @@ from model.analysis.edits import (
     text_of,
 )
 from model.text.changes import find_changes, find_rewriting
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.own_model import RIGHT, SHAPES, WRONG, Speller
 from tests.ui.fake_corrector import random_trace
 

@@ -5,8 +5,7 @@ import pytest
 from model.analysis.claims import CLAIMS, LEAST, LEAST_LOOK, LOOK, SCORE, verified_explanation
 from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
-from model.trace.interventions import Head, Intervention
-from model.trace.patches import Patch
+from model.trace.interventions import Head, Intervention, Patch
 from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)

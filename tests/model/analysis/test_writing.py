@@ -10,7 +10,7 @@ from model.correction.corrector import Corrector
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text.changes import find_changes
-from model.trace import output_weights
+from model.trace import interventions as output_weights
 from tests.planted import CAUSE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.correction.agreeing import agreeing
+from model.correction.proposing import agreeing
 from model.text.changes import Change
-from model.text.sentences import Span, split_sentences
+from model.text.tokenizer import Span, split_sentences
 
 
 def proposal(source, wrong, right, confidence, at=0):

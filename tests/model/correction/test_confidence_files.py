@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from model import Corrector, ModelFolderError
-from model.correction.confidence_files import load_confidence, save_confidence
+from model.correction.confidence import Trees, load_confidence, save_confidence
 from model.correction.features import (
     FIRST,
     SECOND,
 )
-from model.correction.trees import Trees
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE, fingerprint, of_weights
 from tests.known_words import (
     CONFIDENCE,

@@ -245,6 +245,6 @@ def test_one_text_is_no_list_of_texts(tiny_corrector):
 
 def test_where_nothing_can_answer_the_way_to_install_it_is_told(monkeypatch):
     monkeypatch.setattr("model.graph.files.has_library", lambda: False)
-    monkeypatch.setattr("model.correction.opening.find_spec", lambda name: None)
+    monkeypatch.setattr("model.correction.corrector.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[app\]'"):
         Corrector.load()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model import Corrector
-from model.correction.growing import GrowingNetwork, growing_network
+from model.correction.corrector import GrowingNetwork, growing_network
 from model.stored.folder import ASSETS, ModelFolderError, snapshot_steps, weights_path
 
 FOLDER = ASSETS / "growing-up"

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.correction.confidence import Confidence
+from model.correction.confidence import Confidence, Trees
 from model.correction.features import (
     FIRST,
     SECOND,
 )
-from model.correction.trees import Trees
 from tests.known_words import (
     CONFIDENCE,
     FIRST_STRETCH,

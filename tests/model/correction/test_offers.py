@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from model.correction.confidence import Confidence
+from model.correction.confidence import Confidence, Trees
 from model.correction.features import FIRST
 from model.correction.ngrams import NGrams
-from model.correction.offers import as_if_right, find_offers, with_offers
-from model.correction.trees import Trees
+from model.correction.proposing import as_if_right, find_offers, with_offers
 from model.correction.words import Words
-from model.text.anchors import Passage
 from model.text.changes import apply_changes, find_changes
-from model.text.verbatim import verbatim_spans
+from model.text.protected import Passage, verbatim_spans
 
 WORDS = Words({"가고": 30, "오늘": 30, "드니": 3, "저는": 9})
 TEXT = "`dhsmf` 나 rkrh 있어, 않돼 dhsmf"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from model.correction.second_reading import after_second_reading, made
+from model.correction.proposing import after_second_reading, made
 from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
 

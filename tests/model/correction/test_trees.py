@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from model.correction.trees import Trees
+from model.correction.confidence import Trees
 
 FIELDS = ("height", "width", "depth")
 OF_ALL_SHAPES = ((0, 0.0, -1.0, (1, 0.5, (2, -0.5, 2.0, 3.0), 4.0)), 0.5, (1, 0.0, (0, 1.0, 7.0, 8.0), 9.0))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from model.correction.word_table import WordTable
+from model.correction.words import WordTable
 
 SYLLABLES = "가나다라마"
 

@@ -21,7 +21,7 @@ from model.network.layers import (
 from model.network.transformer import Scope, decoder_scopes, walk
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import OUTSIDE_ID, Tokenizer
-from model.trace.taps import Found
+from model.trace.interventions import Found
 
 D_MODEL = 8
 TOKENIZER = Tokenizer("a, 가각값한글요")

@@ -10,8 +10,7 @@ from model import Corrector
 from model.__main__ import main
 from model.norm import article_of, without_held_out
 from model.norm.articles import Article
-from model.norm.inflect import attach, beginnings, past, stem
-from model.norm.kinds import kinds, rows
+from model.norm.kinds import attach, beginnings, kinds, past, rows, stem
 from model.text.changes import find_changes
 
 

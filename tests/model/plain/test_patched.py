@@ -9,9 +9,7 @@ from model.activations.sublayers import _softmax
 from model.activations.walk import PatchedTransformer
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
-from model.trace.interventions import Head, Intervention
-from model.trace.patches import ATTENTIONS, Node, Patch, every_node
-from model.trace.taps import tap
+from model.trace.interventions import ATTENTIONS, Head, Intervention, Node, Patch, every_node, tap
 from tests.plain_transformer import PlainTransformer
 from tests.random_weights import equal_networks
 

@@ -16,7 +16,7 @@ from model.survey.head_survey import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import answers, result, table
 from model.text.hangul import is_hangul
-from model.trace.patches import Node
+from model.trace.interventions import Node
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
 

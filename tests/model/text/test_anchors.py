@@ -2,8 +2,7 @@
 
 import pytest
 
-from model.text.anchors import Passage, lost_anchors, passages_beside
-from model.text.verbatim import verbatim_spans
+from model.text.protected import Passage, lost_anchors, passages_beside, verbatim_spans
 
 
 def part_of(text: str) -> Passage:

@@ -1,22 +1,17 @@
 """Words typed in the English layout: which are found, and which words of Latin letters are left alone."""
 
-import doctest
 import random
 from functools import cache
 
 import pytest
 
-from model.correction.offers import find_offers
+from model.correction.proposing import find_offers
 from model.correction.words import Words
 from model.stored.folder import ASSETS, DEFAULT_MODEL, WORDS_FILE
-from model.text import english_layout
-from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes
-from model.text.english_layout import find_in_english_layout, hangul_of
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
-from model.text.input_method import spell
-from model.text.keyboard import ROWS, UNSHIFTED
-from model.text.verbatim import verbatim_spans
+from model.text.keyboard import ROWS, UNSHIFTED, find_in_english_layout, hangul_of, spell
+from model.text.protected import Passage, verbatim_spans
 
 # What was typed, and what was meant.
 MEANT = """
@@ -53,11 +48,6 @@ def known() -> Words:
 
 def offered(text: str) -> tuple[Change, ...]:
     return find_offers(Passage.of(text, verbatim_spans(text)), known())
-
-
-def test_the_examples_of_the_docstrings_are_true():
-    found = doctest.testmod(english_layout)
-    assert found.attempted and not found.failed
 
 
 @pytest.mark.parametrize("word", MEANT)

@@ -1,18 +1,11 @@
 """The two-set input method: what it writes for keys, and the keys of a word."""
 
-import doctest
 import random
 
 import pytest
 
-from model.text import input_method
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
-from model.text.input_method import PAUSE, compose_strokes, spell
-
-
-def test_the_examples_of_the_docstrings_are_true():
-    found = doctest.testmod(input_method)
-    assert found.attempted and not found.failed
+from model.text.keyboard import PAUSE, compose_strokes, spell
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 import pytest
 
-from model.correction.reading import Answer
-from model.text.anchors import Passage
+from model.correction.candidates import Answer
 from model.text.changes import Change, apply_changes, find_changes
-from model.text.protected import spares_gaps, spares_outcries, spares_protected
+from model.text.protected import Passage, spares_gaps, spares_outcries, spares_protected
 
 
 def keep_outcries(source: str, target: str) -> str:

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from model.text.sentences import split_sentences
+from model.text.tokenizer import split_sentences
 
 
 def sentences(text: str) -> list[str]:

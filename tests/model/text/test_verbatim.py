@@ -5,7 +5,7 @@ import time
 import pytest
 
 from model.text.changes import apply_changes, find_changes
-from model.text.verbatim import spares_verbatim, verbatim_spans
+from model.text.protected import spares_verbatim, verbatim_spans
 
 
 def spans(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from model.text.changes import find_changes
-from model.text.whole_words import spares_words
+from model.text.protected import spares_words
 
 
 def spared(source: str, target: str) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.trace.arrays import all_layers, plain_array
+from model.trace.checks import all_layers, plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 

@@ -7,7 +7,7 @@ from model.correction.corrector import Corrector
 from model.network.layers import MASKED_LOGIT
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
-from model.trace.projections import Projections
+from model.trace.interventions import Projections
 
 SOURCE, TARGET = "손니미 왔는데", "손님이 왔는데."
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.trace.selection import Selection
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
 from tests.model.trace.test_trace import HEADS, LAYERS, arrays
 
 EVERY = [(layer, head) for layer in (None, 0, LAYERS - 1) for head in (None, 0, HEADS - 1)]

@@ -10,8 +10,7 @@ from model.activations.sublayers import positional_encoding
 from model.correction.corrector import Corrector
 from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
-from model.trace.interventions import Head, Intervention, ZeroedValue
-from model.trace.taps import TAPS
+from model.trace.interventions import TAPS, Head, Intervention, ZeroedValue
 from tests.random_weights import equal_networks
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"

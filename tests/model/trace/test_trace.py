@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from model.trace.selection import Selection
 from model.trace.strict_npz import TraceError
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
 
 LAYERS, HEADS, SOURCE, TARGET, D_MODEL = 3, 2, 4, 5, 6
 

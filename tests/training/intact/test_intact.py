@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import training.intact.command
 from model.text import hangul
-from model.text.particles import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
+from model.text.hangul import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
 from model.text.tokenizer import normalise
 from training.__main__ import main
 from training.intact.command import KeptSample, correct_samples, score_intact, score_kinds

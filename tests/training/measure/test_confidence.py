@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from model.correction.candidates import Stretch
-from model.correction.confidence_files import load_confidence
-from model.correction.trees import Trees
+from model.correction.confidence import Trees, load_confidence
 from training.__main__ import main
 from training.measure.boosting import Boosting, calibrated, fit
 from training.measure.confidence import right_there

@@ -3,8 +3,7 @@ from collections import Counter
 
 import pytest
 
-from training.noise.aim import Aim, choose_word, stem
-from training.noise.draft import Draft
+from training.noise.draft import Aim, Draft, choose_word, stem
 from training.noise.pairs import make_pair
 from training.noise.typing_slips import slip
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from training.noise.common_spacing import COMMON_RULES, misspace_commonly
 from training.noise.draft import Draft
 from training.noise.drill import SpaceDrill
 from training.noise.pairs import make_pair
+from training.noise.spacing import COMMON_RULES, misspace_commonly
 from training.run.examples import ExampleMaker, ExampleSettings
 
 SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."

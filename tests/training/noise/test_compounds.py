@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from training.noise.compounds import free_spaces
 from training.noise.draft import Draft
-from training.noise.spacing import drop_all_spaces, space_dropped
+from training.noise.spacing import drop_all_spaces, free_spaces, space_dropped
 
 
 def with_marks(text: str) -> str:

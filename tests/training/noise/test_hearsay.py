@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from training.noise.hearsay import as_hearsay
+from training.noise.lookalikes import as_hearsay
 
 
 def told(text: str) -> set[str]:

@@ -1,6 +1,6 @@
 import random
 
-from training.noise.laughter import ANSWERS, LAUGHS, TEARS, add_laughter, laughter
+from training.noise.lookalikes import ANSWERS, LAUGHS, TEARS, add_laughter, laughter
 
 
 def many(wrong, right, count=2000):

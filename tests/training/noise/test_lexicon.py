@@ -1,15 +1,12 @@
 """Sentences with other nouns: grammar holds, and the list of nouns is what it says."""
 
-import doctest
 import random
 import re
 
 import pytest
 
 from model.text.hangul import is_syllable
-from training.noise import lexicon
-from training.noise.lexicon import Lexicon, noun_lines
-from training.noise.noun_list import is_safe, of_one_ending, well_spelt
+from training.noise.lexicon import Lexicon, is_safe, noun_lines, of_one_ending, well_spelt
 
 FEW = Lexicon(["= 연필 지우개 책상", "~ 고생물학자 과학자"])
 
@@ -83,8 +80,3 @@ def test_what_may_be_a_verb_is_no_safe_noun():
     from model.correction.morphemes import load_kiwi
 
     assert is_safe(load_kiwi(), "책상") and not is_safe(load_kiwi(), "가지")
-
-
-def test_examples_in_docstrings():
-    found = doctest.testmod(lexicon)
-    assert found.attempted and not found.failed

@@ -6,13 +6,8 @@ from collections import Counter
 import pytest
 
 from training.corpus.misspaced import find_spacing_faults
-from training.noise import lone_space
-from training.noise.lone_space import (
-    LoneSpaces,
-    lone_spaces,
-    look_alike,
-    look_alikes,
-)
+from training.noise import drill as lone_space
+from training.noise.drill import LoneSpaces, lone_spaces, look_alike, look_alikes
 
 SENTENCES = [
     "어제 도서관 앞에서 친구를 만나러 왔어요.",

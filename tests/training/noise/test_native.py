@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from training.noise import native, native_table
+from training.noise import native
+from training.noise import native as native_table
 from training.noise.draft import Draft
 
 MISTAKES = native_table.read_mistakes(native_table.TABLE_PATH)

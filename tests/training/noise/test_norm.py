@@ -12,10 +12,8 @@ import pytest
 from model.norm import article_of
 from model.norm.kinds import kinds
 from model.text.changes import find_changes
-from training.noise.native_table import table
-from training.noise.norm import norm_counterexample, norm_in, norm_pair
-from training.noise.norm.table import practices, slots
-from training.noise.norm.template import Template
+from training.noise.native import table
+from training.noise.norm import Template, norm_counterexample, norm_in, norm_pair, practices, slots
 
 MANY = 6000
 NORMS = {"한글 맞춤법": 57, "표준어 규정": 26}

@@ -6,8 +6,14 @@ import pytest
 
 from model.text.hangul import is_syllable
 from training.noise.draft import Draft
-from training.noise.pronunciation import PRESCRIBED, PRONUNCIATION_RULES, WEIGHTS, as_heard, write_as_heard
-from training.noise.pronunciation_sites import word_table
+from training.noise.pronunciation import (
+    PRESCRIBED,
+    PRONUNCIATION_RULES,
+    WEIGHTS,
+    as_heard,
+    word_table,
+    write_as_heard,
+)
 
 SENTENCES = (
     "안녕하세요, 예약하려고 전화를 드렸어요.",

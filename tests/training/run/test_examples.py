@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
-from model.text.particles import last_coda
+from model.text.hangul import last_coda
 from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
-from training.noise.names import (
+from training.noise.native import has_native_site, table
+from training.noise.pieces import (
     FAMILY_NAMES,
     FOLLOWERS,
     GIVEN_NAMES,
@@ -15,8 +16,6 @@ from training.noise.names import (
     made_up_phrase,
     name_in_parts,
 )
-from training.noise.native import has_native_site
-from training.noise.native_table import table
 from training.run.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
 
 WORDS = "손님이 왔는데 방이 없으면 어떡해요 며칠 뒤에 다시 올게요 전화를 드렸어요".split()

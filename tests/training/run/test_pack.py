@@ -1,6 +1,5 @@
 """What is carried to another machine says the same there."""
 
-import doctest
 import json
 import random
 
@@ -8,12 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 import model.correction.morphemes
-from model.correction import morpheme_table
-from model.correction.morpheme_table import MorphemeTable, words_of
+from model.correction.morphemes import MorphemeTable, words_of
 from training.__main__ import main
 from training.corpus.corpus import Pair, Sentence, read_corpus
 from training.noise import everyday
-from training.noise.compounds import free_spaces
+from training.noise.spacing import free_spaces
 from training.run.pack import packed_row
 
 SENTENCES = [
@@ -53,10 +51,6 @@ def without_kiwi(packed, monkeypatch):
     yield
     for cached in (model.correction.morphemes._load, free_spaces):
         cached.cache_clear()
-
-
-def test_the_example_of_the_table():
-    assert doctest.testmod(morpheme_table) == (0, 3)
 
 
 def test_a_packed_corpus_is_read_as_the_one_it_was_made_of(packed):

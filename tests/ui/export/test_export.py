@@ -17,7 +17,7 @@ import pytest
 import viz
 from engine.traced import TracedCorrector
 from model import AttentionTrace
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests import own_model
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS

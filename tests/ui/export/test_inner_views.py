@@ -6,7 +6,7 @@ from html import escape
 import pytest
 import streamlit as st
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.planted import CODA, WRONG
 from ui.export import page
 from ui.export.parts import Choices

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, figures, html, open_popover, setting, told

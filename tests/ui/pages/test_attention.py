@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from model import ModelFolderError
-from model.trace.selection import Selection
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
 from tests.ui.screen import (

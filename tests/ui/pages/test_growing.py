@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.stored.folder import ASSETS
-from model.trace.grown import Grown
+from model.trace.trace import Grown
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from tests.ui.screen import figure, figures, html, told

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.planted import WRONG
 from ui.look.lens import Lens
 from ui.shell import controls

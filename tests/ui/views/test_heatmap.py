@@ -8,8 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.text.changes import find_changes
-from model.trace.selection import Selection
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told

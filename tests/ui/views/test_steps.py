@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.text.changes import find_changes
-from model.trace.selection import Selection
+from model.trace.trace import Selection
 from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
 from tests.ui.screen import component, components, figures, send, setting, told
@@ -187,7 +187,7 @@ def test_nothing_is_called_certain_or_impossible(probability, text):
 
 def view(source) -> None:
     """The view as a page of its own."""
-    from model.trace.selection import Selection
+    from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector
     from ui.look.lens import Lens
     from ui.shell import address

@@ -1,0 +1,486 @@
+"""Attention as libraries hand it out, made into one NumPy array: tensors of any library, one for each layer, of a batch.
+
+B sentences in a batch, L layers, H heads, Q query and K key positions.
+
+Checks the fields of a trace that are not attention: texts, spans, padding.
+
+Each function returns its field in plain Python, so that it can be written to a file and two traces can be compared with ``==``.
+
+Checks that the fields of a trace fit each other: each array has the shape that the tokens give it.
+
+Checks whether numbers are attention: each row sums to 1, and no row looks at what is not written yet.
+
+An error says where: the kind, and the layer, the head and the row, counted from 0.
+
+Which cells of a map nobody may look at: what comes later, and what lies outside of a window around each token.
+
+L layers, Q query and K key positions.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from model.trace.strict_npz import TraceError
+
+
+def plain_array(name: str, value: Any) -> np.ndarray:
+    """A NumPy array as it is; a tensor of PyTorch, TensorFlow or JAX, or nested lists, as an array of their numbers.
+
+    Raises TraceError for anything that holds no numbers, such as a tensor of a compiled graph.
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "cO":
+            raise TraceError(name, "be an array of real numbers", f"an array of {value.dtype}")
+        return value
+    if hasattr(value, "detach"):  # PyTorch: off the gradient, off the GPU, and to a type that NumPy has
+        value = value.detach().cpu()
+        value = value.float() if value.is_floating_point() else value
+    try:
+        found = np.asarray(value)
+    except Exception as error:  # each library has its own kind
+        raise TraceError(
+            name, "hold numbers", type(value).__name__, "Inside a compiled function a tensor has none yet"
+        ) from error
+    if found.dtype.kind not in "biufV" or found.dtype.names:
+        advice = "Ask the model for its attention weights" if value is None else ""
+        raise TraceError(name, "be an array of numbers", type(value).__name__, advice)
+    return found if found.dtype.kind in "biu" else found.astype(np.float32)  # "V": bfloat16
+
+
+def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
+    """(L, H, Q, K), of one array or of one for each layer; ``batch`` says which sentence where there is a batch axis.
+
+    A single array of four dimensions is (L, H, Q, K), and (B, H, Q, K) of one layer where ``batch`` is given. In a list
+    or tuple each is one layer, (H, Q, K) or (B, H, Q, K). Only a batch of one needs no ``batch``.
+
+    >>> all_layers("encoder_attention", [np.ones((1, 8, 5, 5))] * 6, None).shape
+    (6, 8, 5, 5)
+    >>> all_layers("encoder_attention", [np.ones((3, 8, 5, 5))] * 6, batch=2).shape
+    (6, 8, 5, 5)
+
+    Raises TraceError for layers of several shapes, and for a batch of several sentences of which none is chosen.
+    """
+    if isinstance(value, list | tuple):
+        found = _stacked(name, value)
+        lacks_batch = found.ndim == 4
+    else:
+        found = plain_array(name, value)
+        found = found[None] if batch is not None and found.ndim == 4 else found
+        lacks_batch = batch is not None and found.ndim < 4
+    if batch is not None and lacks_batch:
+        raise TraceError(
+            name, "have a batch axis, as batch is given", f"layers of the shape {found.shape[1:]}"
+        )
+    if found.ndim != 5:
+        return found
+    sentences = found.shape[1]
+    if batch is None and sentences != 1:
+        raise TraceError(
+            name,
+            "be of one sentence",
+            f"layers of the shape {found.shape[1:]}, a batch of {sentences}",
+            f"Say which one: batch=0 … {sentences - 1}",
+        )
+    return found[:, chosen(name, batch or 0, sentences)]
+
+
+def of_sentence(name: str, value: Any, batch: int | None) -> Any:
+    """The row ``batch`` of what has two dimensions, such as the padding of a batch; anything else as it is."""
+    if batch is None or value is None or isinstance(value, tuple) and not value:
+        return value
+    found = plain_array(name, value)
+    return found[chosen(name, batch, len(found))] if found.ndim == 2 else found
+
+
+def chosen(name: str, batch: int, sentences: int) -> int:
+    """``batch``, if there is such a sentence; raises TraceError where there is none."""
+    if not 0 <= batch < sentences:
+        raise TraceError(name, f"have a sentence {batch} in its batch", f"{sentences}, counted from 0")
+    return batch
+
+
+def _stacked(name: str, layers: Any) -> np.ndarray:
+    arrays = [plain_array(f"{name}[{place}]", each) for place, each in enumerate(layers)]
+    shapes = sorted({array.shape for array in arrays})
+    if len(shapes) != 1:
+        raise TraceError(name, "have at least one layer, and all of one shape", shapes or "none")
+    return np.stack(arrays)
+
+
+Spans = tuple[tuple[int, int], ...]  # (start, end) pairs, the end excluded
+
+
+def text(name: str, value: object) -> str:
+    """A text; bytes, as TensorFlow's strings are, are read as UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if not isinstance(value, str):
+        raise TraceError(name, "be a text", _received(value))
+    return str(value)  # NumPy's texts become Python's
+
+
+def texts(name: str, value: object) -> tuple[str, ...]:
+    """
+    >>> texts("source_tokens", np.array(["a", "b"]))
+    ('a', 'b')
+    """
+    value = _listed(value, 1)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of texts", _received(value))
+    # The usual case; faster than ``text`` for each of some 160 tokens.
+    if all(type(each) is str for each in value):
+        return tuple(value)
+    return tuple(text(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
+    value = _listed(value, 2)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of lists of texts", _received(value))
+    return tuple(texts(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def pairs(name: str, value: object) -> Spans:
+    value = _listed(value, 2)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
+    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def flags(name: str, value: Any) -> tuple[bool, ...]:
+    """One truth value for each token. Whole numbers are refused: a library's attention mask says the opposite.
+
+    >>> flags("source_padding", np.array([5, 7, 0]) == 0)
+    (False, False, True)
+    """
+    if isinstance(value, list | tuple) and not value:
+        return ()
+    found = plain_array(name, value)
+    if found.dtype != bool:
+        raise TraceError(
+            name,
+            "be True where there is padding and False elsewhere",
+            f"dtype {found.dtype}",
+            f"An attention mask says the opposite: give {name}=mask == 0",
+        )
+    if found.ndim != 1:
+        raise TraceError(
+            name, "have one dimension", f"the shape {found.shape}", "Of a batch, give batch=…, too"
+        )
+    return tuple(found.tolist())
+
+
+def count(name: str, value: object) -> int:
+    """
+    >>> count("prompt", np.int64(3))
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise TraceError(name, "be a whole number, 0 or more", _received(value))
+    return int(value)
+
+
+def windows(name: str, value: object) -> tuple[int, ...]:
+    """
+    >>> windows("windows", np.array([3, -1]))
+    (3, -1)
+    """
+    value = _listed(value, 1)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a whole number for each layer", _received(value))
+    return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
+    """The mask of a trace as truth values; a file holds them as the numbers 0 and 1.
+
+    >>> hidden_cells("encoder_masked", np.float32([[[0, 1]]])).tolist()
+    [[[False, True]]]
+    """
+    if value.dtype != bool and not np.isin(value, (0, 1)).all():
+        raise TraceError(name, "be True where a row may not look and False elsewhere", "other numbers")
+    return value.astype(bool)
+
+
+def grid(name: str, value: object) -> tuple[int, int]:
+    """Rows and columns."""
+    found = _pair(name, value)
+    if min(found) < 1:
+        raise TraceError(name, "have at least one row and one column", found)
+    return found
+
+
+def placed_grid(name: str, value: object) -> tuple[int, int, int]:
+    """The place of the first patch, and rows and columns."""
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise TraceError(name, "be three whole numbers: first patch, rows, columns", _received(value))
+    return count(f"{name}[0]", value[0]), *grid(name, value[1:])
+
+
+def check_extras(trace: Any, source: int, target: int) -> None:
+    """Raises TraceError for fields that do not fit the attention.
+
+    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another number of layers or without
+    self-attention, and a grid with more patches than there are tokens.
+    """
+    if trace.windows:
+        kind = trace.kinds[0]
+        layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
+        if len(trace.windows) != layers:
+            found = f"{len(trace.windows)} for {layers} layers of self-attention"
+            raise TraceError("windows", "be one for each layer", found)
+    if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
+        raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
+    for name in ("prefix", "prompt"):
+        if getattr(trace, name) > target:
+            raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
+    if trace.read_grid is not None:
+        first, rows, columns = trace.read_grid
+        if trace.decoder_attention is None or first + rows * columns > target:
+            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
+    if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
+        raise TraceError(
+            "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid
+        )
+
+
+def check_spans(trace: Any, side: str, tokens: int) -> None:
+    """Raises TraceError for spans outside their text and for words that leave tokens out."""
+    whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
+    if spans is not None:
+        if whole is None:
+            raise TraceError(f"{side}_text", "come with the spans in it", "None")
+        expect_shape(f"{side}_spans", spans, (tokens,))
+        for place, (start, end) in enumerate(spans):
+            if not 0 <= start <= end <= len(whole):
+                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(whole)}", (start, end))
+    if words is not None:
+        edges = [0, *(end for _, end in words)]
+        if (
+            edges[-1] != tokens
+            or [start for start, _ in words] != edges[:-1]
+            or any(s >= e for s, e in words)
+        ):
+            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
+
+
+def expect_shape(name: str, value: Any, shape: tuple) -> None:
+    received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
+    if received != shape:
+        raise TraceError(name, f"have the shape {_spelled(shape)}", received)
+
+
+def _spelled(shape: tuple) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def _listed(value: object, rank: int) -> object:
+    """An array of texts or numbers of this rank as lists; anything else as it is."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == rank
+    return value.tolist() if is_array else value  # type: ignore[attr-defined]
+
+
+def _pair(name: str, value: object) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise TraceError(name, "be a pair of whole numbers", _received(value))
+    for end in value:
+        if isinstance(end, bool) or not isinstance(end, int | np.integer):
+            raise TraceError(name, "be a pair of whole numbers", _received(end))
+    start, end = value
+    return int(start), int(end)
+
+
+def _received(value: object) -> str:
+    """The type of a value, and the value itself only if it is a number. Texts are private, and messages may reach a log."""
+    kind = type(value).__name__
+    return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind
+
+
+MASKS = {  # what sparse attention hides, by the kind of attention
+    "encoder_attention": "encoder_masked",
+    "decoder_attention": "decoder_masked",
+    "cross_attention": "cross_masked",
+}
+_AXES = {  # what gives an attention its rows and columns
+    "encoder_attention": "Rows and columns are the source_tokens",
+    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
+    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
+}
+PADDING = ("source_padding", "target_padding")
+
+
+def check_shapes(trace: Any) -> None:
+    """Raises TraceError, which names the first field that does not fit the others."""
+    source, target = len(trace.source_tokens), len(trace.target_tokens)
+    if trace.decoder_input_tokens or trace.decoder_attention is not None:
+        expect_shape("decoder_input_tokens", trace.decoder_input_tokens, (target,))
+    for name, length in zip(PADDING, (source, target), strict=True):
+        if getattr(trace, name):
+            expect_shape(name, getattr(trace, name), (length,))
+    _check_attention(trace)
+    _check_positions(trace, source, target)
+    _check_produced(trace, target)
+    for side, length in (("source", source), ("target", target)):
+        check_spans(trace, side, length)
+    check_extras(trace, source, target)
+
+
+def _check_attention(trace: Any) -> None:
+    for kind in trace.kinds:
+        rows, columns = map(len, trace.axes(kind))
+        received = np.shape(getattr(trace, kind))
+        if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
+            raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
+    for kind, name in MASKS.items():
+        if getattr(trace, name) is not None:
+            if getattr(trace, kind) is None:
+                raise TraceError(name, f"come with {kind}", "none")
+            expect_shape(name, getattr(trace, name), (trace.shape(kind)[0], *map(len, trace.axes(kind))))
+
+
+def _check_produced(trace: Any, target: int) -> None:
+    """The probabilities of what was produced, and of what could have been produced instead."""
+    if trace.log_probabilities is not None:
+        expect_shape("log_probabilities", trace.log_probabilities, (target,))
+    if trace.alternatives or trace.alternative_probabilities is not None:
+        found = getattr(trace.alternative_probabilities, "shape", ())
+        expect_shape("alternative_probabilities", trace.alternative_probabilities, (target, *found[1:2]))
+        for place, row in enumerate(trace.alternatives):
+            expect_shape(f"alternatives[{place}]", row, found[1:])
+        expect_shape("alternatives", trace.alternatives, (target,))
+
+
+def _check_positions(trace: Any, source: int, target: int) -> None:
+    sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
+    d_model = next(
+        (np.shape(getattr(trace, name))[1:] for name, _ in sides if getattr(trace, name) is not None), ()
+    )
+    for name, length in sides:
+        if getattr(trace, name) is not None:
+            expect_shape(name, getattr(trace, name), (length, *(d_model or ("D",))))
+
+
+# A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.
+_ROW_TOLERANCE = 1e-2
+_RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
+
+
+def check_rows(
+    kind: str,
+    weights: np.ndarray,
+    padded: np.ndarray,
+    later: np.ndarray | None = None,
+    *,
+    emptied: bool = False,
+    sink: bool = False,
+) -> None:
+    """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
+    look ahead, because nobody uses what they compute.
+
+    Args:
+        later: (Q, K) bool, where nobody may look, or None.
+        emptied: whether any row may be all 0.
+        sink: whether any row may sum to less than 1, as the rest falls on an attention sink.
+    """
+    smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
+    if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
+        within = np.isfinite(weights) & (weights >= -_RANGE_TOLERANCE) & (weights <= 1 + _RANGE_TOLERANCE)
+        *place, column = (int(number) for number in np.argwhere(~within)[0])
+        found = f"{weights[(*place, column)]}, {_where(place)}, column {column}"
+        advice = "Give the weights after the softmax"
+        if np.isnan(weights[(*place, column)]):
+            advice = "The network's own weights are NaN, or this row may look at nothing, as where a text is padded in front"
+        raise TraceError(kind, "be finite and lie in 0..1", found, advice)
+    sums = weights.sum(-1, dtype=np.float32)
+    wrong = np.where(padded | sink, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
+    if emptied:
+        wrong &= sums != 0
+    if wrong.any():
+        place = [int(number) for number in np.argwhere(wrong)[0]]
+        total = f"{sums[tuple(place)]}, {_where(place)}, and so in {wrong.sum()} of {wrong.size} rows"
+        expected = "at most 1" if sink else "1"
+        raise TraceError(kind, f"have rows that sum to {expected}", total, _advice(kind, sums[wrong]))
+    if later is not None:
+        ahead = ((weights != 0) & later).any(-1) & ~padded
+        if ahead.any():
+            place = [int(number) for number in np.argwhere(ahead)[0]]
+            advice = (
+                "Let each token see itself and those before it alone: a causal, or look-ahead, mask. "
+                "Where the first ones see each other, say how many: prefix=…"
+            )
+            raise TraceError(kind, "be 0 right of its diagonal", f"other weights, {_where(place)}", advice)
+
+
+def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:
+    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) looks at what is ``hidden`` (Q, K). Rows that are
+    ``padded`` (Q,) may.
+    """
+    outside = ((weights != 0) & hidden).any(-1) & ~padded
+    if outside.any():
+        head, row = (int(number) for number in np.argwhere(outside)[0])
+        where = _where([layer, head, row])
+        if name == "windows":
+            advice = "A window counts the tokens to either side; -1 is a layer without one"
+            raise TraceError(name, "hold all that rows look at", f"a weight outside, {where}", advice)
+        advice = "Leave a mask away that is of some heads alone, or of another network"
+        raise TraceError(
+            name, "be True only where no head of the layer looks", f"a weight there, {where}", advice
+        )
+
+
+def _where(place: list[int]) -> str:
+    return "layer {}, head {}, row {}".format(*place)
+
+
+def _advice(kind: str, sums: np.ndarray) -> str:
+    if not sums.any():
+        side = "source" if kind == "encoder_attention" else "target"
+        return f"Where these rows are padding, say so in {side}_padding"
+    if (sums < 1).all():
+        return (
+            "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval(). "
+            f"Where the rest falls on an attention sink, say so: sinks=({kind!r},)"
+        )
+    return "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval()"
+
+
+def expect_range(name: str, values: np.ndarray | None, lowest: float, highest: float) -> None:
+    """Raises TraceError for values that are not finite or lie outside of ``lowest``..``highest``."""
+    if values is None or not values.size:
+        return
+    smallest, largest = values.min(), values.max()  # NaN where there is one, and then no comparison holds
+    within = smallest >= lowest - _RANGE_TOLERANCE and largest <= highest + _RANGE_TOLERANCE
+    if not (within and np.isfinite(smallest) and np.isfinite(largest)):
+        limits = "" if lowest == -highest else f" and lie in {lowest}..{highest}"
+        raise TraceError(name, f"be finite{limits}", f"{smallest} to {largest}")
+
+
+EVERYWHERE = -1  # the window of a layer that has none
+
+
+def later(length: int, prefix: int = 0) -> np.ndarray:
+    """(length, length) bool: what comes after a row; the first ``prefix`` tokens all see each other.
+
+    >>> later(2).tolist()
+    [[False, True], [False, False]]
+    """
+    found = np.triu(np.ones((length, length), bool), 1)
+    found[:prefix, :prefix] = False
+    return found
+
+
+def beyond(length: int, window: int, globals_: int = 0) -> np.ndarray:
+    """(length, length) bool: what lies more than ``window`` tokens away from a row, to either side.
+
+    The first ``globals_`` tokens see all others and are seen by all (Beltagy, Peters & Cohan 2020).
+
+    >>> beyond(3, 1).astype(int).tolist()
+    [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    """
+    places = np.arange(length)
+    found = (
+        np.abs(places - places[:, None]) > window if window != EVERYWHERE else np.zeros((length,) * 2, bool)
+    )
+    found[:, :globals_] = found[:globals_] = False
+    return found

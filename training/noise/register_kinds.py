@@ -1,0 +1,549 @@
+"""Notes that list: bullets, check lists, table rows, headings, keys with values, menus and dates.
+
+Notes that people chat: no full stops, laughing and weeping, names, times, mentions, hashtags.
+
+Notes with marks around words: tags, asterisks, braces, brackets, backticks, quotations, e-mail headers.
+
+Notes with something for a machine in them: code, addresses, paths, file names, passwords. It stays as it is.
+"""
+
+import re
+from collections.abc import Callable
+
+from training.noise.pieces import Pieces, RegisterPart, left_alone, prose, verbatim
+
+_BULLETS = (
+    "* ",
+    "- ",
+    "• ",
+    "· ",
+    "+ ",
+    "*",
+    "-",
+    "•",
+    "※ ",
+    "▶ ",
+    "→ ",
+    "√ ",
+    "○ ",
+    "■ ",
+    "★ ",
+    "☞ ",
+    "> ",
+    "# ",
+)
+_NUMBERS = ("{}. ", "{}) ", "({}) ", "{}.", "{}: ", "제{}항 ", "#{} ", "{}- ")
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨"
+_BOXES = (
+    "[ ] ",
+    "[x] ",
+    "[X] ",
+    "- [ ] ",
+    "- [x] ",
+    "☐ ",
+    "☑ ",
+    "✔ ",
+    "✓ ",
+    "□ ",
+    "O ",
+    "X ",
+    "(완료) ",
+    "(v) ",
+)
+_KEYS = (
+    "장소 시간 일시 준비물 회비 대상 문의 담당 비고 이름 제목 내용 날짜 마감 신청 주제 목표 결론 주의 참고 이유 기타 학번 학년 전화 "
+    "메모 할일 오늘 내일 질문 답 예 뜻 상태 결과 원인"
+).split()
+_HEADS = (
+    "공지",
+    "안내",
+    "필독",
+    "모집",
+    "후기",
+    "질문",
+    "중요",
+    "속보",
+    "긴급",
+    "이벤트",
+    "과제",
+    "마감",
+    "오늘의 할 일",
+)
+_DISHES = "김밥 라면 떡볶이 비빔밥 김치찌개 된장찌개 제육볶음 돈가스 냉면 칼국수 만두 아메리카노 카페라떼 녹차 주스 붕어빵 순대 우동".split()
+_WEEKDAYS = "월화수목금토일"
+
+
+def bullet(words: Pieces) -> list[RegisterPart]:
+    """``* 늦게 온 사람은 청소``"""
+    text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
+    return [left_alone(words.one(*_BULLETS)), prose(text)]
+
+
+def numbered(words: Pieces) -> list[RegisterPart]:
+    """``1) 물 끓이기``"""
+    number = str(words.rng.randint(1, 12))
+    mark = words.one(*_CIRCLED) + " " if words.rng.random() < 0.25 else words.one(*_NUMBERS).format(number)
+    return [left_alone(mark), prose(words.phrase())]
+
+
+def numbered_row(words: Pieces) -> list[RegisterPart]:
+    """``1) 물 끓이기 2) 면 넣기``"""
+    form = words.one("{}) ", "{}. ", "({}) ", "{}.")
+    parts: list[RegisterPart] = []
+    for number in range(1, words.rng.randint(2, 4)):
+        parts += [left_alone((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
+    return parts
+
+
+def check_list(words: Pieces) -> list[RegisterPart]:
+    """``[x] 우유 사기``"""
+    return [left_alone(words.one(*_BOXES)), prose(words.phrase(4))]
+
+
+def table_row(words: Pieces) -> list[RegisterPart]:
+    """``| 민수 | 지각 1회 | 비고 |``"""
+    bar = words.one(" | ", " | ", "|", " / ", ", ", " · ", ";")
+    framed = "|" in bar and words.rng.random() < 0.7
+    parts = [left_alone(bar.lstrip())] if framed else []
+    for index in range(words.rng.randint(2, 4)):
+        parts += [left_alone(bar), _cell(words)] if index else [_cell(words)]
+    return [*parts, left_alone(bar.rstrip())] if framed else parts
+
+
+def _cell(words: Pieces) -> RegisterPart:
+    drawn = words.rng.random()
+    if drawn < 0.2:
+        return left_alone(words.name())
+    return left_alone(_figure(words)) if drawn < 0.35 else prose(words.entry())
+
+
+def heading(words: Pieces) -> list[RegisterPart]:
+    """``[공지] 내일은 쉽니다``, ``## 준비물``, ``<오늘의 할 일>``"""
+    mark = words.one("# ", "## ", "### ", "[]", "[]", "<>", "【】", "《》", "== ==", "(())")
+    if mark.startswith("#"):
+        return [left_alone(mark), prose(words.phrase())]
+    opening, closing = mark[: len(mark) // 2], mark[len(mark) // 2 :]
+    if words.rng.random() < 0.4:
+        return [left_alone(opening), prose(words.phrase(4)), left_alone(closing)]
+    head = left_alone(words.one(*_HEADS)) if words.rng.random() < 0.7 else prose(words.entry())
+    return [left_alone(opening), head, left_alone(closing + words.one(" ", " ", "")), prose(words.phrase())]
+
+
+def key_value(words: Pieces) -> list[RegisterPart]:
+    """``준비물: 물, 모자 꼭 가져오기``"""
+    key = left_alone(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
+    parts = [key, left_alone(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
+    if words.rng.random() < 0.15:
+        parts.append(left_alone(words.name() + " / "))
+    return [*parts, prose(words.phrase())]
+
+
+def keys_and_values(words: Pieces) -> list[RegisterPart]:
+    """``장소: 학교 앞 / 시간: 10:00``"""
+    joint = words.one(" / ", ", ", " | ", "; ")
+    parts: list[RegisterPart] = []
+    for _ in range(words.rng.randint(2, 3)):
+        value = left_alone(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
+        parts += [left_alone((joint if parts else "") + words.one(*_KEYS) + words.one(": ", ":", "=")), value]
+    return parts
+
+
+def menu(words: Pieces) -> list[RegisterPart]:
+    """``김밥 3,500원 / 라면 4,000원``"""
+    parts: list[RegisterPart] = []
+    gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
+    for _ in range(words.rng.randint(1, 3)):
+        dish = left_alone(words.one(*_DISHES)) if words.rng.random() < 0.5 else prose(words.entry())
+        parts += [*([left_alone(joint)] if parts else []), dish, left_alone(gap + _price(words))]
+    return parts
+
+
+def appointment(words: Pieces) -> list[RegisterPart]:
+    """``3/14(목) 10:00 치과 가기``"""
+    when, what = _when(words), prose(words.phrase(4))
+    if words.rng.random() < 0.7:
+        return [left_alone(when + words.one(" ", " ", " - ", ": ")), what]
+    return [what, left_alone(words.one(f" {when}", f" ({when})"))]
+
+
+def word_row(words: Pieces) -> list[RegisterPart]:
+    """``물 / 컵 / 휴지``, ``우유+빵+달걀``"""
+    joint = words.one(", ", "/", " / ", "+", " + ", " & ", "·", " > ", "→", " -> ", "=", " vs ")
+    parts: list[RegisterPart] = []
+    for _ in range(words.rng.randint(2, 5)):
+        parts += [*([left_alone(joint)] if parts else []), prose(words.entry())]
+    return parts
+
+
+def _figure(words: Pieces) -> str:
+    return str(words.rng.randint(0, 120)) + words.one("", "", "회", "개", "명", "점", "%", "번", "분")
+
+
+def _price(words: Pieces) -> str:
+    amount = words.rng.randint(5, 300) * 100
+    return words.one(
+        f"{amount:,}원", f"{amount:,}원", f"{amount}원", f"{amount:,}", f"₩{amount:,}", f"{amount / 1000:.1f}"
+    )
+
+
+def _when(words: Pieces) -> str:
+    rng = words.rng
+    month, day, hour, minute = (
+        rng.randint(1, 12),
+        rng.randint(1, 28),
+        rng.randint(0, 23),
+        rng.choice((0, 10, 15, 30, 45)),
+    )
+    date = words.one(f"{month}/{day}", f"{month}.{day}.", f"{month}월 {day}일", f"2026-{month:02}-{day:02}")
+    date += f"({words.one(*_WEEKDAYS)})" if rng.random() < 0.5 else ""
+    time = words.one(
+        f"{hour:02}:{minute:02}",
+        f"오후 {hour % 12 + 1}시",
+        f"{hour:02}:{minute:02}~{(hour + 1) % 24:02}:{minute:02}",
+    )
+    return words.one(f"{date} {time}", f"{date} {time}", date, time)
+
+
+LISTS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
+    bullet,
+    numbered,
+    numbered_row,
+    check_list,
+    table_row,
+    heading,
+    key_value,
+    keys_and_values,
+    menu,
+    appointment,
+    word_row,
+)
+
+
+_ENDS = (
+    "ㅋㅋ ㅋㅋㅋ ㅋㅋㅋㅋ ㅎㅎ ㅎㅎㅎ ㅠㅠ ㅜㅜ ㅠ ㅋ ㅎ ^^ ^^; ^_^ ;; ;;; ~~ ~ ~~~ !! !!! ?? ?! ... .. … :) :( :D ^0^ -_- ㅡㅡ >_< T_T "
+    "(웃음) (농담) ♥ ❤ 😊 😂 🙏 👍 🎉 ★"
+).split()
+_ANSWERS = "ㅇㅇ ㅇㅋ ㄴㄴ ㄱㄱ ㅇㅈ ㄱㅅ ㄷㄷ ㅎㅇ ㅊㅋ 헐 네 응 아하 음 와 앗 어".split()
+_END_MARK = re.compile(r"[.!?…]+$")
+
+
+def ended(words: Pieces) -> list[RegisterPart]:
+    """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
+    return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.one(*_ENDS))]
+
+
+def begun(words: Pieces) -> list[RegisterPart]:
+    """``ㅇㅇ 지금 가는 중``"""
+    return [left_alone(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
+
+
+def interrupted(words: Pieces) -> list[RegisterPart]:
+    """``나 지금 왔어 ㅋㅋ 어디야``"""
+    return [prose(words.phrase(4)), left_alone(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
+
+
+def said(words: Pieces) -> list[RegisterPart]:
+    """``민수: 오늘 몇 시에 봐``"""
+    name = words.name()
+    who = words.one(
+        f"{name}: ",
+        f"{name} : ",
+        f"{name}: ",
+        f"<{name}> ",
+        f"{name} > ",
+        f"{name} - ",
+        f"({name}) ",
+        f"{name}> ",
+    )
+    return [left_alone(who), prose(_unmarked(words))]
+
+
+def time_stamped(words: Pieces) -> list[RegisterPart]:
+    """``[지영] [오후 3:12] 나 먼저 갈게``"""
+    name, half = words.name(), words.one("오전", "오후")
+    time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
+    stamp = words.one(
+        f"[{name}] [{half} {time}] ",
+        f"{half} {time} {name}: ",
+        f"[{time}] {name}: ",
+        f"{time} ",
+        f"{name} ({half} {time}) ",
+    )
+    return [left_alone(stamp), prose(_unmarked(words))]
+
+
+def mention(words: Pieces) -> list[RegisterPart]:
+    """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
+    at, text = left_alone("@" + words.name()), prose(_unmarked(words))
+    if words.rng.random() < 0.3:
+        at = left_alone(at.text + " @" + words.name())
+    return [at, left_alone(" "), text] if words.rng.random() < 0.6 else [text, left_alone(" "), at]
+
+
+def hashtags(words: Pieces) -> list[RegisterPart]:
+    """``드디어 끝났다 #오늘의운동``: what follows # is one word, however many words it joins."""
+    tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
+    parts = [part for tag in tags for part in (left_alone(" #"), tag)]
+    if words.rng.random() < 0.3:
+        return [left_alone("#"), *parts[1:]]
+    return [prose(_unmarked(words)), *parts]
+
+
+def bare(words: Pieces) -> list[RegisterPart]:
+    """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
+    first = prose(_unmarked(words))
+    return (
+        [first, left_alone(words.one(" ", " / ", "~ ", ", ")), prose(words.phrase(3))]
+        if words.rng.random() < 0.4
+        else [first]
+    )
+
+
+def aside(words: Pieces) -> list[RegisterPart]:
+    """``내일 가요 (비가 오면 못 가요)``"""
+    opening, closing = tuple(words.one("()", "()", "[]", "{}"))
+    return [
+        prose(words.phrase(4)),
+        left_alone(words.one(" ", "") + opening),
+        prose(words.phrase(3)),
+        left_alone(closing),
+    ]
+
+
+def squashed(text: str) -> str:
+    return text.replace(" ", "")
+
+
+def _unmarked(words: Pieces) -> str:
+    return _END_MARK.sub("", words.sentence()) if words.rng.random() < 0.5 else words.phrase()
+
+
+CHAT: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
+    ended,
+    begun,
+    interrupted,
+    said,
+    time_stamped,
+    mention,
+    hashtags,
+    bare,
+    aside,
+)
+
+
+_PAIRS = (
+    ("**", "**"),
+    ("*", "*"),
+    ("__", "__"),
+    ("_", "_"),
+    ("~~", "~~"),
+    ("==", "=="),
+    ("{", "}"),
+    ("{{", "}}"),
+    ("[", "]"),
+    ("(", ")"),
+    ("<", ">"),
+    ("'", "'"),
+    ('"', '"'),
+    ("“", "”"),
+    ("‘", "’"),
+    ("「", "」"),
+    ("『", "』"),
+    ("/* ", " */"),
+    ("<!-- ", " -->"),
+    ("$", "$"),
+)
+_TAGS = "b i u p em strong h1 h2 li td th span div del mark".split()
+_HEADERS = ("제목: ", "Subject: ", "Re: ", "Fwd: ", "RE: ", "답장: ", "제목 : ", "[RE] ")
+
+
+def embraced(words: Pieces) -> list[RegisterPart]:
+    """``{엄마께 전화}``, ``**꼭** 오세요``"""
+    opening, closing = words.rng.choice(_PAIRS)
+    return _around(words, opening, prose(words.phrase(4)), closing)
+
+
+def tagged(words: Pieces) -> list[RegisterPart]:
+    """``<b>안 돼요</b>``"""
+    tag = words.one(*_TAGS)
+    opening = words.one(f"<{tag}>", f"<{tag}>", f'<{tag} class="box">', f"[{tag}]")
+    closing = f"[/{tag}]" if opening.startswith("[") else f"</{tag}>"
+    text = words.sentence() if words.rng.random() < 0.3 else words.phrase()
+    return _around(words, opening, prose(text), closing)
+
+
+def nested_tags(words: Pieces) -> list[RegisterPart]:
+    """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
+    outer, inner = words.rng.sample(_TAGS, 2)
+    parts = [
+        left_alone(f"<{outer}><{inner}>"),
+        prose(words.entry()),
+        left_alone(f"</{inner}>" + words.one("", " ", ": ")),
+    ]
+    return [*parts, prose(words.phrase(4)), left_alone(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
+
+
+def in_backticks(words: Pieces) -> list[RegisterPart]:
+    """A text that is quoted as it is: `지각 1회`."""
+    mark = words.one("`", "`", "``", "```")
+    return _around(words, mark, left_alone(words.entry()), mark)
+
+
+def quotation(words: Pieces) -> list[RegisterPart]:
+    """``> 내일 몇 시에 만나요``"""
+    return [left_alone(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
+
+
+def linked(words: Pieces) -> list[RegisterPart]:
+    """``[자세히 보기](https://example.com)``"""
+    place = words.one("https://example.com", "/notice/12", "a.html", "#top", "www.example.co.kr")
+    return _around(words, words.one("[", "!["), prose(words.phrase(3)), f"]({place})")
+
+
+def e_mail_header(words: Pieces) -> list[RegisterPart]:
+    """``제목: Re: 모임 장소를 바꿉니다``"""
+    return [left_alone(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
+
+
+def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> list[RegisterPart]:
+    """The inside between its marks; often with prose before or behind."""
+    parts = [left_alone(opening), inside, left_alone(closing)]
+    place = words.rng.random()
+    if place < 0.3:
+        return [prose(words.phrase(3)), left_alone(" "), *parts]
+    if place < 0.55:
+        return [*parts, left_alone(" "), prose(words.phrase(3))]
+    if place < 0.7:
+        return [prose(words.phrase(3)), left_alone(" "), *parts, left_alone(" "), prose(words.phrase(3))]
+    return parts
+
+
+MARKS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
+    embraced,
+    embraced,
+    tagged,
+    nested_tags,
+    in_backticks,
+    quotation,
+    linked,
+    e_mail_header,
+)
+
+
+_SITES = (
+    "www.{}.한국",
+    "https://{}.com",
+    "http://{}.kr",
+    "https://ko.wikipedia.org/wiki/{}",
+    "{}.com",
+    "www.{}.net",
+    "https://example.com/{}",
+)
+_ENDINGS = "hwp hwpx pdf docx xlsx pptx txt jpg png zip mp4 csv py".split()
+_VERSIONS = ("", "", "_최종", "_최종(2)", "_진짜최종", "(1)", "_v2", "_수정", "-복사본", "_2026")
+_STATEMENTS = (
+    ('print("', '")'),
+    ("print('", "')"),
+    ('console.log("', '");'),
+    ('alert("', '")'),
+    ('{"', '": 1}'),
+    ('{"할일": "', '"}'),
+    ("['", "', 1, 2]"),
+    ('text = "', '"'),
+    ("SELECT * FROM 회원 WHERE 이름 = '", "';"),
+    ("SELECT ", " FROM 주문;"),
+    ('<a href="', '.html">'),
+    ('title="', '"'),
+    ("def ", "():"),
+    ("const ", " = 0;"),
+    ('git commit -m "', '"'),
+    ("echo '", "'"),
+    ("if ", " == 0:"),
+)
+
+
+def statement(words: Pieces) -> list[RegisterPart]:
+    """``print("할수있다")``, ``{"할일": 1}``"""
+    opening, closing = words.rng.choice(_STATEMENTS)
+    spelt = words.phrase(3)
+    apart = opening[-1] in "\"'"
+    text = verbatim(spelt if apart and words.rng.random() < 0.6 else squashed(spelt))
+    return _in_prose(words, [left_alone(opening), text, left_alone(closing)])
+
+
+def assignment(words: Pieces) -> list[RegisterPart]:
+    """``이름 = "민수"``, ``이름목록.append('민수')``"""
+    name, value = squashed(words.noun()), words.one(words.name(), squashed(words.phrase(2)))
+    form = words.one(
+        '%s = "%s"', "%s = '%s'", "%s.append('%s')", "%s['%s'] += 1", '%s("%s")', "%s.%s = 0", "${%s} %s"
+    )
+    before, middle, after = form.split("%s")
+    return _in_prose(
+        words, [left_alone(before), verbatim(name), left_alone(middle), verbatim(value), left_alone(after)]
+    )
+
+
+def address(words: Pieces) -> list[RegisterPart]:
+    """``www.쇼핑몰.한국/공지``"""
+    before, after = words.one(*_SITES).split("{}")
+    parts = [left_alone(before), verbatim(squashed(words.noun())), left_alone(after)]
+    if words.rng.random() < 0.5:
+        parts += [left_alone("/"), verbatim(words.one("", "게시판/") + squashed(words.phrase(2)))]
+    if words.rng.random() < 0.2:
+        parts += [left_alone("?q="), verbatim(squashed(words.phrase(2)))]
+    return _in_prose(words, parts)
+
+
+def path(words: Pieces) -> list[RegisterPart]:
+    r"""``C:\사용자\홍길동\바탕화면``"""
+    root, slash = words.rng.choice(
+        (("C:\\", "\\"), ("D:\\", "\\"), ("/home/", "/"), ("~/", "/"), ("./", "/"), ("", "\\"), ("", "/"))
+    )
+    folders = [
+        words.one("사용자", "바탕화면", "문서", "다운로드", "사진", squashed(words.noun()), words.name())
+        for _ in range(words.rng.randint(1, 2))
+    ]
+    return _in_prose(words, [left_alone(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
+
+
+def file_name(words: Pieces) -> list[RegisterPart]:
+    """``과제_최종(2).hwp``"""
+    return _in_prose(words, _file_name(words, squash=words.rng.random() < 0.7))
+
+
+def password(words: Pieces) -> list[RegisterPart]:
+    """``비밀번호는 안녕하세요123!``"""
+    label = words.one(
+        "비밀번호: ", "비번: ", "아이디: ", "ID: ", "PW: ", "암호는 ", "비밀번호는 ", "와이파이 비번 ", ""
+    )
+    word, figures = squashed(words.phrase(2)), str(words.rng.randint(1, 9999))
+    forms = ("{w}{f}!", "{w}_{f}", "{w}@{f}", "{w}!@#{f}", "{w}{f}#")
+    form = words.one(*forms, *(("{w}{f}", "{f}{w}", "{w}.{f}") if label else ()))
+    before, after = form.replace("{f}", figures).split("{w}")
+    parts = [left_alone(label + before), verbatim(word), left_alone(after)]
+    return parts if label else _in_prose(words, parts)
+
+
+def _file_name(words: Pieces, squash: bool) -> list[RegisterPart]:
+    name = words.phrase(3).replace(" ", words.one("", "_", "-")) if squash else words.phrase(3)
+    return [verbatim(name), left_alone(words.one(*_VERSIONS) + "." + words.one(*_ENDINGS))]
+
+
+def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
+    """Such parts alone, or beside a phrase of prose."""
+    place = words.rng.random()
+    if place < 0.3:
+        return [prose(words.phrase(4)), left_alone(words.one(" ", ": ", " ")), *parts]
+    if place < 0.6:
+        return [*parts, left_alone(words.one(" ", " - ", " ")), prose(words.phrase(4))]
+    return parts
+
+
+CODE: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
+    statement,
+    assignment,
+    address,
+    path,
+    file_name,
+    password,
+)

@@ -1,143 +1,160 @@
 """The residual stream of an encoder-decoder of transformers that is built as BART or as T5 is.
 
-BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. A model that has these names
-is tried before it is used: the walk through its layers has to give its own logits (``own_stream.checked``).
+BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. The walk through the layers of a
+model with these names has to give its own logits (``own_stream.checked``).
+
+H heads, Q and K positions, D d_model, P longest text.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from model.adapters.own_stream import Built, OwnStream
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, Normalisation
-from model.trace.trace import ATTENTION_KINDS
 
-_BART_PROJECTIONS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
-_T5_PROJECTIONS = {"query": "q", "key": "k", "value": "v", "output": "o"}
-_AROUNDS = {side: [ATTENTION_PATHS[kind][1] for kind in kinds] for side, kinds in ATTENTIONS.items()}
+_BART = ("q_proj", "k_proj", "v_proj", "out_proj")
+_T5 = ("q", "k", "v", "o")
+
+
+class _Layer(NamedTuple):
+    """The modules of one layer of either family."""
+
+    attentions: list[tuple[Any, Any]]  # each with its normalisation
+    feed_forward: dict[str, Any]
+    norm: Any  # of the feed-forward network
 
 
 def stream_of(model: Any, start: int) -> OwnStream:
-    """``start``: the id that the decoder reads first. Raises ValueError for a model whose parts have other names."""
-    try:
-        return _like_t5(model, start) if hasattr(model.get_encoder(), "block") else _like_bart(model, start)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"the parts of {type(model).__name__} are not named as BART's or T5's: {error}"
-        ) from error
+    """The stream of a model whose decoder reads the id ``start`` first.
 
-
-def _like_bart(model: Any, start: int) -> OwnStream:
+    Raises:
+        ValueError: for a model whose parts have other names.
+    """
     sides = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+    try:
+        is_t5 = hasattr(sides["encoder"], "block")
+        read = _layer_of_t5 if is_t5 else _layer_of_bart
+        layers = {
+            side: [read(each) for each in (stack.block if is_t5 else stack.layers)]
+            for side, stack in sides.items()
+        }
+        arrays = _arrays(layers, _T5 if is_t5 else _BART)
+        for side, stack in sides.items():
+            if (norm := getattr(stack, "final_layer_norm" if is_t5 else "layer_norm", None)) is not None:
+                _norm(arrays, f"{side}_norm", norm)
+        return OwnStream((_built_like_t5 if is_t5 else _built_like_bart)(model, sides, layers, start), arrays)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        message = f"the parts of {type(model).__name__} are not named as BART's or T5's: {error}"
+        raise ValueError(message) from error
+
+
+def _layer_of_bart(layer: Any) -> _Layer:
+    attentions = [(layer.self_attn, layer.self_attn_layer_norm)]
+    if hasattr(layer, "encoder_attn"):
+        attentions.append((layer.encoder_attn, layer.encoder_attn_layer_norm))
+    return _Layer(attentions, {"hidden": layer.fc1, "output": layer.fc2}, layer.final_layer_norm)
+
+
+def _layer_of_t5(block: Any) -> _Layer:
+    *attending, feeding = block.layer
+    names = ("SelfAttention", "EncDecAttention")
+    attentions = [
+        (getattr(each, name), each.layer_norm) for each, name in zip(attending, names, strict=False)
+    ]
+    module = feeding.DenseReluDense
+    gated = {"hidden": module.wi_0, "gate": module.wi_1} if hasattr(module, "wi_0") else {"hidden": module.wi}
+    return _Layer(attentions, gated | {"output": module.wo}, feeding.layer_norm)
+
+
+def _arrays(layers: Mapping[str, list[_Layer]], projections: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The weights of all layers, in the paths that ``PatchedTransformer`` reads."""
     arrays: dict[str, np.ndarray] = {}
-    for side, stack in sides.items():
-        for number, layer in enumerate(stack.layers, start=1):
+    for side, some in layers.items():
+        for number, layer in enumerate(some, start=1):
             name = f"{side}_{number}"
-            _attention(arrays, f"{name}/self_attention", layer.self_attn, _BART_PROJECTIONS)
-            norms = [layer.self_attn_layer_norm]
-            if side == "decoder":
-                _attention(arrays, f"{name}/cross_attention", layer.encoder_attn, _BART_PROJECTIONS)
-                norms.append(layer.encoder_attn_layer_norm)
-            for around, norm in zip(_AROUNDS[side], norms, strict=True):
+            for kind, (attention, norm) in zip(ATTENTIONS[side], layer.attentions, strict=True):
+                path, around = ATTENTION_PATHS[kind]
+                for part, projection in zip(("query", "key", "value", "output"), projections, strict=True):
+                    _linear(arrays, f"{name}/{path}/{part}", getattr(attention, projection))
                 _norm(arrays, f"{name}/{around}/norm", norm)
-            _linear(arrays, f"{name}/feed_forward/hidden", layer.fc1.weight, layer.fc1.bias)
-            _linear(arrays, f"{name}/feed_forward/output", layer.fc2.weight, layer.fc2.bias)
-            _norm(arrays, f"{name}/around_feed_forward/norm", layer.final_layer_norm)
-        if hasattr(stack, "layer_norm"):
-            _norm(arrays, f"{side}_norm", stack.layer_norm)
-    first = sides["encoder"].layers[0]
+            for part, module in layer.feed_forward.items():
+                _linear(arrays, f"{name}/feed_forward/{part}", module)
+            _norm(arrays, f"{name}/around_feed_forward/norm", layer.norm)
+    return arrays
+
+
+def _built_like_bart(
+    model: Any, sides: Mapping[str, Any], layers: Mapping[str, list[_Layer]], start: int
+) -> Built:
     begins = {side: getattr(stack, "layernorm_embedding", None) for side, stack in sides.items()}
-    return OwnStream(
-        Built(
-            layers={side: len(stack.layers) for side, stack in sides.items()},
-            heads={
-                "encoder_attention": first.self_attn.num_heads,
-                "decoder_attention": sides["decoder"].layers[0].self_attn.num_heads,
-                "cross_attention": sides["decoder"].layers[0].encoder_attn.num_heads,
-            },
-            norm_first=hasattr(sides["encoder"], "layer_norm"),
-            normalisation=Normalisation(first.final_layer_norm.eps),
-            start=start,
-            embeddings={
-                side: _embeddings(stack.embed_tokens, getattr(stack, "embed_scale", 1.0))
-                for side, stack in sides.items()
-            },
-            positions={side: _positions(stack.embed_positions) for side, stack in sides.items()},
-            begins={
-                side: (array_of(norm.weight), array_of(norm.bias)) for side, norm in begins.items() if norm
-            },
-            output=array_of(model.get_output_embeddings().weight),
-            output_bias=array_of(model.final_logits_bias)[0],
-            activation=_activation(first.activation_fn),
-        ),
-        arrays,
+    return Built(
+        layers={side: len(some) for side, some in layers.items()},
+        heads=_heads(layers, "num_heads"),
+        norm_first=hasattr(sides["encoder"], "layer_norm"),
+        normalisation=Normalisation(layers["encoder"][0].norm.eps),
+        start=start,
+        embeddings={
+            side: _embeddings(stack.embed_tokens, getattr(stack, "embed_scale", 1.0))
+            for side, stack in sides.items()
+        },
+        positions={side: _positions(stack.embed_positions) for side, stack in sides.items()},
+        begins={side: (array_of(norm.weight), array_of(norm.bias)) for side, norm in begins.items() if norm},
+        output=array_of(model.get_output_embeddings().weight),
+        output_bias=array_of(model.final_logits_bias)[0],
+        activation=_activation(sides["encoder"].layers[0].activation_fn),
     )
 
 
-def _like_t5(model: Any, start: int) -> OwnStream:
-    sides = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
-    arrays: dict[str, np.ndarray] = {}
-    for side, stack in sides.items():
-        for number, block in enumerate(stack.block, start=1):
-            name = f"{side}_{number}"
-            _attention(arrays, f"{name}/self_attention", block.layer[0].SelfAttention, _T5_PROJECTIONS)
-            if side == "decoder":
-                _attention(arrays, f"{name}/cross_attention", block.layer[1].EncDecAttention, _T5_PROJECTIONS)
-            for around, layer in zip((*_AROUNDS[side], "around_feed_forward"), block.layer, strict=True):
-                _norm(arrays, f"{name}/{around}/norm", layer.layer_norm)
-            _fed_forward_like_t5(arrays, f"{name}/feed_forward", block.layer[-1].DenseReluDense)
-        _norm(arrays, f"{side}_norm", stack.final_layer_norm)
-    first, config = sides["encoder"].block[0], model.config
+def _built_like_t5(
+    model: Any, sides: Mapping[str, Any], layers: Mapping[str, list[_Layer]], start: int
+) -> Built:
+    config = model.config
     width = np.float32(config.d_model**-0.5 if config.scale_decoder_outputs else 1)
     output = array_of(model.get_output_embeddings().weight) * width
-    looking = {
-        "encoder_attention": first.layer[0].SelfAttention,
-        "decoder_attention": sides["decoder"].block[0].layer[0].SelfAttention,
-    }
-    return OwnStream(
-        Built(
-            layers={side: len(stack.block) for side, stack in sides.items()},
-            heads=dict.fromkeys(ATTENTION_KINDS, config.num_heads),
-            norm_first=True,
-            normalisation=Normalisation(config.layer_norm_epsilon, is_centred=False),
-            start=start,
-            embeddings={side: _embeddings(stack.embed_tokens, 1.0) for side, stack in sides.items()},
-            positions={},  # scores hold them
-            begins={},
-            output=output,
-            output_bias=np.zeros(len(output), np.float32),
-            activation=_activation(first.layer[-1].DenseReluDense.act),
-            scaled=False,
-            scores=lambda kind, queries, keys: _distances(looking.get(kind), queries, keys),
-        ),
-        arrays,
+    looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in layers.items()}
+    return Built(
+        layers={side: len(some) for side, some in layers.items()},
+        heads=_heads(layers, "n_heads"),
+        norm_first=True,
+        normalisation=Normalisation(config.layer_norm_epsilon, is_centred=False),
+        start=start,
+        embeddings={side: _embeddings(stack.embed_tokens, 1.0) for side, stack in sides.items()},
+        positions={},  # scores hold them
+        begins={},
+        output=output,
+        output_bias=np.zeros(len(output), np.float32),
+        activation=_activation(sides["encoder"].block[0].layer[-1].DenseReluDense.act),
+        scaled=False,
+        scores=lambda kind, queries, keys: _distances(looking.get(kind), queries, keys),
     )
 
 
-def _attention(arrays: dict[str, np.ndarray], path: str, module: Any, names: dict[str, str]) -> None:
-    for part, name in names.items():
-        layer = getattr(module, name)
-        _linear(arrays, f"{path}/{part}", layer.weight, layer.bias)
+def _heads(layers: Mapping[str, list[_Layer]], name: str) -> dict[str, int]:
+    """The number of heads by kind of attention."""
+    return {
+        kind: getattr(module, name)
+        for side, some in layers.items()
+        for kind, (module, _) in zip(ATTENTIONS[side], some[0].attentions, strict=True)
+    }
 
 
-def _fed_forward_like_t5(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
-    gated = hasattr(module, "wi_0")
-    _linear(arrays, f"{path}/hidden", (module.wi_0 if gated else module.wi).weight)
-    if gated:
-        _linear(arrays, f"{path}/gate", module.wi_1.weight)
-    _linear(arrays, f"{path}/output", module.wo.weight)
+def _linear(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
+    kernel, bias = array_of(module.weight).T, module.bias
+    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
+    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
 
 
 def _norm(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
-    arrays[f"{path}/gamma"] = array_of(module.weight)
-    bias = getattr(module, "bias", None)
-    arrays[f"{path}/beta"] = np.zeros_like(arrays[f"{path}/gamma"]) if bias is None else array_of(bias)
+    gamma, bias = array_of(module.weight), getattr(module, "bias", None)
+    arrays[f"{path}/gamma"] = gamma
+    arrays[f"{path}/beta"] = np.zeros_like(gamma) if bias is None else array_of(bias)
 
 
 def _embeddings(table: Any, scale: float) -> np.ndarray:
-    """(ids, D): what the table makes of each id, since some tables scale."""
+    """(ids, D): the output of the table for each id, since some tables scale."""
     import torch
 
     with torch.no_grad():
@@ -152,7 +169,7 @@ def _positions(table: Any) -> np.ndarray:
 
 
 def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
-    """(H, Q, K): what T5 adds to scores for how far apart two positions are."""
+    """(H, Q, K): T5's addition to scores for the distance of two positions."""
     import torch
 
     if module is None:
@@ -169,13 +186,6 @@ def _activation(function: Callable[[Any], Any]) -> Callable[[np.ndarray], np.nda
             return function(torch.from_numpy(np.ascontiguousarray(hidden))).numpy()
 
     return applied
-
-
-def _linear(arrays: dict[str, np.ndarray], path: str, weight: Any, bias: Any = None) -> None:
-    """Put a linear layer of PyTorch into ``arrays``; one without a bias gets zeros."""
-    kernel = array_of(weight).T
-    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
-    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
 
 
 def array_of(tensor: Any) -> np.ndarray:

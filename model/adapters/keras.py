@@ -54,17 +54,17 @@ def trace_keras(
     >>> trace_keras(transformer, [5, 3, 9, 0], [1, 7, 8, 2], token=words)  # doctest: +SKIP
 
     Args:
-        source: S ids of one sentence; padding may stand at its end.
+        source: S ids of one sentence; padding may follow.
         target: 1 + T ids, the start mark first: the decoder reads all but the last, and produces all but the first.
             None for an encoder, a classifier, or a decoder alone (then it reads ``source``).
         token: names an id: a function, a list or a dictionary, such as a tokenizer's ``id_to_token``.
-        target_token: the same for the target, where it has a vocabulary of its own.
+        target_token: the same for the target, where its vocabulary is another one.
         inputs: the model's arguments, from the source (1, S) and the read target (1, T). A tuple is several arguments:
             ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed as the model's
             ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
-        pad: the id of padding, which stands at the end of a text; None where no id is padding.
+        pad: the id of padding, always at the end of a text; None where no id is padding.
         heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
-            layers of their own that are called with the same arguments are joined without it.
+            separate layers that are called with the same arguments are joined without it.
         output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
             default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
 

@@ -511,7 +511,7 @@ def _some_ids(recording: Recording, probe: list[list[int]], kind: str, start: in
 
 
 def _linear(place: int, call: Call) -> Linear | None:
-    """The weights of a Dense or an EinsumDense that computes what its class says; None of another layer."""
+    """The weights of a Dense or an EinsumDense that computes a linear map; None of another layer."""
     kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
     if kernel is None or call.given.ndim != 2:
         return None
@@ -549,7 +549,7 @@ def _norm(place: int, call: Call) -> Norm | None:
 def _unembedding(call: Call) -> tuple[np.ndarray, np.ndarray]:
     """(V, D) and (V,): the kernel and the bias of the output layer, without its activation.
 
-    A layer without a kernel, such as an embedding used backwards, is asked for the rows of a unit matrix.
+    A layer without a kernel, such as an embedding used backwards, is called with the rows of a unit matrix.
     """
     import keras
 

@@ -201,7 +201,7 @@ class OwnNetwork(Intervening):
 
     @property
     def why_no_stream(self) -> str:
-        """The reason why there is no residual stream, in English; empty with one."""
+        """The reason against a residual stream, in English; empty with one."""
         if not self.config.why_no_stream:
             return ""
         return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"

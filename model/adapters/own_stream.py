@@ -7,7 +7,7 @@ scores beyond queries and keys. Then every question about a residual stream can 
 L layers, H heads, S source and T target tokens, Q and K positions, D d_model, V vocabulary, P longest text.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,18 +27,18 @@ from model.trace.interventions import (
 )
 from model.trace.trace import ATTENTION_KINDS
 
-# What keeps a network's residual stream from being known. The pages have a text for each, ``no_stream_…``.
+# Reasons why a network has no residual stream. The pages have a text for each, ``no_stream_…``.
 NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
     "decoder_alone",
     "no_normalisation",
     "other_logits",
     "other_parts",
 )
-CLOSE = 1e-3  # of the largest logit: how far the walk may lie from the network's own pass
+CLOSE = 1e-3  # of the largest logit: the tolerance between the walk and the network's own pass
 
 
 class NoStreamError(ValueError):
-    """Its message says in English, and in detail, why there is no residual stream; ``kind``, one of NO_STREAM, says it to a page."""
+    """A network without a residual stream: the message is the detailed reason, ``kind`` that of NO_STREAM for pages."""
 
     def __init__(self, message: str, kind: str = OTHER_PARTS):
         super().__init__(message)
@@ -46,20 +46,20 @@ class NoStreamError(ValueError):
 
 
 def without_memory() -> NoStreamError:
-    """What is told of a decoder alone."""
+    """The reason for a decoder alone."""
     message = "a decoder alone has no memory of a source, which the questions about a residual stream need"
     return NoStreamError(message, DECODER_ALONE)
 
 
 @dataclass(frozen=True)
 class Built:
-    """How a network is built. Arrays are float32; mappings are by side or by kind of attention."""
+    """The architecture of a network. Arrays are float32; mappings are by side or by kind of attention."""
 
     layers: Mapping[str, int]
     heads: Mapping[str, int]
     norm_first: bool
     normalisation: Normalisation
-    start: int  # what its decoder reads first
+    start: int  # the id that its decoder reads first
     embeddings: Mapping[str, np.ndarray]  # (ids, D), scaled as the stream has them
     positions: Mapping[str, np.ndarray]  # (P, D); none where scores hold them
     # Gamma and beta where a stream begins with a normalisation
@@ -67,13 +67,13 @@ class Built:
     output: np.ndarray  # (V, D)
     output_bias: np.ndarray  # (V,)
     activation: Callable[[np.ndarray], np.ndarray]
-    scaled: bool = True  # whether scores are divided by the root of a head's width
+    scaled: bool = True  # scores are divided by √(D/H)
     scores: Callable[[str, int, int], np.ndarray | None] | None = None  # (kind, Q, K) to (H, Q, K)
 
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """What analyses ask of a config."""
+    """The fields of ``NetworkConfig`` that analyses read."""
 
     norm_first: bool
     d_model: int
@@ -82,7 +82,7 @@ class StreamConfig:
 
 
 class OwnStream(PatchedTransformer):
-    """``arrays`` by the paths that ``PatchedTransformer`` reads; a gate of a feed-forward network is ``…/feed_forward/gate``."""
+    """A walk over ``arrays`` in the paths of ``PatchedTransformer``; a gated feed-forward network has a ``…/gate``, too."""
 
     def __init__(self, built: Built, arrays: Mapping[str, np.ndarray]):
         width = built.output.shape[1]
@@ -110,7 +110,7 @@ class OwnStream(PatchedTransformer):
         return self.normalisation.of(start, *self.built.begins[side]) if side in self.built.begins else start
 
     def positions(self, length: int, side: str) -> np.ndarray:
-        """Zeros where the stream begins with a normalisation: its beginning is then not a sum, and all of it counts as embedding."""
+        """(N, D): the addition at each position; 0 where a normalisation begins the stream, all of which counts as embedding."""
         found = self._added(length, side)
         return np.zeros_like(found) if side in self.built.begins else found
 
@@ -131,28 +131,24 @@ class OwnStream(PatchedTransformer):
 
     @property
     def output_weights(self) -> OutputWeights:
-        writing = {kind: range(self.layers("decoder")) for kind in ATTENTIONS["decoder"]}
-        outputs = {
-            kind: [f"{self._attention(kind, layer)}/output" for layer in layers]
-            for kind, layers in writing.items()
-        }
-        shapes = {kind: (self.heads(kind), -1, self.config.d_model) for kind in writing}
+        layers = range(self.layers("decoder"))
+        projections = {kind: self.projections(kind, layers) for kind in ATTENTIONS["decoder"]}
         return OutputWeights(
             norm_first=self.config.norm_first,
-            kernels={
-                kind: np.stack([self.arrays[f"{name}/kernel"].reshape(shapes[kind]) for name in names])
-                for kind, names in outputs.items()
-            },
-            biases={
-                kind: np.stack([self.arrays[f"{name}/bias"] for name in names])
-                for kind, names in outputs.items()
-            },
+            kernels={kind: kernels for kind, (kernels, _) in projections.items()},
+            biases={kind: biases for kind, (_, biases) in projections.items()},
             norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS},
             vocabulary=self.built.output,
             bias=self.built.output_bias,
             jamo={},
             normalisation=self.normalisation,
         )
+
+    def projections(self, kind: str, layers: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+        """(L, H, D/H, D) and (L, D): kernels and biases of the output projections."""
+        pairs = [self.output_projection(kind, layer) for layer in layers]
+        kernels = [kernel.reshape(self.heads(kind), -1, kernel.shape[1]) for kernel, _ in pairs]
+        return np.stack(kernels), np.stack([bias for _, bias in pairs])
 
     def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
         """Gamma and beta of each normalisation that lies between a sub-layer's output and the end of the stream."""
@@ -164,16 +160,19 @@ class OwnStream(PatchedTransformer):
 
 
 def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
-    """``stream`` itself, if its walk gives ``logits`` (T, V), those of the network's own pass, or their logarithms of probabilities. Raises
-    ValueError if it does not, because the network is then built in another way than was assumed."""
+    """``stream`` itself, compared with the ``logits`` (T, V) or log probabilities of the network's own pass.
+
+    Raises:
+        NoStreamError: where the walk gives others, because the network has another architecture.
+    """
     check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
     return stream
 
 
 def check_logits(walked: np.ndarray, logits: np.ndarray) -> None:
-    """Raises ValueError where what a walk gives, (T, V), is not the network's own ``logits``."""
+    """Raise NoStreamError where the ``walked`` logits (T, V) are not the network's own, up to a constant by row."""
     off = np.inf
-    if walked.shape == logits.shape:  # what is added to all logits of a row says nothing
+    if walked.shape == logits.shape:  # a constant on all logits of a row changes no probability
         off = np.abs(_centred(walked) - _centred(logits)).max() / max(np.abs(_centred(logits)).max(), 1e-12)
     if not off < CLOSE:
         message = f"a walk through its layers does not give its own logits, and is off by {off:.2g}"
@@ -192,29 +191,25 @@ def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence
 
 
 def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequence[str]) -> Insides:
-    """``Insides`` of the ``kinds`` of attention whose weights, values and residual stream were found in a pass."""
+    """``Insides`` of the ``kinds`` of attention, from the activations ``found`` of one pass."""
     entering, kernels, biases, scales = {}, {}, {}, {}
     for kind in kinds:
         nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
-        both = [stream.output_projection(kind, node.layer) for node in nodes]
         entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
-        kernels[kind] = np.stack(
-            [kernel.reshape(stream.heads(kind), -1, kernel.shape[1]) for kernel, _ in both]
-        )
-        biases[kind] = np.stack([bias for _, bias in both])
+        kernels[kind], biases[kind] = stream.projections(kind, range(len(nodes)))
         scales[kind] = np.stack([stream.norm_weights(kind, node.layer)[0] for node in nodes])
     return Insides(
-        {kind: found[kind] for kind in kinds},
-        {kind: found[tap(kind, "value")] for kind in kinds},
-        entering,
-        kernels,
-        biases,
-        None if stream.config.norm_first else scales,
+        attention={kind: found[kind] for kind in kinds},
+        values={kind: found[tap(kind, "value")] for kind in kinds},
+        entering=entering,
+        output_kernels=kernels,
+        output_biases=biases,
+        norm_scales=None if stream.config.norm_first else scales,
     )
 
 
 def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-    """How each layer of the decoder turns where one value is zero; layers before it compute what they always do."""
+    """``Zeroed``: the turn of each decoder layer without one value. Earlier layers compute the same as ever."""
     kinds = ATTENTIONS["decoder"]
     found = stream.taps(
         source, target, ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]

@@ -45,14 +45,14 @@ def trace_torch(
     >>> trace_torch(transformer, source, read, token=words)  # doctest: +SKIP
 
     Args:
-        inputs: the module's arguments, of one sentence. The first is the source; a second one is what the decoder
-            reads, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens
+        inputs: the module's arguments, of one sentence. The first is the source; a second one is the input of the
+            decoder, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens
             are called 1, 2, 3 …
         token: names an id: a function, a list or a dictionary.
-        target_token: the same for the target, where it has a vocabulary of its own.
-        pad: the id of padding, which stands at the end of a text; None where no id is padding.
+        target_token: the same for the target, where its vocabulary is another one.
+        pad: the id of padding, always at the end of a text; None where no id is padding.
         heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
-            modules of their own that are called with the same arguments are joined without it.
+            separate modules that are called with the same arguments are joined without it.
         output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
             default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
         named: named arguments of the module, such as masks.
@@ -170,18 +170,18 @@ def captured(model: Any) -> Iterator[Capture]:
 
 
 def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
-    """``multi_head_attention_forward`` with weights by head; its caller gets the weights that it asked for."""
+    """``multi_head_attention_forward`` with weights by head; its caller gets the weights that it requested."""
     of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
 
     @wraps(attend)
-    def asked(*args: Any, **kwargs: Any) -> Any:
+    def by_head(*args: Any, **kwargs: Any) -> Any:
         wanted, averaged = kwargs.get("need_weights", True), kwargs.get("average_attn_weights", True)
         output, weights = of_heads(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
         if not wanted:
             return output, None
         return output, weights.mean(-3) if averaged else weights
 
-    return asked
+    return by_head
 
 
 def spelled_out(capture: Capture) -> Callable[..., Any]:

@@ -61,7 +61,7 @@ class Building:
         first: the pass.
         source: the side that the encoder reads, or the one sequence of a network.
         read: the side that the decoder reads; None of one sequence.
-        again: repeats the pass with other lengths, by which ambiguous shapes are told apart.
+        again: repeats the pass with other lengths, which resolves ambiguous shapes.
         heads: how many softmaxes of one head are a layer; None where only heads side by side are joined.
     """
 
@@ -187,7 +187,7 @@ def _kind_of(maps: Maps, lengths: Lengths) -> str | None:
 
 
 def stretched(ids: np.ndarray, length: int) -> np.ndarray:
-    """The first ``length`` ids; more than there are repeat the last one.
+    """The first ``length`` ids; missing ones repeat the last.
 
     >>> stretched(np.array([5, 3]), 4).tolist()
     [5, 3, 3, 3]
@@ -219,7 +219,7 @@ def _joined_rows(steps: Sequence[np.ndarray], rows: int) -> np.ndarray:
 def _joined_heads(kind: str, maps: Sequence[Maps], heads: int | None) -> list[Maps]:
     """``maps`` of one kind, those of single heads joined into layers of ``heads``.
 
-    Without ``heads`` those belong together whose layers stand side by side: of one class, called by one layer with
+    Without ``heads`` those belong together whose layers are siblings: of one class, called by one layer with
     the same arguments. A warning names a layer that took several softmaxes of one head.
     """
     if heads is not None:
@@ -258,7 +258,7 @@ def _relation(one: Maps, other: Maps) -> str | None:
 
 
 def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> AttentionTrace:
-    """``trace`` with ``masked`` by kind (L, H, Q, K), without padding and what lies after a row of a decoder.
+    """``trace`` with ``masked`` by kind (L, H, Q, K), without padding and later keys of a decoder.
 
     A trace holds one mask for all heads of a layer. A mask of some heads alone is named in a warning.
     """

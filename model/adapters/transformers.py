@@ -28,7 +28,7 @@ _IN_PIECES = (
 def from_transformers(
     model: Any, tokenizer: Any, text: str, target: str | None = None, **generating: Any
 ) -> AttentionTrace:
-    """Trace one pass of a text model of transformers, with every attention that it returns.
+    """Trace one pass of a text model of transformers, with every attention that the model returns.
 
     In a decoder alone each row produces the next token. During the pass the model is in evaluation mode and computes
     its attention eagerly, the only way that returns it; afterwards it is as it was.
@@ -105,9 +105,7 @@ def _attending(model: Any, read: dict[str, Any]) -> Any:
 def _encoder_decoder(tokenizer: Any, ids: Any, written: Any, out: Any) -> AttentionTrace:
     """``ids`` (S,), ``written`` (1 + T,) with the start mark first."""
     texts, written = TransformersTexts(tokenizer), written.tolist()
-    logits = getattr(
-        out, "logits", None
-    )  # of a body alone there are none, and those of a classifier have no tokens
+    logits = getattr(out, "logits", None)  # none of a body alone; those of a classifier have no tokens
     known = None if logits is None or logits.ndim != 3 else _array(logits)[0]
     return AttentionTrace(
         **texts.fields("source", ids.tolist()),
@@ -306,7 +304,7 @@ class TransformersTexts:
         )
 
     def fields(self, side: str, ids: Sequence[int], text: str | None = None) -> dict[str, Any]:
-        """The fields ``<side>_tokens``, ``_text`` and ``_spans``; a token's span is what it adds to the decoded text."""
+        """The fields ``<side>_tokens``, ``_text`` and ``_spans``; the span of a token is its addition to the decoded text."""
         ends = [len(self.decode(ids[:count])) for count in range(len(ids) + 1)]
         # The first bytes of a character are decoded as replacement characters, which disappear with the others.
         ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()

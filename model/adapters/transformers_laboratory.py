@@ -96,7 +96,7 @@ class _Parts(NamedTuple):
 
 
 class TransformersPasses(OwnPasses):
-    """Passes of a model over ids; see ``OwnPasses``. There is no start mark in a decoder alone."""
+    """Passes of a model over ids; see ``OwnPasses``. A decoder alone has no start mark."""
 
     rows_at_once = 32
 

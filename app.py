@@ -12,7 +12,7 @@ if __name__ != "__main__":
 
     app = st.App(__file__, lifespan=started, middleware=[Middleware(KeptFiles)])
 else:
-    import ui.views  # noqa: F401  its views add their settings to the address
+    from ui import views  # noqa: F401  its views add their settings to the address
     from ui.asking import loaders, models
     from ui.classroom import bar
     from ui.shell import address, runs

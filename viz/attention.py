@@ -95,11 +95,6 @@ class AttentionInfo:
         """The width of the widest row label, in em."""
         return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
-    @property
-    def widest_column(self) -> float:
-        """The width of the widest column label, in em."""
-        return max((width_in_em(visible_token(token)) for token in self.key_tokens), default=1.0)
-
 
 def attention_info(
     weights: ArrayLike,
@@ -209,9 +204,6 @@ def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
         "rows": max(rows, 1),
         "columns": max(columns, 1),
         "extent": max(rows, columns, extent or 0, 1),
-        "row_em": round(info.widest_row, 1),
-        "column_em": round(info.widest_column, 1),
-        "upright": info.columns.angle == 0,
         "names": [plain_text(name) for name in (texts.query, texts.key, texts.weight)],
     }
 

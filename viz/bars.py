@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,9 +13,24 @@ from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import palette
 
-_PANEL, _NAME, _FOOT = 84, 26, 40  # pixels: one panel, the name above it, what is below the last one
-_LEGEND = 26
 _TOLERANCE = 1e-4
+
+
+class PanelSizes(NamedTuple):
+    """Pixels of a column of panels: one panel, the name above it, the foot below the last one, the legend above all.
+
+    ``may_shrink``: pixels that each panel gives up on a low window.
+    """
+
+    panel: int
+    name: int
+    foot: int
+    legend: int
+    may_shrink: int = 0
+
+
+BARS = PanelSizes(panel=84, name=26, foot=40, legend=26)
+PANELS = PanelSizes(panel=52, name=22, foot=40, legend=26, may_shrink=26)
 
 
 def attention_bars(
@@ -138,12 +154,12 @@ def _outline(info: _BarsInfo, row: int, title: str, theme: str) -> go.Scatter:
 
 
 def _height(info: _BarsInfo) -> float:
-    return _above(info) + max(len(info.names), 1) * (_PANEL + _NAME) + _ticks(info).height + _FOOT
+    return _above(info) + max(len(info.names), 1) * (BARS.panel + BARS.name) + _ticks(info).height + BARS.foot
 
 
 def _above(info: _BarsInfo) -> float:
     """Pixels above the panels."""
-    return TITLE_HEIGHT + (_LEGEND if info.outlined else 0)
+    return TITLE_HEIGHT + (BARS.legend if info.outlined else 0)
 
 
 def _ticks(info: _BarsInfo) -> ColumnTicks:
@@ -164,7 +180,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
                 "tickvals": [place + info.first for place in token_axis["tickvals"]],
             },
             "height": height,
-            "margin": {"t": _above(info), "l": 40, "r": 16, "b": _ticks(info).height + _FOOT},
+            "margin": {"t": _above(info), "l": 40, "r": 16, "b": _ticks(info).height + BARS.foot},
             "annotations": [_name(info, row) for row in range(len(info.names))],
             "legend": {
                 "x": 0,
@@ -182,12 +198,12 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
 
 def _top(info: _BarsInfo, row: int) -> float:
     """Where a panel begins, as a share of the height of all panels; 1 is the top."""
-    return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(info.names), 1)
+    return 1 - (row + BARS.name / (BARS.panel + BARS.name)) / max(len(info.names), 1)
 
 
 def _weight_axes(info: _BarsInfo, theme: str) -> dict:
     panels = max(len(info.names), 1)
-    share = _PANEL / (_PANEL + _NAME) / panels
+    share = BARS.panel / (BARS.panel + BARS.name) / panels
     return {
         f"yaxis{row + 1}": base_axis(theme, "")
         | {
@@ -233,14 +249,6 @@ def _name(info: _BarsInfo, row: int) -> dict:
     }
 
 
-(
-    _PANELS_PANEL,
-    _PANELS_NAME,
-    _PANELS_FOOT,
-    _PANELS_LEGEND,
-) = 52, 22, 40, 26  # pixels
-
-
 @dataclass(frozen=True)
 class MethodPanel:
     """What one method says: (K,) values over the tokens, and how it got them.
@@ -271,7 +279,7 @@ def contribution_panels(
     title: str = "",
     token_title: str = "Token",
     value_title: str = "Share of the largest",
-    panel: int = _PANELS_PANEL,
+    panel: int = PANELS.panel,
     theme: str = "light",
 ) -> go.Figure:
     """Small multiples on one axis: K tokens, and for each of the panels a row of bars.
@@ -305,7 +313,6 @@ def contribution_panels(
     return figure
 
 
-_MAY_SHRINK = 26  # pixels that each panel gives up on a low window
 _LABELLED_TOP = 2.2  # end of the axis where bars have texts: on the lowest window there is still room for a line above a bar of 1
 
 
@@ -328,23 +335,23 @@ class _PanelsInfo:
 
     @property
     def foot(self) -> float:
-        return _PANELS_FOOT + column_ticks(self.tokens, cell_size(len(self.tokens))).height
+        return PANELS.foot + column_ticks(self.tokens, cell_size(len(self.tokens))).height
 
     @property
     def height(self) -> float:
-        return self.height_with((_PANELS_PANEL + _PANELS_NAME) * self.panel / _PANELS_PANEL)
+        return self.height_with((PANELS.panel + PANELS.name) * self.panel / PANELS.panel)
 
     @property
     def least(self) -> float:
-        return self.height_with(_PANELS_PANEL + _PANELS_NAME - _MAY_SHRINK)
+        return self.height_with(PANELS.panel + PANELS.name - PANELS.may_shrink)
 
     def height_with(self, row: float) -> float:
         """The height of a figure whose panels have so many pixels each, their names included."""
-        return TITLE_HEIGHT + _PANELS_LEGEND + max(len(self.panels), 1) * row + self.foot
+        return TITLE_HEIGHT + PANELS.legend + max(len(self.panels), 1) * row + self.foot
 
     def top(self, row: int) -> float:
         """Where a panel begins, as a share of the room of all panels, 1 at the top."""
-        return 1 - (row + _PANELS_NAME / (_PANELS_PANEL + _PANELS_NAME)) / max(len(self.panels), 1)
+        return 1 - (row + PANELS.name / (PANELS.panel + PANELS.name)) / max(len(self.panels), 1)
 
 
 def _panels_info(
@@ -411,7 +418,7 @@ def _panels_layout(info: _PanelsInfo, title: str, token_title: str, theme: str) 
             "xaxis": _token_axis(info.tokens, len(info.panels) - 1, info.outlined, token_title, theme)
             | {"fixedrange": True},
             "height": info.height,
-            "margin": {"t": TITLE_HEIGHT + _PANELS_LEGEND, "l": 24, "r": 16, "b": info.foot},
+            "margin": {"t": TITLE_HEIGHT + PANELS.legend, "l": 24, "r": 16, "b": info.foot},
             "annotations": [_panels_name(info, row, theme) for row in range(len(info.panels))],
             "shapes": [_split_line(info.split, theme)] if info.split is not None and info.panels else [],
             "legend": {
@@ -436,7 +443,7 @@ def _panels_layout(info: _PanelsInfo, title: str, token_title: str, theme: str) 
 
 def _value_axes(info: _PanelsInfo, theme: str) -> dict:
     rows = max(len(info.panels), 1)
-    share = _PANELS_PANEL / (_PANELS_PANEL + _PANELS_NAME) / rows
+    share = PANELS.panel / (PANELS.panel + PANELS.name) / rows
     # One range for all: a panel without negative values has its line where the others have it.
     usual = [-1.05 if info.signed else -0.02, 1.4 if info.labelled else 1.05]
     return {
@@ -481,7 +488,7 @@ def _panels_name(info: _PanelsInfo, row: int, theme: str) -> dict:
         else ""
     )
     # Panels whose bars have texts end in an empty strip. A name may reach into it; else it would lie over the panel above.
-    upper = info.top(row) + _PANELS_NAME / (_PANELS_PANEL + _PANELS_NAME) / len(info.panels)
+    upper = info.top(row) + PANELS.name / (PANELS.panel + PANELS.name) / len(info.panels)
     return {
         "text": f"<b>{plain_text(panel.name)}</b>{note}",
         "x": 0,

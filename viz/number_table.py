@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,11 +17,22 @@ from viz.theme import colour_scale, palette
 
 SIGNED, WEIGHT = "signed", "weight"
 
-MOST_COLUMNS_WITH_NUMBERS = 12
-MOST_COLUMNS_WITH_GAPS = 60  # with more columns a phone would show little but the gaps between cells
-_SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
-_LEGEND_LINE = 20
-_TALLEST_ROW, _LOWEST_ROW = 34, 15
+
+class TableSizes(NamedTuple):
+    """Pixels of the parts of a table, and the numbers of columns up to which cells have numbers and gaps."""
+
+    scale: int = 40
+    name: int = 26  # of the columns
+    legend: int = 34
+    legend_line: int = 20  # each further one
+    foot: int = 8
+    tallest_row: int = 34
+    lowest_row: int = 15
+    with_numbers: int = 12
+    with_gaps: int = 60  # with more columns a phone would show little but the gaps between cells
+
+
+TABLE = TableSizes()
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,7 @@ class TableInfo:
         room = 640 / max(len(self.row_labels), 1)
         if design_width is not None:
             room = design_width / max(len(self.column_labels), 1)
-        return max(_LOWEST_ROW, min(_TALLEST_ROW, room))
+        return max(TABLE.lowest_row, min(TABLE.tallest_row, room))
 
 
 def table_info(
@@ -69,7 +81,7 @@ def table_info(
     hidden = hidden or Hidden()
     hidden.cells(values.shape)  # raises ValueError for cells of another shape
     if numbers is None:
-        numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
+        numbers = len(column_labels) <= TABLE.with_numbers
     return TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
 
 
@@ -89,7 +101,7 @@ def table_trace(
         zmin=0 if info.scale == WEIGHT else -info.largest,
         zmax=info.largest,
         colorscale=colour_scale(_colours(info, theme)),
-        xgap=int(len(columns) <= MOST_COLUMNS_WITH_GAPS),
+        xgap=int(len(columns) <= TABLE.with_gaps),
         ygap=1,
         showscale=not info.numbers,
         colorbar=weight_scale(value_name, height) | {"tickformat": "~g", "nticks": 5},
@@ -157,9 +169,9 @@ def table_layout(
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)
     # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
-    head: float = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
-    head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
-    foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
+    head: float = TITLE_HEIGHT + (0 if info.numbers else TABLE.scale)
+    head += ticks.height + 8 + (TABLE.name if titles[1] else 0)
+    foot = TABLE.foot + (TABLE.legend + (legend_lines - 1) * TABLE.legend_line if legend_lines else 0)
     height = head + rows * row_height + foot
     shared = {"tickmode": "array", "showgrid": False}
     column_axis = base_axis(theme, plain_text(titles[1])) | shared

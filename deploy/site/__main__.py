@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from deploy.site import build
-from deploy.site.runtime import RuntimeMissing
+from deploy.site.bundle import PackagesMissing
 from model import ModelFolderError
 from model.stored.folder import DEFAULT_MODEL
 
@@ -20,7 +20,7 @@ def main(out: Path, one_file: bool, model: str) -> None:
     """Write the network for the visitor's own browser to OUT."""
     try:
         site = build.make(model)
-    except (ModelFolderError, ValueError, RuntimeMissing) as error:
+    except (ModelFolderError, ValueError, PackagesMissing) as error:
         raise click.ClickException(str(error)) from error
     if one_file:
         out.write_bytes(build.one_file(site))

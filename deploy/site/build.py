@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import assets
-from deploy.site import packed, rules, runtime, scripts, stored
-from deploy.site.figures import sizes, template
+from deploy.site import bundle, packed, rules, stored
+from deploy.site.figures import template
 from deploy.site.page import PackedPart, page
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
 from viz.browser.document import FONT, PLOTLY
@@ -30,15 +30,14 @@ class Site(NamedTuple):
 def make(model: str = DEFAULT_MODEL) -> Site:
     """Gather what a model's page is made of, which takes some seconds.
 
-    Raises ModelFolderError, ValueError (``stored.light_corrector``) and ``runtime.RuntimeMissing``.
+    Raises ModelFolderError, ValueError (``stored.light_corrector``) and ``bundle.PackagesMissing``.
     """
     found, known = packed.parts_of(find_model_folder(model))
-    script, program = runtime.runtime()
     found |= {
-        "library": scripts.read_at_once(PLOTLY.read_text("utf-8")).encode(),
+        "library": bundle.parsed_at_once(PLOTLY.read_text("utf-8")).encode(),
         "font": FONT.read_bytes(),
-        "runtime": program,
-        "worker": (script + scripts.joined("worker.js")).encode(),
+        "runtime": bundle.runtime_program(),
+        "worker": bundle.bundled("worker.js").encode(),
         "known": json.dumps(known | {"rules": rules.rules()}).encode(),
     }
     return Site({name: _part(name, content) for name, content in found.items()}, _content(model, known))
@@ -60,7 +59,7 @@ def write_folder(site: Site, out: Path) -> None:
     listed = ["./", *files, *(part.file for part in parts.values())]
     version = hashlib.sha256(b"".join(files.values())).hexdigest()[:12]
     known = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(listed)};\n"
-    files["service.js"] = (known + (scripts.FOLDER / "service.js").read_text("utf-8")).encode()
+    files["service.js"] = (known + (bundle.SCRIPTS / "service.js").read_text("utf-8")).encode()
     files[".nojekyll"] = b""  # GitHub serves the files as they are
     for name, text in files.items():
         (out / name).write_bytes(text)
@@ -91,7 +90,6 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
             }
             for language in LANGUAGES
         },
-        "sizes": sizes(),
         # explore.js counts layers and heads from 0
         "first": {name: int(each) - 1 if each.isdigit() else each for name, each in assets.FIRST_MAP.items()},
         "width": known["config"]["d_model"],

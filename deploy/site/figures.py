@@ -1,25 +1,34 @@
-"""Figures without a sentence, which the browser fills in, and the sizes that it computes with.
+"""Figure templates for the site, and the layout constants that its scripts share with ``viz``.
 
-``viz`` makes each figure for one sentence, and no Python runs in the browser, where the sentence changes at each key. So the page gets
-the figures that ``viz`` made for some sentence, and ``js/figures.js`` replaces what depends on the sentence: places, labels, sizes. A test
-compares the result with what ``viz`` makes of the same sentence.
+No Python runs in the browser, where the sentence changes with each key. So the page holds the figures that ``viz`` made of one
+sentence, and ``js/figures.js`` and ``js/charts.js`` write the tokens and numbers of another one into them. Tests compare the result
+with the figure that ``viz`` makes of the same sentence.
 """
 
-import sys
-import unicodedata
-from collections.abc import Iterable, Iterator
+import json
 from typing import Any
 
-from deploy.site.more_figures import more_figures, more_sizes
-from model.trace.trace import AttentionTrace
-from viz import attention as attention_info
-from viz import axes as token_axis
-from viz import figure, labels
-from viz import head_grid as head_tiles
-from viz.browser.explore_data import explorer_data
-from viz.browser.texts import Say
-from viz.head_grid import _FOOT, _NAMES_HEIGHT
+import numpy as np
+import plotly.graph_objects as go
 
+import viz
+from model.activations.sublayers import positional_encoding
+from model.trace.trace import AttentionTrace
+from viz import axes
+from viz.bars import BARS, PANELS, contribution_panels
+from viz.browser.explore_data import explorer_data
+from viz.browser.plot import plot_data
+from viz.browser.texts import Say
+from viz.figure import TITLE_HEIGHT
+from viz.head_grid import MOST_CELLS
+from viz.labels import NARROW_EM, TICK_LENGTH
+from viz.number_table import TABLE
+
+POSITIONS = 64  # rows of the picture of the positional encoding
+CURVES = (10, 11, 30, 31)  # dimensions whose curves are drawn, of those that there are
+LEADING = 3  # heads whose bars are shown
+METHODS = ("occlusion", "attention")
+_TOKENS = ("가", "나")
 # Left out of a template, since they are of one sentence only and large.
 _FILLED = ("weights", "cross", "self", "alternatives", "alternative_probabilities", "probabilities")
 
@@ -37,7 +46,7 @@ def template(say: Say, trace: AttentionTrace, theme: str, width: int) -> dict[st
     data["words"]["note"] = say("site_note")
     data["change_labels"] = {name: _label(say, *sides) for name, sides in _SIDES.items()}
     data["token_name"] = say("lines_name", token="{token}", place="{place}")
-    data["more"] = more_figures(say, trace, width, theme)
+    data["more"] = further_figures(say, trace, width, theme)
     return data
 
 
@@ -52,45 +61,170 @@ def _label(say: Say, wrong: str, right: str) -> str:
     )
 
 
-def sizes() -> dict[str, Any]:
-    """The numbers by which ``viz`` lays figures out.
+def constants() -> dict[str, Any]:
+    """The numbers by which ``viz`` lays figures out, by the names that the site's scripts use.
 
-    >>> sizes()["TITLE_HEIGHT"]
-    34
+    Example:
+        >>> constants()["TITLE_HEIGHT"], constants()["BARS"]["panel"]
+        (34, 84)
     """
+    ticks = "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
     return {
-        **_numbers(attention_info, "SCALE_HEIGHT LEGEND_HEIGHT NAME_HEIGHT FOOT LEAST_LEFT LEAST_LABEL"),
-        **_numbers(
-            token_axis,
-            "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS",
-        ),
-        **_numbers(head_tiles, "WIDTH MOST_CELLS _LARGEST_TILE _SMALLEST_TILE"),
-        **_numbers(labels, "TICK_LENGTH NARROW_EM"),
-        **_numbers(figure, "TITLE_HEIGHT"),
-        "GRID_NAMES": _NAMES_HEIGHT,
-        "GRID_FOOT": _FOOT,
-        "WIDE": _wide(),
-        **more_sizes(),
+        **{name: getattr(axes, name) for name in ticks.split()},
+        "TITLE_HEIGHT": TITLE_HEIGHT,
+        "MOST_CELLS": MOST_CELLS,
+        "TICK_LENGTH": TICK_LENGTH,
+        "NARROW_EM": NARROW_EM,
+        "BARS": BARS._asdict(),
+        "PANELS": PANELS._asdict(),
+        "TABLE": TABLE._asdict(),
     }
 
 
-def _numbers(module: Any, names: str) -> dict[str, float]:
-    return {name.lstrip("_"): getattr(module, name) for name in names.split()}
+def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> dict[str, Any]:
+    """Templates by name of the figures besides those of ``explore.js``; ``views.js`` writes the numbers of a sentence into them.
+
+    A word that differs from figure to figure is a placeholder: ``{name}``.
+
+    Args:
+        width: D of the network.
+    """
+    figures = {
+        "edits": _bars(LEADING, theme),
+        "received": _bars(1, theme),
+        "panels": _panels(say, theme),
+        "mosaic": _mosaic(say, trace, theme),
+        "scatter": _scatter(say, trace, theme),
+        "table": _table(viz.SIGNED, False, theme),
+        "steps": _steps(say, theme),
+        **_positions(say, width, theme),
+    }
+    found = {name: _template(say, figure, theme) for name, figure in figures.items()}
+    numbers = {
+        scale: [
+            _template(say, _table(scale, numbers, theme), theme)["spec"]["data"][0]
+            for numbers in (False, True)
+        ]
+        for scale in (viz.SIGNED, viz.WEIGHT)
+    }
+    for name in ("table", "steps"):
+        found[name]["textfont"] = numbers[viz.SIGNED][1]["textfont"]
+        found[name]["colours"] = {
+            scale: [each["colorscale"] for each in both] for scale, both in numbers.items()
+        }
+    return found
 
 
-def _wide() -> str:
-    """The characters that are as wide as they are high, as a class of JavaScript's expressions."""
-    wide = (code for code in range(sys.maxunicode + 1) if unicodedata.east_asian_width(chr(code)) in "WF")
-    ends = (rf"\u{{{first:x}}}-\u{{{last:x}}}" for first, last in _runs(wide))
-    return f"[{''.join(ends)}]"
+def _template(say: Say, figure: go.Figure, theme: str) -> dict[str, Any]:
+    data = plot_data(say, figure, label="", file="", theme=theme)
+    return data | {"spec": json.loads(data["spec"])}
 
 
-def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    first = last = -2
-    for number in numbers:
-        if number != last + 1:
-            if last >= 0:
-                yield first, last
-            first = number
-        last = number
-    yield first, last
+def _bars(panels: int, theme: str) -> go.Figure:
+    return viz.attention_bars(
+        np.full((panels, 2), 0.5),
+        _TOKENS,
+        ["-"] * panels,
+        outlined=[0],
+        outlined_title="{outlined}",
+        token_title="{tokens}",
+        hover=("{key}", "{value}"),
+        theme=theme,
+    )
+
+
+def _panels(say: Say, theme: str) -> go.Figure:
+    panels = [
+        viz.MethodPanel(say(f"method_{name}"), np.ones(2), intervened=name == METHODS[0]) for name in METHODS
+    ]
+    return contribution_panels(
+        panels,
+        _TOKENS,
+        split=1,
+        observed_name=say("sources_observed"),
+        intervened_name=say("sources_intervened"),
+        token_title=say("sources_tokens"),
+        value_title=say("sources_share"),
+        theme=theme,
+    )
+
+
+def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
+    return {
+        "names": {kind: say(f"kind_{kind}") for kind in trace.kinds},
+        "layer_title": say("layer_label"),
+        "head_title": say("head_label"),
+        "chosen": trace.heads[:1],
+        "theme": theme,
+    }
+
+
+def _mosaic(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
+    grids = {kind: np.ones(trace.shape(kind)) for kind in trace.kinds}
+    return viz.head_mosaic(grids, value_title=say("without_effect"), **words_of_heads(say, trace, theme))
+
+
+def _scatter(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
+    nothing = [0.0] * len(trace.heads)
+    return viz.attention_effect_scatter(
+        nothing,
+        nothing,
+        trace.heads,
+        attention_title=say("without_attention"),
+        effect_title=say("without_effect"),
+        **words_of_heads(say, trace, theme),
+    )
+
+
+def _table(scale: str, numbers: bool, theme: str) -> go.Figure:
+    hidden = viz.Hidden(np.eye(2) > 0, np.eye(2) == 0, masked_name="{masked}", padded_name="{padded}")
+    return viz.number_heatmap(
+        np.ones((2, 2)),
+        _TOKENS,
+        _TOKENS,
+        scale=scale,
+        hidden=hidden,
+        small_name="{small}",
+        numbers=numbers,
+        titles=("{rows}", "{columns}"),
+        hover=("{row}", "{column}", "{value}"),
+        theme=theme,
+    )
+
+
+def _steps(say: Say, theme: str) -> go.Figure:
+    return viz.attention_steps(
+        [np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.array([1.0, -np.inf])],
+        np.array([0.5, 0.5]),
+        _TOKENS,
+        ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
+        masked_name="{masked}",
+        titles=(say("hover_key"), ""),
+        hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
+        theme=theme,
+    )
+
+
+def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
+    """The pictures of the positional encoding. ``js/calculation.js`` computes their numbers."""
+    matrix = positional_encoding(POSITIONS, width)
+    names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
+    pairs = viz.position_similarity_heatmap(
+        matrix @ matrix.T, titles=(say("position_axis"), say("positions_similarity_axis")), theme=theme
+    )
+    curves = viz.positional_encoding_curves(
+        matrix,
+        [dimension for dimension in CURVES if dimension < width],
+        titles=names[1:],
+        hover=names[1:],
+        curve_names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
+        theme=theme,
+    )
+    found = {
+        "positions_matrix": viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=theme),
+        "positions_curves": curves,
+        "positions_similarity": pairs,
+    }
+    for figure in found.values():
+        figure.for_each_trace(lambda trace: trace.update({"y" if trace.type == "scatter" else "z": None}))
+    return found

@@ -30,7 +30,7 @@ WEIGHTS_PLACE = "weights.bin"  # where the graphs look for their weights
 
 
 def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A file of arrays, as ``js/store.js`` reads it.
+    """A file of arrays, as ``js/parts.js`` reads it.
 
     >>> len(packed_arrays({"a": np.arange(3, dtype=np.uint16)})) > 6
     True

@@ -9,7 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from deploy.site import one_file, scripts
+from deploy.site import one_file
+from deploy.site.bundle import bundled
 from viz.browser.document import FOLDER as BROWSER
 from viz.browser.document import Script, declared, digest, whole
 from viz.browser.explore import EXPLORE
@@ -30,10 +31,6 @@ FOLDER_POLICY = {
     "worker-src": "'self' blob:",
     "img-src": "'self' data: blob:",
 }
-_START = """
-const packed = document.getElementById("content").textContent;
-const content = JSON.parse(new TextDecoder().decode(await window.unpacked(packed)));
-"""
 FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
 
 
@@ -61,11 +58,10 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: 
     modules = [
         (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
     ]
-    start = f"{_START}window.site = new Site({{ isServed: {str(not alone).lower()}, ...content }});\nwindow.site.start();"
     texts = [
         ("", _shell(parts, alone)),
         *modules,
-        (' type="module"', f"{scripts.joined('page.js')}\n{start}\n"),
+        (' type="module"', f"{bundled('page.js', 'page')}page.begin({str(not alone).lower()});\n"),
     ]
     texts = [(kind, whole(one_file.ascii_script(text), "</script")) for kind, text in texts]
     library = zlib.decompress(parts["library"].packed).decode()
@@ -115,7 +111,7 @@ def _shell(parts: Mapping[str, PackedPart], alone: bool) -> str:
         "PREPARED": PREPARED,
         "COMPUTED_WITH": list(dict.fromkeys((*OPENED_WITH, *PREPARED))),
     }
-    return f"{declared(known)}\n{scripts.joined('shell.js')}"
+    return f"{declared(known)}\n{bundled('shell.js')}"
 
 
 def _policy(hashes: list[str], more: Mapping[str, str]) -> str:

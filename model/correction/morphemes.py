@@ -1,7 +1,7 @@
 """A table of what Kiwi, a morphological analyser, said about the words of a corpus. It replaces Kiwi during training.
 
 Kiwi's model takes 84 MB and may not fit where a model is trained. Training still needs to know which words are nouns
-(``training/noise/compounds.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). The table has the most
+(``training/noise/spacing.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). The table has the most
 frequent analysis of each word, whatever stood beside it, and the result of each join that was asked for.
 
 How usual a run of words is, by its morphemes. Kiwi (Lee 2024), a Korean morphological analyser, answers.

@@ -2,14 +2,14 @@
 
 import json
 import random
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.sentences import right_sentence
-from deploy.site import figures, scripts
+from deploy.site import figures
+from deploy.site.bundle import bundled
 from deploy.site.rules import rules
 from model.correction.proposing import after_second_reading
 from model.text.changes import apply_changes, find_changes
@@ -18,6 +18,7 @@ from tests.browser.site_pages import answers, is_open, visiting
 from tests.hostile_texts import hostile_texts
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
+from viz.browser.document import FOLDER, TYPE, declared
 from viz.browser.explore_data import explorer_data
 from viz.browser.texts import table
 
@@ -107,7 +108,8 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
     source, once, twice = "먹던지 말던지 알아라라.", "먹든지 말든지 알아라라.", "먹든지 말든지 알아라."
     page = browser.new_page()
     page.add_script_tag(
-        content=f"{scripts.joined('proposing.js')}\nwindow.both = {{ findChanges, afterSecondReading }};"
+        content=f"{bundled('text.js', 'text')}{bundled('proposing.js', 'proposing')}"
+        "window.both = { ...text, ...proposing };"
     )
     found = page.evaluate(
         """([source, once, twice]) => {
@@ -139,7 +141,8 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
     ]
     page = browser.new_page()
     page.add_script_tag(
-        content=f"{scripts.joined('worker.js')}\nwindow.all = {{ lostAnchors, partOf, verbatimSpans, withPatterns }};"
+        content=f"{bundled('protected.js', 'protectedText')}{bundled('worker.js', 'worker')}"
+        "window.all = { ...protectedText, ...worker };"
     )
     found = page.evaluate(
         """([pairs, known]) => {
@@ -183,28 +186,60 @@ def described(trace) -> dict:
     }
 
 
-@contextmanager
-def figures_script(browser):
-    page = browser.new_page()
-    page.add_script_tag(content=scripts.joined("figures.js") + "\nwindow.figuresOf = figuresOf;")
+@pytest.fixture(scope="module")
+def drawing(browser):
+    """A page with ``figuresOf`` of the site, and ``drawn``: a figure as ``plot.js`` hands it to Plotly, in pixels."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    fitting = "".join(
+        (FOLDER / name).read_text("utf-8") for name in ("type.js", "plot_fit.js", "plot_tiles.js")
+    )
+    page.add_script_tag(content=f"{declared(TYPE)}{fitting.replace('export ', '')}")
+    page.add_script_tag(content=bundled("figures.js", "site"))
+    page.evaluate(
+        """() => {
+          window.drawn = ({ data, layout }, width) => {
+            const { figure } = fitted({ data, layout }, width, 500);
+            if (!layout.title.text) delete figure.layout.title;
+            figure.data.forEach((part) => part.showscale === false && delete part.colorbar);
+            return figure;
+          };
+        }"""
+    )
     yield page
     page.close()
 
 
-FIGURED = ("가", "내일 학꾜에 가치 가자.", "뷁<b>$x$ 안되요 é\u0301 뷁" * 3, "나" * 100, "이 문장은 " * 12)
+FIGURED = (
+    "가",
+    "내일 학꾜에 가치 가자.",
+    "뷁<b>$x$ 안되요 é\u0301 뷁" * 3,
+    "나" * 100,
+    "이 문장은 " * 12,
+    "\u200b가\u200b나\u200b다",
+)
 
 
-def test_the_figures_are_those_of_python(browser, light):
+@pytest.mark.parametrize("width", [342, 760])
+def test_the_figures_are_those_of_python(drawing, light, width):
+    """What the figures say is equal; where they are laid out in pixels, it is compared as it is drawn."""
     say = lambda key, /, **values: table("ko")[key].format(**values)
     template = figures.template(say, light.correct("밥을 머거요.").trace, "light", light.config.d_model)
     traces = [light.correct(text).sentences[0].trace for text in FIGURED]
-    with figures_script(browser) as page:
-        found = page.evaluate(
-            "([template, traces, sizes]) => traces.map((trace) => figuresOf(template, trace, [], sizes))",
-            json.loads(json.dumps([template, [described(trace) for trace in traces], figures.sizes()])),
-        )
-    for text, trace, one in zip(FIGURED, traces, found, strict=True):
-        expected = json.loads(json.dumps(explorer_data(say, trace, "light")))
+    wanted = [json.loads(json.dumps(explorer_data(say, trace, "light"))) for trace in traces]
+    found = drawing.evaluate(
+        """([template, traces, wanted, width]) => {
+          const laidOut = ({ kinds, ...rest }) => ({
+            ...rest,
+            kinds: kinds.map(({ overview, maps, ...kind }) => ({
+              ...kind,
+              figures: [overview, ...Object.values(maps)].map(({ spec, ...more }) => ({ ...more, drawn: drawn(spec, width) })),
+            })),
+          });
+          return traces.map((trace, i) => [site.figuresOf(template, trace, []), wanted[i]].map(laidOut));
+        }""",
+        [json.loads(json.dumps(template)), [described(trace) for trace in traces], wanted, width],
+    )
+    for text, (one, expected) in zip(FIGURED, found, strict=True):
         expected["words"]["note"] = say("site_note")  # nothing is rounded here
         one = {name: value for name, value in one.items() if name in expected}
         assert list(differences(expected, one)) == [], text

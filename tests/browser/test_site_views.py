@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import viz
-from deploy.site import figures, more_figures, scripts
+from deploy.site import figures
+from deploy.site.bundle import bundled
 from model.activations.sublayers import positional_encoding
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.contributions import contribution
@@ -20,6 +21,7 @@ from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences
 from ui.wording import percent
 from viz.browser.texts import table
+from viz.figure import to_json
 
 TEXT = "학교에 가치 가자."
 CLOSE = 2e-3  # nats; both compute in float32
@@ -69,7 +71,7 @@ def test_without_heads_the_network_writes_what_it_does_in_python(asked, light, s
     np.testing.assert_allclose([before["fix"], after["fix"]], shares, atol=CLOSE)
 
 
-@pytest.mark.parametrize("method", more_figures.METHODS)
+@pytest.mark.parametrize("method", figures.METHODS)
 def test_what_is_left_out_and_looked_at(asked, light, sentence, method):
     found = asked({"what": "sources", "number": 0})
     contrast = contrast_of_change(light, sentence.source, sentence.text, sentence.changes[0])
@@ -96,12 +98,13 @@ def test_queries_keys_and_values(asked, light, sentence, kind, padding):
 def drawing(browser, light):
     """Calls a function of the site's scripts: ``drawing("filledBars", …)``."""
     page = browser.new_page()
-    names = "filledBars filledPanels filledTable filledCalculation filledMosaic filledScatter leadingHeads attentionToEdit dotProduct rankCorrelation sinusoids withWords"
-    page.add_script_tag(
-        content=f"{scripts.joined('views.js')}\nwindow.shared = {{ {', '.join(names.split())} }};"
-        "window.shared.shareSaid = (share) => percent((key, { share }) => `${key} ${share}`, share);"
+    files = ("charts", "experiments", "calculation", "numbers", "views")
+    scripts = "".join(bundled(f"{name}.js", f"site_{name}") for name in files)
+    shared = ", ".join(f"...site_{name}" for name in files)
+    page.add_script_tag(content=f"{scripts}window.shared = {{ {shared} }};")
+    page.evaluate(
+        "() => { shared.shareSaid = (share) => shared.percent((key, { share }) => `${key} ${share}`, share); }"
     )
-    page.evaluate("(sizes) => { window.sizes = sizes; }", figures.sizes())
     # What JSON lacks: functions of row and column, typed arrays, minus infinity.
     revive = """([name, given]) => {
       const revived = (value) => {
@@ -112,8 +115,7 @@ def drawing(browser, light):
         if (value.floats) return Float32Array.from(value.floats);
         return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, revived(each)]));
       };
-      const sized = name.startsWith("filled") ? [window.sizes] : [];
-      const found = window.shared[name](...given.map(revived), ...sized);
+      const found = window.shared[name](...given.map(revived));
       return found instanceof Float32Array ? Array.from(found) : found;
     }"""
     yield lambda name, *given: page.evaluate(revive, [name, json.loads(json.dumps(given))])
@@ -122,7 +124,7 @@ def drawing(browser, light):
 
 @pytest.fixture(scope="module")
 def templates(light):
-    return more_figures.more_figures(SAY, light.correct(TEXT).trace, light.config.d_model, "light")
+    return figures.further_figures(SAY, light.correct(TEXT).trace, light.config.d_model, "light")
 
 
 def plain(value):
@@ -140,7 +142,7 @@ def plain(value):
 
 
 def assert_same_figure(found, expected):
-    expected = plain(json.loads(viz.specification.to_json(expected)))
+    expected = plain(json.loads(to_json(expected)))
     one, other = json.loads(json.dumps(found["spec"])), expected
     assert [*differences(one["data"], other["data"]), *differences(one["layout"], other["layout"])] == []
 
@@ -183,7 +185,7 @@ def test_panels(drawing, templates):
     )
     panels = [
         viz.MethodPanel(SAY(f"method_{name}"), row, intervened=name == "occlusion")
-        for name, row in zip(more_figures.METHODS, values, strict=True)
+        for name, row in zip(figures.METHODS, values, strict=True)
     ]
     words = {name: SAY(f"sources_{name}") for name in ("observed", "intervened")}
     expected = viz.contribution_panels(
@@ -284,7 +286,7 @@ def test_squares_and_points_of_heads(drawing, templates, light):
     grids = {kind: np.zeros(trace.shape(kind), np.float32) for kind in trace.kinds}
     for head, one in zip(trace.heads, effect, strict=True):
         grids[head.kind][head.layer, head.head] = one
-    shared = more_figures._words_of_heads(SAY, trace, "light") | {"chosen": chosen}
+    shared = figures.words_of_heads(SAY, trace, "light") | {"chosen": chosen}
     given = {
         "heads": trace.heads,
         "effect": effect.tolist(),

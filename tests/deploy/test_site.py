@@ -1,42 +1,70 @@
 """The site's scripts and files fit together; what it does in a browser is tested in ``tests/browser/``."""
 
-import base64
-import hashlib
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deploy.site import one_file, packed, patterns, runtime, scripts
+from deploy.site import bundle, one_file, packed, patterns
 
 ROOT = Path(__file__).parents[2]
-ENTRIES = ("shell.js", "worker.js", "page.js", "service.js")
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_all_names_of_a_script_are_different(entry):
-    names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", scripts.joined(entry), re.MULTILINE)
-    assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
+@pytest.fixture
+def packages(monkeypatch):
+    """Empties the cache of ``bundle.packages`` before and after a test."""
+    bundle.packages.cache_clear()
+    yield
+    bundle.packages.cache_clear()
 
 
-def test_every_module_belongs_to_a_script():
-    order: list[str] = []
-    for entry in ENTRIES:
-        scripts._visit(entry, order)
-    assert {path.name for path in scripts.FOLDER.glob("*.js")} == set(order)
+def test_each_script_is_imported_by_an_entry():
+    entries = {"shell.js", "worker.js", "page.js", "service.js"}
+    imported = {
+        name
+        for path in bundle.SCRIPTS.glob("*.js")
+        for name in re.findall(r'from "\./(\w+\.js)"', path.read_text("utf-8"))
+    }
+    assert {path.name for path in bundle.SCRIPTS.glob("*.js")} == entries | imported
 
 
 def test_no_pattern_of_the_rules_is_copied():
-    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf`` in characters.js)."""
-    assert not re.search(r"matchAll\((?:rules\.)?patterns?\b", scripts.joined("worker.js"))
+    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf`` in text.js)."""
+    texts = (path.read_text("utf-8") for path in bundle.SCRIPTS.glob("*.js"))
+    assert not any(re.search(r"matchAll\((?:rules\.)?patterns?\b", text) for text in texts)
 
 
-def test_a_module_of_another_form_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts, "FOLDER", tmp_path)
-    (tmp_path / "a.js").write_text('import * as all from "./b.js";\n')
-    with pytest.raises(ValueError, match="import and export as the others"):
-        scripts.joined("a.js")
+def test_an_import_that_does_not_exist_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "SCRIPTS", tmp_path)
+    (tmp_path / "a.js").write_text('import { b } from "./b.js";\nb();\n')
+    with pytest.raises(bundle.PackagesMissing, match="Could not resolve"):
+        bundle.bundled("a.js")
+
+
+def test_a_missing_npm_is_named(tmp_path, monkeypatch, packages):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(bundle.PackagesMissing, match="npm is needed"):
+        bundle.packages(tmp_path)
+
+
+def test_another_package_than_the_locked_one_is_refused(tmp_path, monkeypatch, packages):
+    lock = (bundle.SITE / "package-lock.json").read_text("utf-8")
+    wrong = re.sub(r'(?<="integrity": ")sha512-[^"]+', "sha512-" + "A" * 86 + "==", lock)
+    for name, text in (
+        ("package.json", (bundle.SITE / "package.json").read_text("utf-8")),
+        ("package-lock.json", wrong),
+    ):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(bundle, "SITE", tmp_path)
+    with pytest.raises(bundle.PackagesMissing, match="EINTEGRITY"):
+        bundle.packages(tmp_path / "cache")
+
+
+def test_the_lock_names_checksums_and_no_registry():
+    locked = json.loads((bundle.SITE / "package-lock.json").read_text("utf-8"))["packages"]
+    assert all("integrity" in each and "resolved" not in each for path, each in locked.items() if path)
 
 
 def test_every_byte_comes_back_from_a_page():
@@ -68,19 +96,6 @@ def test_half_precision_is_stored_by_halves():
 def test_what_is_not_translated_is_refused(pattern):
     with pytest.raises(ValueError, match="is not translated"):
         patterns.javascript(re.compile(pattern))
-
-
-def test_another_package_than_the_pinned_one_is_refused_and_removed(tmp_path):
-    archive = tmp_path / f"{runtime.PACKAGE}-{runtime.VERSION}.tgz"
-    archive.write_bytes(b"something else")
-    with pytest.raises(runtime.RuntimeMissing, match="another checksum"):
-        runtime.runtime(tmp_path)
-    assert not archive.exists()
-
-
-def test_the_checksum_is_a_whole_one():
-    name, _, digest = runtime.INTEGRITY.partition("-")
-    assert name == "sha512" and len(base64.b64decode(digest)) == hashlib.sha512().digest_size
 
 
 def test_its_requirements_are_those_of_the_app():

@@ -158,7 +158,10 @@ function largerFonts(part, factor, inFont = false) {
 }
 
 function fittedCells(figure, width, room) {
-  const { rows, columns, extent, row_em: rowEm, column_em: columnEm, upright } = figure.layout.meta;
+  const { rows, columns, extent } = figure.layout.meta;
+  const { xaxis2, yaxis2, xaxis } = figure.layout;
+  const upright = xaxis.tickangle === 0;
+  const [rowEm, columnEm] = [widestLabel(yaxis2, ems("</s>")), widestLabel(xaxis2)]; // the map keeps its place when the marks are hidden
   const larger = enlargement();
   const lecture = inLecture();
   const name = 21 * larger; // pixels of an axis's name
@@ -277,6 +280,11 @@ function written(label) {
   return [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
 }
 
+/** Ems of the widest label of an axis, at least `least`. */
+function widestLabel({ ticktext }, least = 0) {
+  return Number(Math.max(least, ...ticktext.map((label) => ems(written(label)))).toFixed(1));
+}
+
 /** A label of several characters in smaller type where it would be wider than its `cell`. */
 function narrowed(label, font, cell) {
   const characters = written(label);
@@ -325,6 +333,7 @@ function axis(given, font, larger) {
     title: { text: "" },
     automargin: false,
     scaleanchor: undefined,
+    scaleratio: undefined,
     constrain: undefined,
   };
 }

@@ -1,10 +1,180 @@
-// Chooses among the candidates for a stretch of text, and says how sure the choice is, as model/correction/confidence.py.
-// The second trees, which ask a morphological analyser, are left out: that takes 80 MB.
-import { findChanges } from "./changes.js";
-import { isBlank } from "./characters.js";
-import { distance } from "./levenshtein.js";
-import { ORDER } from "./ngrams.js";
-import { touching } from "./words.js";
+// The confidence of a candidate from boosted trees, word counts and n-grams; ports of model/correction/confidence.py, words.py and ngrams.py.
+import { distance, findChanges, isBlank } from "./text.js";
+
+// --- How often each word stands in the training sentences, as model/correction/words.py.
+
+const WORD = /[가-힣]+/g; // a run of whole syllables
+
+/** The words that hold a character of `text[start:end]`, or that begin or end at its edges. */
+export function touching(text, start, end) {
+  const found = [...text.matchAll(WORD)].filter(({ index, 0: word }) => index <= end && start <= index + word.length);
+  return found.map(([word]) => word);
+}
+
+/** {text, starts}: `text` has a word and its count a line, sorted; `starts` says where each line begins. */
+export function sortedWords(text) {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return { text, starts: Uint32Array.from(starts.slice(0, -1)) };
+}
+
+export class Words {
+  /** Of sortedWords. They are searched as they are: a Map of so many words takes ten times the memory. */
+  constructor({ text, starts }) {
+    Object.assign(this, { text, starts });
+  }
+
+  /** How often a word stands there; 0 where it does not. */
+  count(word) {
+    let [first, last] = [0, this.starts.length - 1];
+    while (first <= last) {
+      const middle = (first + last) >> 1;
+      const start = this.starts[middle];
+      const gap = this.text.indexOf(" ", start);
+      const found = this.text.slice(start, gap);
+      if (found === word) return Number(this.text.slice(gap + 1, this.text.indexOf("\n", gap)));
+      if (found < word) first = middle + 1;
+      else last = middle - 1;
+    }
+    return 0;
+  }
+
+  /** [whole, beginning, count of the beginning] of the least known word; 0 in every measure where there is none. */
+  known(words) {
+    if (!words.length) return [0, 0, 0];
+    const measures = words.map((word) => this.knownWord(word));
+    return [0, 1, 2].map((i) => Math.min(...measures.map((measure) => measure[i])));
+  }
+
+  knownWord(word) {
+    for (let length = word.length; length; length -= 1) {
+      const count = this.count(word.slice(0, length));
+      if (count) return [Math.log1p(length === word.length ? count : 0), length / word.length, Math.log1p(count)];
+    }
+    return [0, 0, 0];
+  }
+}
+
+// --- How usual a run of up to five characters is, as model/correction/ngrams.py; the counts stay a tree, as they are stored.
+
+export const ORDER = 5;
+const EDGE = "\n"; // stands before and behind every sentence
+const SHORT = 2; // characters up to which a run counts by what precedes it
+const LEVELS = 8; // of a count between a power of two and the next
+const APART = 32; // runs between two of which it is kept where they begin; to keep it of all would take half as much memory again
+
+export class NGrams {
+  /** `table`: of countedRuns. */
+  constructor(table) {
+    this.numbers = new Map(Array.from(table.characters, (code, number) => [String.fromCodePoint(code), number]));
+    this.last = [];
+    this.levels = [];
+    this.children = []; // where the runs that continue each run begin and end
+    for (let length = 1; length <= ORDER; length += 1) {
+      this.last.push(table[`last_${length}`]);
+      this.levels.push(table[`levels_${length}`]);
+      if (length > 1) this.children.push(new Children(table[`following_${length}`], table[`starts_${length}`]));
+    }
+    let all = 0.5 * (this.numbers.size + 1);
+    for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
+    [this.all, this.unseen] = [all, 0.5 / all];
+  }
+
+  /** How usual the characters from start to stop are after those before them: the logarithm of their probability. */
+  score(text, start, stop) {
+    const before = Math.max(0, ORDER - 1 - start);
+    const run = EDGE.repeat(before) + text.slice(Math.max(0, start - ORDER + 1), stop) + EDGE.repeat(Math.max(0, stop - text.length));
+    const numbers = Array.from(run, (character) => this.numbers.get(character) ?? -1);
+    let sum = 0;
+    for (let i = 0; i < stop - start; i += 1) sum += Math.log(this.probability(numbers.slice(i, i + ORDER)));
+    return sum;
+  }
+
+  /** Of the last of ORDER characters after those before it. */
+  probability(window) {
+    let probability = this.unseen;
+    for (let length = 1; length <= ORDER; length += 1) {
+      const run = window.slice(ORDER - length);
+      const history = length > 1 ? this.find(run.slice(0, -1)) : -1;
+      if (length > 1 && history < 0) continue; // neither the run nor a rest of it is known
+      const total = length > 1 ? this.total(length, history) : { all: this.all, rest: 1 };
+      if (length > 1) probability *= total.rest;
+      const place = length > 1 ? this.child(length, history, run.at(-1)) : this.find(run);
+      if (place >= 0) probability += this.count(length, place) / total.all;
+    }
+    return probability;
+  }
+
+  count(length, place) {
+    return 2 ** (this.levels[length - 1][place] / LEVELS);
+  }
+
+  /** Of all that follows a run: how often that is, and the share that is left for shorter runs. */
+  total(length, history) {
+    const [start, end] = this.children[length - 2].of(history);
+    let seen = 0;
+    for (let place = start; place < end; place += 1) seen += this.count(length, place);
+    let rest = end - start;
+    if (length > SHORT + 1) rest += Math.max(this.count(length - 1, history) - seen, 0); // each that was left out stood there, too
+    const all = Math.max(seen + rest, 1);
+    return { all, rest: seen > 0 ? rest / all : 1 };
+  }
+
+  /** The place of a run among those of its length; -1 where it is not known. */
+  find(run) {
+    let place = this.search(this.last[0], 0, this.last[0].length, run[0]);
+    for (let i = 1; i < run.length && place >= 0; i += 1) place = this.child(i + 1, place, run[i]);
+    return place;
+  }
+
+  child(length, history, number) {
+    const [start, end] = this.children[length - 2].of(history);
+    return this.search(this.last[length - 1], start, end, number);
+  }
+
+  search(sorted, start, end, number) {
+    const stop = end;
+    while (start < end) {
+      const middle = (start + end) >> 1;
+      if (sorted[middle] < number) start = middle + 1;
+      else end = middle;
+    }
+    return start < stop && sorted[start] === number ? start : -1;
+  }
+}
+
+/** The arrays of ngrams.npz by their names, and of every APART-th run where those begin that continue it. */
+export function countedRuns(table) {
+  const starts = {};
+  for (let length = 2; length <= ORDER; length += 1) starts[`starts_${length}`] = startsOf(table[`following_${length}`]);
+  return { ...table, ...starts };
+}
+
+function startsOf(counts) {
+  const starts = new Uint32Array(Math.ceil(counts.length / APART));
+  let sum = 0;
+  for (let i = 0; i < counts.length; i += 1) {
+    if (i % APART === 0) starts[i / APART] = sum;
+    sum += counts[i];
+  }
+  return starts;
+}
+
+/** Where the runs begin and end that continue each run; `counts`: how many these are. */
+class Children {
+  constructor(counts, starts) {
+    Object.assign(this, { counts, starts });
+  }
+
+  of(run) {
+    const known = Math.floor(run / APART);
+    let start = this.starts[known];
+    for (let i = known * APART; i < run; i += 1) start += this.counts[i];
+    return [start, start + this.counts[run]];
+  }
+}
+
+// --- Chooses among the candidates for a stretch of text, and says how sure the choice is, as model/correction/confidence.py. // The second trees, which ask a morphological analyser, are left out: that takes 80 MB.
 
 const LEAST_LOG = Math.log(1e-5); // what is less probable counts as this
 const ALONE = 20; // stands for how much more usual a phrase is than the next candidate's, where there is no other candidate

@@ -1,24 +1,88 @@
-// Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that explore.js draws them.
-import { upTo } from "./counting.js";
-import { tokenLabel, visibleToken, widthInEm } from "./labels.js";
-import { cellSize, columnTicks, rowTicks, ticksAbove } from "./token_axis.js";
+// Fills the figure templates of deploy/site/figures.py with the tokens and numbers of a sentence.
+import { ems } from "../../../viz/browser/type.js";
+import { upTo } from "./numbers.js";
+
+// --- Labels of tokens, as viz/labels.py. Names in capitals that no import declares are constants of Python (deploy/site/figures.py).
+
+const BLANKS = { " ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥" };
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
+const UNSEEN = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]$/u;
+
+/** The characters that are seen of a token. */
+export function visibleToken(token, limit = TICK_LENGTH) {
+  const characters = Array.from(token);
+  const isJoiner = (character) => character === "\u200d" && characters.length > 1;
+  const seen = characters.map((character) => {
+    if (isJoiner(character)) return character;
+    if (character in BLANKS) return BLANKS[character];
+    return UNSEEN.test(character) ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : character;
+  });
+  const shown = Array.from((seen.length && /^\p{M}/u.test(seen[0]) ? "◌" : "") + seen.join(""));
+  if (shown.length <= limit) return shown.join("");
+  return `${shown.slice(0, limit - 1).join("").replace(/\u200d+$/, "")}…`;
+}
+
+/** The same as Plotly is given it, character by character. */
+export function tokenLabel(token, limit = TICK_LENGTH) {
+  return visibleToken(token, limit).replace(/[&<>$]/g, (sign) => ENTITIES[sign]);
+}
+
+// --- Token ticks of charts, as viz/axes.py
+
+/** The cell for so many columns and rows: square while a square one can hold a label. */
+export function cellSize(columns, rows) {
+  const width = Math.min(LARGEST_CELL, DESIGN_WIDTH / Math.max(columns, 1));
+  const square = width >= SMALLEST_SQUARE_CELL && rows <= MOST_LABELLED_ROWS;
+  let height = square ? width : SMALLEST_SQUARE_CELL;
+  if (rows > MOST_LABELLED_ROWS) height = HEIGHT_OF_MANY_ROWS / rows;
+  const font = Math.round(Math.min(LARGEST_FONT, Math.max(SMALLEST_FONT, 0.72 * height)));
+  return { width, height, square, font };
+}
+
+/** The labels of columns: upright if they fit, on several steps if they are crowded, turned if they are long. */
+export function columnTicks(tokens, { font, width }) {
+  let labels = tokens.map((token) => tokenLabel(token));
+  let positions = upTo(tokens.length);
+  const widths = tokens.map((token) => ems(visibleToken(token))).sort((one, other) => other - one);
+  if (widths.length > 2 && widths[2] > 2.2 && widths[2] * font > width)
+    return { positions, labels, steps: 1, angle: -90, height: widths[0] * font };
+  let steps = Math.ceil((1.15 * font) / width);
+  if (steps > MOST_STEPS) {
+    const every = Math.ceil(steps / MOST_STEPS);
+    [positions, labels] = [positions, labels].map((all) => all.filter((_, i) => i % every === 0));
+    steps = MOST_STEPS;
+  }
+  return { positions, labels, steps, angle: 0, height: 1.3 * font * steps };
+}
+
+/** Labels below the columns; those of `bold` stand out. */
+export function ticksBelow({ positions, labels, angle, steps }, bold = []) {
+  return labels.map((label, i) => " <br>".repeat(angle ? 0 : i % steps) + (bold.includes(positions[i]) ? `<b>${label}</b>` : label));
+}
+
+/** Labels above the columns: a line break behind one lifts it. */
+export function ticksAbove({ labels, angle, steps }) {
+  return labels.map((label, i) => label + "<br> ".repeat(angle ? 0 : i % steps));
+}
+
+// --- Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that explore.js draws them.
 
 /** `template`: figures without a sentence. `trace`: of corrector.js. `changes`: those made in it. */
-export function figuresOf(template, trace, changes, sizes) {
+export function figuresOf(template, trace, changes) {
   const kinds = template.kinds.map((kind) => {
     const [queries, keys] = axesOf(kind.kind, trace);
     const { values, weights, shape } = trace.attention[kind.kind]; // weights: packed by explore.py
     const rows = changedRows(changes, kind.kind, queries.length);
-    const filled = { ...kind, values, weights, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / sizes.MOST_CELLS)) };
+    const filled = { ...kind, values, weights, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / MOST_CELLS)) };
     const colour = kind.lines.colours.accent;
-    const map = (which) => () => withTokens(kind.maps[which], queries, keys, rows, colour, sizes);
+    const map = (which) => () => withTokens(kind.maps[which], queries, keys, rows, colour);
     return withLater(filled, {
-      overview: () => withTiles(kind.overview, filled, sizes),
+      overview: () => withTiles(kind.overview, filled),
       maps: () => withLater({}, { linear: map("linear"), logarithmic: map("logarithmic") }),
-      lines: () => withEnds(kind.lines, queries, keys, rows, template.token_name, sizes),
+      lines: () => withEnds(kind.lines, queries, keys, rows, template.token_name),
     });
   });
-  return withLater({ ...template, kinds }, { steps: () => stepsOf(template, trace, changes, sizes) });
+  return withLater({ ...template, kinds }, { steps: () => stepsOf(template, trace, changes) });
 }
 
 /** `object` with parts that are made when they are first asked for: of all maps of a sentence mostly one is drawn. `makers`: name -> function. */
@@ -49,83 +113,37 @@ export function changedRows(changes, kind, count) {
   return found;
 }
 
-/** A heatmap, as viz/attention_layout.py lays it out. */
-function withTokens({ spec, ...rest }, queries, keys, emphasised, colour, sizes) {
-  const [rows, columns] = [queries.length, keys.length];
-  const cell = cellSize(columns, rows, sizes);
-  const ticks = columnTicks(keys, cell, sizes);
-  const widest = (tokens, least) => Math.max(least, ...tokens.map((token) => widthInEm(visibleToken(token, sizes), sizes)));
-  const widestRow = widest(queries, sizes.LEAST_LABEL);
-  const above = sizes.TITLE_HEIGHT + sizes.SCALE_HEIGHT;
-  const head = above + sizes.LEGEND_HEIGHT + sizes.NAME_HEIGHT + ticks.height;
-  const height = head + Math.max(rows, 1) * cell.height + sizes.FOOT;
-  const bar = (old) => ({ ...old, y: 1 - sizes.TITLE_HEIGHT / height });
-  const gap = Number(cell.square);
-  const [heatmap, ...others] = spec.data;
-  const data = [
-    { ...heatmap, xgap: gap, ygap: gap, ...(heatmap.colorbar && { colorbar: bar(heatmap.colorbar) }) },
-    ...others.map((part) => {
-      if (part.fill) return { ...part, ...laterCells(rows, columns) };
-      return part.marker.colorbar ? { ...part, marker: { ...part.marker, colorbar: bar(part.marker.colorbar) } } : part;
-    }),
-  ];
-  const label = (row) => {
-    const text = tokenLabel(queries[row], sizes);
+/** A heatmap with its tokens; plot_fit.js lays it out in pixels. */
+function withTokens({ spec, ...rest }, queries, keys, emphasised, colour) {
+  const [rows, columns] = [Math.max(queries.length, 1), Math.max(keys.length, 1)];
+  const label = (token, row) => {
+    const text = tokenLabel(token);
     return emphasised.has(row) ? `<b><span style="color:${colour}">${text}</span></b>` : text;
   };
-  const spans = { x: [0.5, Math.max(columns, 1) + 0.5], y: [Math.max(rows, 1) + 0.5, 0.5] };
-  const hover = (axis, over, tokens) => ({
-    ...axis,
-    range: spans[over],
-    tickvals: upTo(tokens.length).map((i) => i + 1),
-    ticktext: tokens.map((token) => tokenLabel(token, sizes)),
+  const axis = (given, tokens, range, written = (token) => tokenLabel(token)) => ({
+    ...given,
+    range,
+    tickvals: tokens.map((_, i) => i + 1),
+    ticktext: tokens.map(written),
   });
-  const { layout } = spec;
-  const { scaleanchor, scaleratio, ...yaxis } = layout.yaxis;
-  const labelled = rowTicks(rows, cell, emphasised, sizes);
+  const { data, layout } = spec;
+  const [across, down] = [[0.5, columns + 0.5], [rows + 0.5, 0.5]];
+  const { angle } = columnTicks(keys, cellSize(columns, rows));
   return {
     ...rest,
     spec: {
-      data,
+      data: data.map((part) => (part.fill ? { ...part, ...laterCells(queries.length, keys.length) } : part)),
       layout: {
         ...layout,
-        title: { ...layout.title, y: 1 - sizes.TITLE_HEIGHT / 2 / height },
-        xaxis: {
-          ...layout.xaxis,
-          range: spans.x,
-          tickvals: ticks.positions.map((i) => i + 1),
-          ticktext: ticksAbove(ticks),
-          tickangle: ticks.angle,
-          tickfont: { size: cell.font },
-        },
-        yaxis: {
-          ...yaxis,
-          range: spans.y,
-          tickvals: labelled.map((row) => row + 1),
-          ticktext: labelled.map(label),
-          tickfont: { size: cell.font },
-          ...(cell.square && { scaleanchor: "x", scaleratio: 1 }),
-        },
-        xaxis2: hover(layout.xaxis2, "x", keys),
-        yaxis2: hover(layout.yaxis2, "y", queries),
-        meta: {
-          ...layout.meta,
-          rows: Math.max(rows, 1),
-          columns: Math.max(columns, 1),
-          extent: Math.max(rows, columns, 1),
-          row_em: tenth(widestRow),
-          column_em: tenth(widest(keys, 0)),
-          upright: ticks.angle === 0,
-        },
-        height,
-        margin: { ...layout.margin, t: head, l: Math.max(sizes.LEAST_LEFT, sizes.NAME_HEIGHT + widestRow * cell.font) },
-        legend: { ...layout.legend, y: 1 - above / height },
+        xaxis: { ...axis(layout.xaxis, keys, across), tickangle: angle },
+        yaxis: axis(layout.yaxis, queries, down, label),
+        xaxis2: axis(layout.xaxis2, keys, across),
+        yaxis2: axis(layout.yaxis2, queries, down),
+        meta: { ...layout.meta, rows, columns, extent: Math.max(rows, columns) },
       },
     },
   };
 }
-
-const tenth = (value) => Number(value.toFixed(1));
 
 /** The cells that the decoder may not look at, one rectangle a row. */
 function laterCells(rows, columns) {
@@ -138,48 +156,42 @@ function laterCells(rows, columns) {
   return { x, y };
 }
 
-/** All heads, as viz/head_grid.py places them. */
-function withTiles({ spec, ...rest }, { shape: [layers, heads, queries, keys], joined }, sizes) {
+/** All heads, as viz/head_grid.py places them; plot_tiles.js gives them pixels. */
+function withTiles({ spec, ...rest }, { shape: [layers, heads, queries, keys], joined }) {
   const [rows, columns] = [Math.ceil(queries / joined), Math.ceil(keys / joined)];
   const gap = Math.max(1, Math.round(Math.max(rows, columns) / 20));
-  const pixels = Math.max(Math.min(sizes.LARGEST_TILE, sizes.WIDTH / heads), sizes.SMALLEST_TILE) / Math.max(columns, 1);
-  const high = Math.max(layers, 1) * Math.max(sizes.SMALLEST_TILE, (rows + gap) * pixels);
-  const height = Math.floor(sizes.GRID_NAMES / 2) + high + sizes.GRID_FOOT;
-  const barAt = 1 - sizes.TITLE_HEIGHT / (sizes.TITLE_HEIGHT + sizes.GRID_NAMES + high + sizes.GRID_FOOT);
   const middle = (place, size) => place * (size + gap) + (size - 1) / 2;
   const tiles = upTo(layers * heads).map((tile) => [Math.floor(tile / heads), tile % heads]);
   const [heatmap, markers] = spec.data;
   const whole = [layers * (rows + gap) - gap, heads * (columns + gap) - gap];
-  const { layout } = spec;
+  const { xaxis, yaxis, meta } = spec.layout;
   return {
     ...rest,
     spec: {
-      data: [{ ...heatmap, colorbar: { ...heatmap.colorbar, y: barAt } }, { ...markers, x: tiles.map(([, head]) => middle(head, columns)), y: tiles.map(([layer]) => middle(layer, rows)) }],
+      data: [heatmap, { ...markers, x: tiles.map(([, head]) => middle(head, columns)), y: tiles.map(([layer]) => middle(layer, rows)) }],
       layout: {
-        ...layout,
-        title: { ...layout.title, y: 1 - sizes.TITLE_HEIGHT / 2 / height },
-        xaxis: { ...layout.xaxis, range: [-0.5 - gap, whole[1] - 0.5 + gap], tickvals: upTo(heads).map((head) => middle(head, columns)) },
-        yaxis: { ...layout.yaxis, range: [whole[0] - 0.5 + gap, -0.5 - gap], tickvals: upTo(layers).map((layer) => middle(layer, rows)) },
-        height,
-        meta: { ...layout.meta, ratio: whole[0] / whole[1], half: [columns / 2, rows / 2] },
+        ...spec.layout,
+        xaxis: { ...xaxis, range: [-0.5 - gap, whole[1] - 0.5 + gap], tickvals: upTo(heads).map((head) => middle(head, columns)) },
+        yaxis: { ...yaxis, range: [whole[0] - 0.5 + gap, -0.5 - gap], tickvals: upTo(layers).map((layer) => middle(layer, rows)) },
+        meta: { ...meta, ratio: whole[0] / whole[1], half: [columns / 2, rows / 2] },
       },
     },
   };
 }
 
 /** The ends of lines, as viz/browser/lines.py. A repeated token keeps its own place, which is part of its name. */
-function withEnds(lines, queries, keys, rows, name, sizes) {
+function withEnds(lines, queries, keys, rows, name) {
   const ends = (tokens, changed) =>
     tokens.map((token, i) => {
-      const sign = visibleToken(token, sizes);
+      const sign = visibleToken(token);
       return { sign, name: filledIn(name, { token: sign, place: i + 1 }), changed: changed.has(i) };
     });
   return { ...lines, queries: ends(queries, rows), keys: ends(keys, new Set()) };
 }
 
 /** What steps.js replays, without the attention; as viz/browser/steps.py. */
-function stepsOf({ steps, change_labels }, trace, changes, sizes) {
-  const seen = (tokens) => tokens.map((token) => visibleToken(token, sizes));
+function stepsOf({ steps, change_labels }, trace, changes) {
+  const seen = (tokens) => tokens.map((token) => visibleToken(token));
   const short = (value) => Number(value.toFixed(10));
   const probabilities = trace.logProbabilities.map(Math.exp);
   return {

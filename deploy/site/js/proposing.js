@@ -1,6 +1,90 @@
-// From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and second_reading.py.
-import { applyChanges, confidence, findChanges, inOrder, selectChanges } from "./changes.js";
-import { logSoftmax } from "./drafting.js";
+// Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
+import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
+import { applyChanges, confidence, findChanges, growth, inOrder, moved, selectChanges } from "./text.js";
+
+// --- What else the network could have written, as model/correction/candidates.py. A stretch is // {start, end, kept, candidates: Map of text -> log probability, written, isChanged}.
+
+export function findStretches(source, target, produced, tokenizer, accepts, { numbers }) {
+  const log = logSoftmax(produced);
+  const written = findChanges(source, target);
+  const others = othersOf(produced, log, tokenizer, numbers);
+  const edits = [...written.map(({ targetStart, targetEnd }) => [targetStart, targetEnd]), ...others.map(({ first, last }) => [first, last])];
+  const original = tokenizer.encodeTarget(source);
+  const stretches = [];
+  for (const [first, last] of together(edits)) {
+    const grown = (changes) => changes.reduce((sum, change) => sum + growth(change), 0);
+    const stop = Math.max(last, first + 1);
+    const drift = grown(written.filter((c) => c.targetEnd <= first && first > c.targetStart));
+    const inside = written.filter((c) => c.targetEnd <= last && first <= c.targetStart && c.targetStart < stop);
+    const [start, end] = [first - drift, last - drift - grown(inside)];
+    const kept = source.slice(start, end);
+    const accepted = (text) => applyChanges(kept, findChanges(kept, text).filter((change) => accepts(moved(change, start, start))));
+
+    let certain = 0;
+    for (let t = first; t < stop; t += 1) certain += log(t, produced.ids[t]);
+    const candidates = new Map([[accepted(target.slice(first, last)), certain]]);
+    for (const other of others)
+      if (first <= other.first && other.first < stop && other.last <= last) {
+        const text = target.slice(first, other.first) + other.text + target.slice(other.last, last);
+        if (text === accepted(text) && !candidates.has(text)) candidates.set(text, certain + other.ratio);
+      }
+    if (!candidates.has(kept)) {
+      const same = commonStart(kept, target.slice(first, last));
+      candidates.set(kept, log(first + same, original[start + same]));
+    }
+    const [own] = candidates.keys();
+    if (candidates.size > 1) stretches.push({ start, end, kept, candidates, written: own, isChanged: own !== kept });
+  }
+  return stretches;
+}
+
+function commonStart(one, other) {
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  return same;
+}
+
+/** All that the network might have written in place of one token, the most probable first. */
+function othersOf({ ids, size }, log, tokenizer, { LEAST_PROBABILITY, MOST }) {
+  const least = Math.log(LEAST_PROBABILITY);
+  const never = [PAD_ID, START_ID, OUTSIDE_ID];
+  const rated = [];
+  for (let t = 0; t < ids.length; t += 1)
+    for (let token = 0; token < size; token += 1) {
+      const own = log(t, token);
+      if (own > least && token !== ids[t] && !never.includes(token)) rated.push([own - log(t, ids[t]), t, token]);
+    }
+  rated.sort((one, other) => other[0] - one[0] || other[1] - one[1] || other[2] - one[2]);
+  return rated.slice(0, MOST).flatMap(([ratio, t, token]) =>
+    instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio }))
+  );
+}
+
+/** The ways in which `token` can stand at place `t`: how many characters it replaces, and the new text. */
+function instead(ids, t, token, tokenizer) {
+  if (token === END_ID) return t === ids.length - 2 ? [[1, ""]] : []; // elsewhere it would cut the sentence off
+  const text = tokenizer.decode([token], "");
+  if (ids[t] === END_ID) return [[0, text]];
+  const follows = token === ids[t + 1];
+  const found = follows ? [[1, ""]] : []; // the answer's own token is left out
+  const there = tokenizer.decode([ids[t]], "");
+  if (there !== " " && text !== " ") found.push([1, text]);
+  else if (!follows) found.push([0, text]);
+  return found;
+}
+
+/** The stretches of the answer that edits of the same tokens cover. */
+function together(edits) {
+  const spans = [];
+  for (const [first, last] of edits.sort((one, other) => one[0] - other[0] || one[1] - other[1])) {
+    const before = spans.at(-1);
+    if (before && (first < before[1] || first === before[0])) before[1] = Math.max(before[1], last);
+    else spans.push([first, last]);
+  }
+  return spans;
+}
+
+// --- From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and second_reading.py.
 
 /** The changes that the chosen candidates make, each with its confidence. */
 export function changesOf(source, chosen, accepts) {
@@ -94,3 +178,49 @@ function weighed(change, first, second) {
 
 const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
 const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
+
+// --- What stands twice in a text is corrected twice, or not at all, as model/correction/agreeing.py.
+
+const BEGINNING = ""; // stands for the word before the first one of a sentence
+const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
+
+/** The same sentences. If the words of a change stand in the text more than once, it gets the lowest confidence of these places. */
+export function agreeing(sentences) {
+  if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
+  const read = sentences.map(({ start, source }) =>
+    [...source.matchAll(SAID)].map(({ index, 0: said }) => ({ said, start: start + index, end: start + index + said.length }))
+  );
+  const lines = read.map((words) => [BEGINNING, ...words.map(({ said }) => said)]);
+  const places = sentences.map(({ start, proposed }, i) => proposed.map((change) => placeOf(read[i], moved(change, start, 0))));
+  const sure = new Map();
+  sentences.forEach(({ proposed }, i) =>
+    proposed.forEach((change, n) => {
+      const place = places[i][n];
+      if (place && !change.isOffer) sure.set(place.key, { place, found: [...(sure.get(place.key)?.found ?? []), confidence(change)] });
+    })
+  );
+  const least = new Map();
+  for (const [key, { place, found }] of sure) {
+    const count = timesSaid(place.said, lines);
+    if (count > 1) least.set(key, found.length === count ? Math.min(...found) : 0);
+  }
+  if (!least.size) return sentences;
+  const agreed = (change, place) => (place && !change.isOffer && least.has(place.key) ? { ...change, knownConfidence: least.get(place.key) } : change);
+  return sentences.map((sentence, i) => ({ ...sentence, proposed: sentence.proposed.map((change, n) => agreed(change, places[i][n])) }));
+}
+
+/** The word before a change, the words that it touches, and how far behind their beginning it stands. */
+function placeOf(words, { sourceStart, sourceEnd, wrong, right }) {
+  const first = words.findIndex(({ start, end }) => start <= sourceEnd && sourceStart <= end);
+  if (first < 0) return null;
+  const touched = words.slice(first).filter(({ start, end }) => start <= sourceEnd && sourceStart <= end);
+  const said = [first ? words[first - 1].said : BEGINNING, ...touched.map((word) => word.said)];
+  return { said, key: JSON.stringify([said, sourceStart - touched[0].start, wrong, right]) };
+}
+
+/** How often these words stand in the text, one behind the other. */
+function timesSaid(said, lines) {
+  let count = 0;
+  for (const line of lines) for (let i = 0; i + said.length <= line.length; i += 1) count += said.every((word, n) => line[i + n] === word);
+  return count;
+}

@@ -1,5 +1,5 @@
 // Fetches or unpacks what the page is made of. `window.part(name)` gives the bytes of a part of PARTS.
-import { inflated, unpackedPart } from "./unpacking.js";
+import { inflated, unpackedPart } from "./parts.js";
 
 window.components = {}; // name of a script -> the function that it exports
 window.register = (name) => (draw) => (window.components[name] = draw);

@@ -1,9 +1,234 @@
-// The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts, rows, notes} of the shown sentence; a row has
-// figures that stand side by side: {name, heading, words, label, data, act}.
-import { received, thisChange } from "./looking_views.js";
-import { masks, numbers, positions } from "./calculation_views.js";
-import { make } from "./elements.js";
-import { sources, without } from "./experiment_views.js";
+// The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a sentence.
+import { masks, numbers, positions } from "./calculation.js";
+import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
+import { attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
+import { axesOf, changedRows, visibleToken } from "./figures.js";
+import { between, largestFirst, rankCorrelation, sum, upTo } from "./numbers.js";
+import { confidence } from "./text.js";
+
+// --- Parts of the page.
+
+export function make(tag, className, ...children) {
+  const made = Object.assign(document.createElement(tag), { className });
+  made.append(...children);
+  return made;
+}
+
+export function pressed(text, act, isDisabled = false) {
+  return Object.assign(make("button", "", text), { type: "button", onclick: act, disabled: isDisabled });
+}
+
+/** A list to choose one of, with its label. */
+export function picked(label, options, chosen, act) {
+  const list = make("select", "", ...options.map((text, i) => new Option(text, i, false, i === chosen)));
+  list.onchange = () => act(Number(list.value));
+  list.setAttribute("aria-label", label);
+  return make("label", "", label, list);
+}
+
+// --- How numbers and places are said, as ui/wording/numbers_text.py.
+
+const MOST_ODDS = 15; // sizes that a probability of 32 bits can still tell
+const LONGEST_SIDE = 12; // characters of what was wrong, and of what is right
+
+/** Never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
+export function probability(value, digits = 2) {
+  if (value >= 0.9995) return `>0.999 (${oddsText(value)})`;
+  if (value < 0.0005) return `<0.001 (${oddsText(value)})`;
+  return value.toFixed(value >= 0.01 && value < 0.99 ? digits : 3);
+}
+
+function oddsText(probability) {
+  const tiny = Math.exp(-2 * MOST_ODDS);
+  const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
+  if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
+  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
+}
+
+export function percent(say, share) {
+  const plain = (value) => `${(value * 100).toFixed(0)}%`;
+  if (share > 0 && share <= 0.005) return say("percent_below", { share: plain(0.01) });
+  if (share >= 0.995 && share < 1) return say("percent_above", { share: plain(0.99) });
+  return plain(share);
+}
+
+/** A change as plain text, blanks visible. */
+export function inWords(say, { wrong, right }) {
+  const happened = wrong && right ? "replaced" : right ? "inserted" : "deleted";
+  const [one, other] = [wrong, right].map((side) => visibleToken(side, LONGEST_SIDE));
+  return say(`edits_${happened}`, { wrong: one, right: other });
+}
+
+/** A figure whose {words} are filled in. */
+export function withWords(part, words) {
+  if (typeof part === "string") return part.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole);
+  if (Array.isArray(part)) return part.map((each) => withWords(each, words));
+  if (part === null || typeof part !== "object") return part;
+  return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, withWords(each, words)]));
+}
+
+// --- Where the network looked: this change, and who is looked at; as ui/views/edits.py and ui/views/received.py.
+
+const AROUND = 8; // tokens that bars show on each side of a change
+
+function bars(template, { say }, words, table) {
+  return filledBars(withWords(template, { key: say("hover_key"), value: say("hover_weight"), outlined: "", ...words }), table);
+}
+
+/** The heads that looked at one change more than they usually look at such a place. */
+export function thisChange(shared) {
+  const { say, changes, chosen, trace, explorer, templates } = shared;
+  if (!changes.length) return { reading: say("edits_none") };
+  const change = chosen ?? changes.reduce((least, each) => (confidence(each) < confidence(least) ? each : least));
+  const cross = explorer.data.kinds.find(({ kind }) => kind === "cross_attention");
+  const heads = leadingHeads(cross, change, changes);
+  const tokens = trace.sourceTokens;
+  const { columns } = focusOf("cross_attention", change, tokens.length);
+  const [start, end] = [Math.max(columns[0] - AROUND, 0), Math.min(columns.at(-1) + AROUND + 1, tokens.length)];
+  const placeOf = ({ layer, head }) => explorer.place(cross, layer, head);
+  const told = (head) => ({ place: placeOf(head), share: percent(say, head.share), usual: percent(say, head.usual) });
+  const words = { tokens: say("key_cross_attention"), outlined: say("edits_outlined") };
+  const table = {
+    weights: heads.map((head) => attentionOfChange(cross, head, change).slice(start, end)),
+    tokens: tokens.slice(start, end),
+    names: heads.map((head) => say("edits_head", told(head))),
+    outlined: columns.map((column) => column - start),
+    first: start + 1,
+  };
+  const seen = visibleToken(columns.map((column) => tokens[column]).join(""), LONGEST_SIDE);
+  const more = heads[0].share > heads[0].usual ? "edits_reading" : "edits_reading_less";
+  const open = (head) => pressed(say("edits_open", { place: placeOf(head) }), () => explorer.choose({ kind: cross, view: "heatmap", layer: head.layer, head: head.head }));
+  return {
+    reading: say(more, { change: inWords(say, change), columns: seen, ...told(heads[0]) }),
+    controls: heads.map(open),
+    rows: [[{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }]],
+    notes: [say("edits_caption"), ...(end - start < tokens.length ? [say("edits_window")] : [])],
+  };
+}
+
+/** How much attention each token receives: the mean over the rows that may look at it. */
+export function received(shared) {
+  const { say, changes, chosen, trace, explorer } = shared;
+  const { kind: { kind, shape: [, , rows, columns] } } = explorer;
+  const isMasked = kind === "decoder_attention";
+  const weights = explorer.weights();
+  const column = (key) => upTo(rows).map((row) => weights[row * columns + key]);
+  const allowed = (key) => (isMasked ? rows - key : rows);
+  const found = upTo(columns).map((key) => sum(column(key)) / Math.max(allowed(key), 1));
+  const most = largestFirst(found)[0];
+  const even = sum(Array.from(weights)) / sum(upTo(columns).map(allowed));
+  const keys = axesOf(kind, trace)[1];
+  const place = explorer.place(explorer.kind);
+  const table = { weights: [found], tokens: keys, names: [place], outlined: changedColumns(kind, chosen ? [chosen] : changes, keys.length), first: 1 };
+  const words = { tokens: say(`key_${kind}`), value: say("received_mean"), outlined: say("received_changed") };
+  return {
+    reading: say("received_reading", {
+      key: visibleToken(keys[most]),
+      position: most + 1,
+      weight: found[most].toFixed(2),
+      times: (found[most] / even).toFixed(1),
+      place,
+    }),
+    rows: [[{ name: "received", label: place, data: bars(shared.templates.received, shared, words, table) }]],
+    notes: [say("received_note"), ...(isMasked ? [say("received_masked")] : [])],
+  };
+}
+
+/** The keys that changes concern: what was read, or what was written and then read again. */
+function changedColumns(kind, changes, count) {
+  if (kind !== "decoder_attention") return [...changedRows(changes, "encoder_attention", count)].sort((one, other) => one - other);
+  return [...changedRows(changes, kind, count)].map((row) => row + 1).filter((column) => column < count);
+}
+
+// --- The network asked again with something changed: heads off, and what is left out; as ui/views/without.py and ui/views/sources.py.
+
+const STRONGEST = 5; // heads that are off at first
+
+/** What each head does for a change, and what becomes of it without some of them. */
+export function without({ site, say, changes, chosen, templates, explorer }) {
+  const change = chosen ?? changes[0];
+  if (!change) return { reading: say("without_none") };
+  const found = site.inquire({ what: "effects", number: change.number });
+  if (!found) return { reading: say(found === null ? "site_no_question" : "site_asking") };
+  const { heads, attention } = found;
+  const effect = found.effect.map(Math.fround);
+  const order = largestFirst(effect.map(Math.abs));
+  const off = site.state.off ?? order.slice(0, STRONGEST).map((place) => heads[place]);
+  const both = site.inquire({ what: "verdict", number: change.number, off });
+  const isOff = (head) => off.some((each) => String(each) === String(head));
+  const put = (heads) => site.change({ off: heads });
+  const press = ({ custom }) => custom && put(isOff(custom) ? off.filter((each) => String(each) !== String(custom)) : [...off, custom]);
+  const label = (name) => explorer.data.kinds.find(({ kind }) => kind === name).label;
+  const named = ([kind, layer, head]) => `${label(kind)} ${layer + 1}·${head + 1}`;
+  const looker = largestFirst(attention)[0];
+  const observed = {
+    change: inWords(say, change),
+    looker: named(heads[looker]),
+    rank: order.indexOf(looker) + 1,
+    count: heads.length,
+    strongest: named(heads[order[0]]),
+    correlation: rankCorrelation(attention, effect.map(Math.abs)).toFixed(2).replace("-", "−").replace("NaN", "–"),
+  };
+  return {
+    reading: both ? told(say, change, off, both) : say("site_asking"),
+    controls: [
+      pressed(say("without_all_on"), () => put([]), !off.length),
+      pressed(say("without_strongest", { count: STRONGEST }), () => put(null), !site.state.off),
+    ],
+    parts: [verdictOf(say, both, off, named)],
+    rows: [[
+      { name: "without_mosaic", label: say("without_mosaic_label"), act: press, data: filledMosaic(templates.mosaic, { effect, chosen: off }) },
+      { name: "without_scatter", label: say("without_scatter_label"), data: filledScatter(templates.scatter, { ...found, effect, chosen: off }) },
+    ]],
+    notes: [say("log_odds_note"), say("without_reading", observed), say("without_note"), say("nat_note"), say("without_intervened"), say("site_off_zero")],
+  };
+}
+
+function told(say, change, off, [before, after]) {
+  const shares = { change: inWords(say, change), before: probability(before.fix, 3), after: probability(after.fix, 3) };
+  return say(off.length ? `without_reading_${after.outcome}` : "without_reading_on", shares);
+}
+
+/** Before and after, large: what the network writes of its own accord, how probable the fix is, and whether it is made. */
+function verdictOf(say, both, off, named) {
+  const names = [say("without_all_heads"), namesOf(say, off, named)];
+  const sides = names.map((name, side) => {
+    const { text, fix, outcome } = both?.[side] ?? {};
+    const written = Object.assign(make("p", "written", both ? (text ?? say("without_no_end")) : "…"), { lang: "ko" });
+    const share = both ? `${say("without_probability", { probability: probability(fix, 3) })} · ${say(`without_${outcome}`)}` : "…";
+    return make("div", "", make("p", "", name), written, make("p", "", share));
+  });
+  return make("div", "verdict", ...sides);
+}
+
+function namesOf(say, off, named) {
+  if (!off.length) return say("without_all_heads");
+  return off.length < STRONGEST ? say("without_heads", { heads: off.map(named).join(", ") }) : say("without_all", { count: off.length });
+}
+
+/** Two panels: what leaving out each token takes from a written one, and below it where all heads looked on average. */
+export function sources({ site, say, changes, chosen, trace, templates }) {
+  const change = chosen ?? changes[0];
+  const asked = site.state.row ?? (change ? null : 0);
+  const found = site.inquire({ what: "sources", ...(asked === null ? { number: change.number } : { row: asked }) });
+  const steps = trace.targetTokens.map((token, row) => `${row + 1}: ${visibleToken(token)}`);
+  const row = asked ?? found?.row ?? change.targetStart;
+  const choice = picked(say("sources_step_label"), steps, row, (row) => site.change({ row }));
+  if (!found) return { reading: say(found === null ? "site_no_question" : "site_asking"), controls: [choice] };
+  const { lost, looked, length } = found;
+  const tokens = [...trace.sourceTokens, ...trace.decoderInputTokens.slice(0, found.row + 1)];
+  const outlined = asked === null ? between(change.sourceStart, change.sourceEnd) : [];
+  const [key, other] = [lost.map(Math.abs), looked].map((values) => largestFirst(values.slice(0, length - 1))[0] ?? 0);
+  const seen = (place) => visibleToken(trace.sourceTokens[place]);
+  return {
+    reading: say("site_sources", { token: visibleToken(trace.targetTokens[found.row]), key: seen(key), position: key + 1, looked: seen(other), looked_position: other + 1 }),
+    controls: [choice],
+    rows: [[{ name: "sources", label: say("sources_label"), data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }) }]],
+    notes: [say("site_sources_note")],
+  };
+}
+
+// --- The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts, rows, notes} of the shown sentence; a row has // figures that stand side by side: {name, heading, words, label, data, act}.
 
 const VIEWS_BESIDE = [
   ["edits", "view_edits", thisChange],
@@ -15,11 +240,11 @@ const VIEWS_BESIDE = [
   ["sources", "view_sources", sources],
 ]; // name, key of its label, function
 
-/** What explore.js takes as `more`. `found`: of worker.js; `templates`: of more_figures.py. */
+/** What explore.js takes as `more`. `found`: of worker.js; `templates`: of deploy/site/figures.py. */
 export function moreViews(site, found, templates) {
   const { changes } = found.sentences[found.place];
   const chosen = changes.find(({ number }) => number === site.state.chosen);
-  const shared = { site, say: site.say, sizes: site.sizes, trace: found.trace, templates, changes, chosen };
+  const shared = { site, say: site.say, trace: found.trace, templates, changes, chosen };
   return VIEWS_BESIDE.map(([name, title, view]) => ({
     name,
     label: site.say(title),

@@ -1,13 +1,59 @@
-// Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
-import { spansOf } from "./characters.js";
-import { Confidence, Trees } from "./confidence.js";
+// The two workers: one prepares weights and word counts, the other corrects, away from the page.
+import { Confidence, countedRuns, NGrams, sortedWords, Trees, Words } from "./confidence.js";
 import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
-import { NGrams } from "./ngrams.js";
-import { Network } from "./network.js";
-import { parsed, prepare, prepared, unpackers } from "./preparing.js";
-import { Tokenizer } from "./tokenizer.js";
-import { Words } from "./words.js";
+import { Network, Tokenizer } from "./network.js";
+import { readArrays, unpackedPart, weightsFile } from "./parts.js";
+import { spansOf } from "./text.js";
+import * as ort from "onnxruntime-web/wasm";
+
+// --- What takes long to make ready and needs no runtime. A worker of its own does it, while another one starts the runtime.
+
+const SELDOM = 100; // milliseconds between two messages about how much has come
+
+/** Name of a part -> what is made of its bytes: an object of typed arrays and texts, which another worker can be given. */
+const MAKERS = {
+  weights: (bytes, known) => ({ bytes: weightsFile(bytes, known) }),
+  ngrams: (bytes) => countedRuns(readArrays(bytes)),
+  words: (bytes) => sortedWords(new TextDecoder().decode(bytes)),
+};
+
+/** The bytes of a part from its place, as packed.py writes them. `heard` is told now and then how many have come. */
+export function unpackers(places, heard) {
+  const received = {};
+  let told = 0;
+  return async (name) => {
+    const bytes = await unpackedPart(places[name], (size) => {
+      received[name] = size;
+      if (performance.now() - told > SELDOM) heard({ ...received }, (told = performance.now()));
+    });
+    heard({ ...received });
+    return bytes;
+  };
+}
+
+export const parsed = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
+
+/** Sends each of MAKERS through the port `to`, one after the other: the weights are waited for first. */
+export async function prepare(places, to, heard) {
+  const unpacked = unpackers(places, heard);
+  const known = parsed(await unpacked("known"));
+  for (const [name, make] of Object.entries(MAKERS)) {
+    const made = make(await unpacked(name), known);
+    const buffers = Object.values(made).filter(ArrayBuffer.isView).map(({ buffer }) => buffer);
+    to.postMessage([name, made], buffers);
+  }
+}
+
+/** {name: promise} of what `prepare` sends through the other end of the port. */
+export function prepared(from) {
+  const done = {};
+  const promises = Object.keys(MAKERS).map((name) => [name, new Promise((resolve) => (done[name] = resolve))]);
+  from.onmessage = ({ data: [name, made] }) => done[name](made);
+  return Object.fromEntries(promises);
+}
+
+// --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
 
 /** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {

@@ -1,11 +1,8 @@
-// How attention is computed: one query in numbers, what masks hide, and the positional encoding; as ui/views/numbers.py, ui/pages/masks.py and
-// ui/pages/positions.py.
-import { largestFirst, sinusoids, sum, upTo } from "./counting.js";
-import { picked } from "./elements.js";
-import { axesOf, changedRows } from "./figures.js";
-import { visibleToken } from "./labels.js";
-import { filledCalculation, filledTable, numberText } from "./table.js";
-import { percent, withWords } from "./wording.js";
+// The calculation of attention for one query, masks, and the positional encoding; as ui/views/numbers.py, ui/pages/masks.py and positions.py.
+import { filledCalculation, filledTable, numberText } from "./charts.js";
+import { axesOf, changedRows, visibleToken } from "./figures.js";
+import { largestFirst, sinusoids, sum, upTo } from "./numbers.js";
+import { percent, picked, withWords } from "./views.js";
 
 const MOST_KEYS = 40; // of a longer sentence, those with the largest weights
 const [PLACES_BEHIND, NO_TOKEN] = [3, "∅"]; // places behind the sentence in which no token stands, and their sign
@@ -33,12 +30,12 @@ function headOf({ kind, layer, head }) {
 
 /** One query of one head in numbers, from its vector to the sum of the weighted values. */
 export function numbers(shared) {
-  const { site, say, sizes, trace, changes, chosen, explorer, templates } = shared;
+  const { site, say, trace, changes, chosen, explorer, templates } = shared;
   const open = headOf(explorer);
   const [queries, keys] = axesOf(open.kind, trace);
   const first = Math.min(...changedRows(chosen ? [chosen] : changes, open.kind, queries.length), queries.length - 1);
   const row = Math.min(site.state.row ?? (changes.length ? first : 0), queries.length - 1);
-  const seen = (token) => visibleToken(token, sizes);
+  const seen = (token) => visibleToken(token);
   const choice = picked(say("numbers_query_label"), queries.map((token, i) => `${i + 1}: ${seen(token)}`), row, (row) => site.change({ row }));
   const found = site.inquire({ what: "vectors", ...open });
   if (!found) return { reading: say("site_asking"), controls: [choice] };
@@ -52,14 +49,14 @@ export function numbers(shared) {
   const matrix = (title, values, rows) => {
     const words = { rows: say(title), columns: say("dimension_axis"), row: say(title), column: say("dimension_axis"), value: say("value_axis") };
     const columns = gap.map((_, i) => String(i + 1));
-    return filledTable(withWords(templates.table, words), { values, rows, columns, every: Math.max(Math.floor(columns.length / 8), 1) }, sizes);
+    return filledTable(withWords(templates.table, words), { values, rows, columns, every: Math.max(Math.floor(columns.length / 8), 1) });
   };
   const of = (list) => shown.map((key) => list[key]);
   const table = { steps: [of(steps.products), of(steps.scaled), of(steps.logits)], weights: of(steps.weights), keys: named };
   const calculation = withWords(templates.steps, { masked: say("numbers_masked") });
   const pictures = {
     vectors: matrix("numbers_vectors_rows", [found.query[row], gap, ...of(found.key)], [queries[row], "", ...named]),
-    scores: filledCalculation(calculation, { ...table, names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"] }, sizes),
+    scores: filledCalculation(calculation, { ...table, names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"] }),
     sum: matrix("numbers_sum_rows", [...weighted, gap, steps.output], [...named, "", "o"]),
   };
   const reading = {
@@ -86,7 +83,7 @@ export function numbers(shared) {
 }
 
 /** Padding and look-ahead mask of a sentence with some padding behind it, and what they do before and after the softmax. */
-export function masks({ site, say, sizes, trace, explorer, templates }) {
+export function masks({ site, say, trace, explorer, templates }) {
   const open = headOf(explorer);
   if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
   // The network writes again what it has read, so both sides have the same tokens.
@@ -99,7 +96,7 @@ export function masks({ site, say, sizes, trace, explorer, templates }) {
   const map = (kind, table, words = {}) => {
     const [rows, columns] = [read, kind === "decoder_attention" ? begun : read];
     const names = { masked: say("masks_masked"), padded: say("masks_padded"), small: say("masks_small"), row: say("hover_query"), column: say("hover_key") };
-    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), { rows, columns, ...table }, sizes);
+    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), { rows, columns, ...table });
   };
   const hiding = { padding: { padded: isBehind }, look_ahead: { masked: isLater }, both_map: { masked: isLater, padded: isBehind } };
   const places = upTo(read.length);

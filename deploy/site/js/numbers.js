@@ -1,4 +1,4 @@
-// Small arithmetic on lists.
+// Arithmetic on lists: sums, ranks, correlations, sinusoids.
 
 export const between = (start, end) => Array.from({ length: Math.max(end - start, 0) }, (_, i) => start + i);
 export const upTo = (count) => between(0, count);

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from os.path import commonprefix
 
-from model.norm.kinds import Kind, Misspelling, kinds, rows, stands_at
+from model.norm.kinds import Kind, Misspelling, kinds, rows
 
 BESIDE = 24  # characters on each side that are looked at
 _KNOWS_HELD_OUT: ContextVar[bool] = ContextVar("knows_held_out", default=True)
@@ -86,7 +86,7 @@ def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: boo
         for start in range(max(0, span[1] - len(row.right)), span[0] + 1):
             end = start + len(row.right)
             makes_it = text[:start] + row.wrong + text[end:] == mistaken
-            if makes_it and stands_at(row.right, row.boundary, text, start):
+            if makes_it and row.occurs_at(text, start):
                 yield row
 
 

@@ -1,15 +1,15 @@
-"""``Draft``: a right sentence that is being made wrong. Every error rule reads it and writes into it.
+"""``Draft``: a right sentence that rules make wrong; and ``Aim``, which directs slips to the rarer words of a sentence.
 
-Puts slips into the rarer words of a sentence more often than into its common ones.
-
-A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If every syllable were equally
-likely to be hit, most slips would fall on common words.
+A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If every syllable were
+equally likely to be hit, most slips would fall on common words.
 """
 
 import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from os.path import commonprefix
 
 from model.correction.words import find_words
 
@@ -18,7 +18,7 @@ FAMILIES = ("pronunciation", "typing", "native", "spacing")
 
 @dataclass(frozen=True)
 class Edit:
-    """One thing one rule did. ``start:end`` is a span of characters of the CORRECT sentence."""
+    """One change by one rule. ``start:end`` is a span of characters of the CORRECT sentence."""
 
     rule: str  # e.g. "liaison"
     family: str  # one of FAMILIES
@@ -28,11 +28,10 @@ class Edit:
 
 @dataclass
 class Draft:
-    """The right text, what stands at each of its characters now, and which rule changed it.
+    """A right text, the cell that each of its characters has become, and the edits by which it did.
 
-    ``cells[i]`` is what has become of ``text[i]``: usually one character; ``""`` after it was dropped; several characters after
-    something was added beside it. Cells never move, so a later rule still knows which characters of the right sentence it
-    touches.
+    ``cells[i]`` replaces ``text[i]``: usually one character; ``""`` after it was dropped; several characters after one was added
+    beside it. Cells never move, so a later rule still knows which characters of the right sentence it touches.
 
     >>> draft = Draft("먹어요")
     >>> draft.put("liaison", "pronunciation", 0, ["머", "거"])
@@ -41,11 +40,11 @@ class Draft:
     """
 
     text: str
-    weights: list[float] | None = None  # how likely a slip is at each character; None: at all alike
+    weights: list[float] | None = None  # how likely a slip is at each character; None: all alike
     cells: list[str] = field(init=False)
     edits: list[Edit] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.cells = list(self.text)
 
     @property
@@ -57,7 +56,10 @@ class Draft:
         return any(edit.start < end and start < edit.end for edit in self.edits)
 
     def put(self, rule: str, family: str, start: int, cells: list[str]) -> None:
-        """Overwrite the cells from ``start`` on and record the edit. Equal cells are not recorded."""
+        """Overwrite the cells from ``start`` on and record the edit. Equal cells are not recorded.
+
+        Raises ValueError for cells outside the sentence.
+        """
         end = start + len(cells)
         if end > len(self.cells) or start < 0:
             raise ValueError(f"cells {start}:{end} lie outside a sentence of {len(self.cells)}")
@@ -66,10 +68,30 @@ class Draft:
             self.edits.append(Edit(rule, family, start, end))
 
 
+@lru_cache(maxsize=4096)
+def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
+    """The first changed character of ``right``, and one cell for each changed one.
+
+    Where characters are only added they join the cell before them, or after them at the very start.
+
+    >>> changed_cells("며칠", "몇일"), changed_cells("안 돼", "안돼"), changed_cells("먹어", "먹어요")
+    ((0, ['몇', '일']), (1, ['']), (1, ['어요']))
+    """
+    prefix = len(commonprefix((right, wrong)))
+    suffix = len(commonprefix((right[prefix:][::-1], wrong[prefix:][::-1])))
+    if prefix + suffix == len(right):
+        prefix, suffix = (prefix - 1, suffix) if prefix else (0, suffix - 1)
+    old, new = right[prefix : len(right) - suffix], wrong[prefix : len(wrong) - suffix]
+    missing = [""] * (len(old) - len(new))
+    if missing:
+        return prefix, [*missing, *new] if old[0] == " " else [*new, *missing]
+    return prefix, [*new[: len(old) - 1], new[len(old) - 1 :]]
+
+
 # A word that is met a hundred times as often is mistyped a fifth as often. Chosen, not fitted.
-EXPONENT = 0.35
+_EXPONENT = 0.35
 # Particles, the longest first; without them 사과를 and 사과는 count as the same word.
-PARTICLES = tuple(
+_PARTICLES = tuple(
     sorted(
         "은 는 이 가 을 를 에 의 도 로 으로 만 과 와 에서 에게 까지 부터 처럼 보다 이나 에는 에도 에서는 으로는 이라는 "
         "라는 이라고 입니다 이다 들 들은 들이 들을 들의".split(),
@@ -77,33 +99,33 @@ PARTICLES = tuple(
         reverse=True,
     )
 )
-SHORTEST_STEM = 2  # syllables that are left of a word without its particle
+_SHORTEST_STEM = 2  # syllables that are left of a word without its particle
 
 
 def stem(word: str) -> str:
-    """The word without the particle at its end, where at least two syllables are left; no dictionary is asked."""
-    for particle in PARTICLES:
-        if word.endswith(particle) and len(word) - len(particle) >= SHORTEST_STEM:
+    """The word without the particle at its end, where at least two syllables are left; without a dictionary."""
+    for particle in _PARTICLES:
+        if word.endswith(particle) and len(word) - len(particle) >= _SHORTEST_STEM:
             return word[: -len(particle)]
     return word
 
 
 class Aim:
-    """How often each word stands in some sentences, and how likely its syllables are to be mistyped."""
+    """The frequency of each word in some sentences, and by it the likelihood of a slip in its syllables."""
 
     def __init__(self, sentences: Iterable[str]):
         counts = Counter(stem(word) for text in sentences for _, word in find_words(text))
         self.counts = {word: count for word, count in counts.items() if count > 1}  # others count 1
 
     def count(self, word: str) -> int:
-        """How often the word stands in the sentences, with any particle; 1 also for one that does not."""
+        """The count of the word in the sentences, with any particle; 1 also for an unknown one."""
         return self.counts.get(stem(word), 1)
 
     def weights(self, text: str) -> list[float]:
-        """For each character of ``text`` how likely a slip is, above 0; 1 for what is in no word."""
+        """The weight of a slip at each character of ``text``, above 0; 1 outside of words."""
         weights = [1.0] * len(text)
         for start, word in find_words(text):
-            weight = self.count(word) ** -EXPONENT
+            weight = self.count(word) ** -_EXPONENT
             weights[start : start + len(word)] = [weight] * len(word)
         return weights
 

@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
+from model.norm.kinds import Misspelling
 from training.noise.draft import Draft, Edit
-from training.noise.native import Mistake, MistakeSite, native_sites, table
+from training.noise.native import MistakeSite, native_sites, table
 from training.noise.spacing import COMMON_RULES, SPACING_RULES, SpacingRule, misspace_at
 from training.noise.word_parts import particle_start
 
@@ -42,8 +43,8 @@ class Drill:
     """Phrases from some right sentences; from the table itself for rows that have room in no sentence."""
 
     def __init__(self, sentences: Iterable[str]):
-        self.places: dict[str | Mistake, list[tuple[str, MistakeSite]]] = {}
-        counts: Counter[str | Mistake] = Counter()
+        self.places: dict[str | Misspelling, list[tuple[str, MistakeSite]]] = {}
+        counts: Counter[str | Misspelling] = Counter()
         total = 0
         for total, text in enumerate(sentences, 1):
             sites = {site.mistake: site for site in native_sites(text)}
@@ -60,7 +61,7 @@ class Drill:
     def phrase(self, rng: random.Random) -> str:
         """A few right words in which a native mistake can be made."""
         by_rule = self.rules and rng.random() < RULE_SHARE
-        mistakes: Sequence[str | Mistake] = self.rules if by_rule else self.rows
+        mistakes: Sequence[str | Misspelling] = self.rules if by_rule else self.rows
         mistake = rng.choice(mistakes)
         # The name of a rule is no text. It is never shown, because a rule always has places.
         right = mistake if isinstance(mistake, str) else mistake.right

@@ -39,7 +39,7 @@ from model.text.changes import Change, find_changes
 from model.text.hangul import FINALS, compose, decompose
 from model.text.keyboard import PAUSE, UNSHIFTED, compose_strokes, is_vowel, spell, strokes_of
 from model.text.protected import spares_outcries
-from training.noise.draft import Draft
+from training.noise.draft import Draft, changed_cells
 from training.noise.lookalikes import laughter
 from training.noise.word_parts import SHORTEST_SHORTENED, known_words, particle_start
 
@@ -375,7 +375,8 @@ def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> 
         return False
     if not _spares_outcries(draft, start, word, written):
         return False
-    _put(draft, name, start, word, written)
+    first, cells = changed_cells(word, written)
+    draft.put(name, FAMILY, start + first, cells)
     return True
 
 
@@ -388,21 +389,6 @@ def _spares_outcries(draft: Draft, start: int, word: str, written: str) -> bool:
     first = len(before)
     change = Change(first, first + len(written), first, first + len(word), written, word)
     return spares_outcries(change, source)
-
-
-def _put(draft: Draft, name: str, start: int, word: str, written: str) -> None:
-    """Write it into the cells of the syllables that differ; what has no cell of its own joins the last of them."""
-    shorter = min(len(word), len(written))
-    same = next((i for i in range(shorter) if word[i] != written[i]), shorter)
-    rest = shorter - same
-    same_end = next((i for i in range(rest) if word[-1 - i] != written[-1 - i]), rest)
-    first, last = same, len(word) - same_end
-    if first == last:  # only something added: it joins the syllable before, or the first one
-        first, last, same_end = (first - 1, last, same_end) if first else (0, 1, same_end - 1)
-    new = written[first : len(written) - same_end]
-    count = last - first
-    cells = [new[i : i + 1] for i in range(count - 1)] + [new[count - 1 :]]
-    draft.put(name, FAMILY, start + first, cells)
 
 
 def _slip_words(name: str, draft: Draft, rng: random.Random, rate: float) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,7 @@ from model import Corrector
 from model.__main__ import main
 from model.norm import article_of, without_held_out
 from model.norm.articles import Article
-from model.norm.kinds import attach, beginnings, kinds, past, rows, stem
+from model.norm.kinds import Stem, attach, beginnings, kinds, read_kinds, rows, rows_of
 from model.text.changes import find_changes
 
 
@@ -59,9 +60,7 @@ def test_nothing_is_said_of_a_text_that_stays_or_goes_wrong():
 
 def test_every_kind_explains_itself_in_a_line_of_each_language():
     for kind in kinds().values():
-        assert re.match(r"(한글 맞춤법|표준어 규정|외래어 표기법) 제\d+|표준국어대사전$", kind.article), (
-            kind.name
-        )
+        assert re.match(r"(한글 맞춤법|표준어 규정|외래어 표기법) 제\d+|표준국어대사전$", kind.article), kind
         assert re.search("[가-힣]", kind.ko) and not re.search(r"\n", kind.ko), kind.name
         assert kind.en and "\n" not in kind.en, kind.name
 
@@ -88,12 +87,50 @@ REAL_WORDS |= {("사려고", "살려고"), ("졸리", "졸립"), ("텃세", "터
 
 
 def test_principal_parts():
-    assert stem("만들·만들어") == ("만들", "만들", "만들어")
-    assert stem("잡·잡아").linked == "잡으"
+    assert Stem.of("만들·만들어") == ("만들", "만들", "만들어")
+    assert Stem.of("잡·잡아").linked == "잡으"
     assert attach("만들", "ㅁ") == "만듦" and attach("만들", "니까") == "만드니까"
-    assert past("잠가") == "잠갔"
+    assert Stem.of("잠그·잠가").past == "잠갔"
     assert ("잠근", "잠군") in beginnings("잠그·잠가", "잠구·잠궈")
     assert ("거친", "거칠은") in beginnings("거칠·거칠어", "거칠·거칠으·거칠어")
+
+
+def kinds_of(tmp_path, text: str):
+    path = tmp_path / "kinds.toml"
+    path.write_text(text, "utf-8")
+    return read_kinds([path])
+
+
+def test_rows_say_where_their_words_begin_and_end(tmp_path):
+    table = """[a]
+article = "제1항"
+rows = \"""
+<역할/역활, 굳이>/구지|궂이, <왠지>/웬지, 뵈었/뵈였
+# a comment, and a space at the end
+<웬␣/왠␣, <아니요,/아니오,
+\"""
+"""
+    assert [(row.right, row.wrong, row.boundary) for row in rows_of(kinds_of(tmp_path, table))] == [
+        ("역할", "역활", "left"),
+        ("굳이", "구지", "right"),
+        ("굳이", "궂이", "right"),
+        ("왠지", "웬지", "both"),
+        ("뵈었", "뵈였", ""),
+        ("웬 ", "왠 ", "left"),
+        ("아니요,", "아니오,", "left"),
+    ]
+
+
+@pytest.mark.parametrize("entry", ["며칠", "며칠/", "/몇일", "며칠/며칠", "며칠/몇일|며칠"])
+def test_an_entry_that_is_no_right_and_wrong_spelling_is_refused(tmp_path, entry):
+    with pytest.raises(ValueError, match=f"a: '{re.escape(entry)}' should be right/wrong"):
+        kinds_of(tmp_path, f'[a]\narticle = "제1항"\nrows = "{entry}"\n')
+
+
+@pytest.mark.parametrize("folder", ["model/norm", "training/noise"])
+def test_a_line_of_the_tables_can_be_reviewed_in_a_diff(folder):
+    files = sorted((Path(__file__).parents[3] / folder).glob("*.toml"))
+    assert files and all(len(line) <= 200 for file in files for line in file.read_text("utf-8").splitlines())
 
 
 def test_json_names_the_article(tiny_corrector, monkeypatch):

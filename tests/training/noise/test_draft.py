@@ -1,6 +1,13 @@
+"""A draft keeps a cell for each character of the right sentence; slips fall on its rarer words."""
+
+import random
+from collections import Counter
+
 import pytest
 
-from training.noise.draft import Draft, Edit
+from training.noise.draft import Aim, Draft, Edit, changed_cells, choose_word, stem
+from training.noise.pairs import make_pair
+from training.noise.typing_slips import slip
 
 
 def test_a_new_draft_is_its_own_text():
@@ -48,3 +55,78 @@ def test_drafts_share_nothing():
     first, second = Draft("가나"), Draft("가나")
     first.put("rule", "typing", 0, ["다"])
     assert (second.wrong, second.edits) == ("가나", [])
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "start", "cells"),
+    [
+        ("며칠", "몇일", 0, ["몇", "일"]),
+        ("안 돼요", "안되요", 1, ["", "되"]),
+        ("설렘", "설레임", 1, ["레임"]),
+        ("가나", "가다나", 0, ["가다"]),
+        ("나", "가나", 0, ["가나"]),
+        ("사귀어", "사겨", 1, ["겨", ""]),
+    ],
+)
+def test_changed_cells(right, wrong, start, cells):
+    assert changed_cells(right, wrong) == (start, cells)
+
+
+TEXT = "사람들은 오늘 두루마기를 입었다."
+AIM = Aim(["사람들은 오늘 입었다."] * 200 + [TEXT])
+
+
+@pytest.mark.parametrize(
+    ("word", "without"),
+    [
+        ("사과를", "사과"),
+        ("학교에서는", "학교"),
+        ("사람들은", "사람"),
+        ("나는", "나는"),
+        ("먹었다", "먹었다"),
+    ],
+)
+def test_a_particle_is_left_out_where_two_syllables_stay(word, without):
+    assert stem(word) == without
+
+
+def test_rare_words_weigh_more_than_common_ones():
+    weights = AIM.weights(TEXT)
+    assert len(weights) == len(TEXT) and min(weights) > 0
+    by_word = {word: weights[TEXT.index(word)] for word in ("사람들은", "오늘", "두루마기를", "입었다")}
+    assert max(by_word, key=by_word.get) == "두루마기를"
+    assert by_word["두루마기를"] > 3 * by_word["오늘"]
+    assert weights[TEXT.index("두")] == weights[TEXT.index("를")]
+
+
+def test_slips_fall_where_the_weights_are():
+    places = Counter()
+    for seed in range(400):
+        draft = Draft(TEXT, AIM.weights(TEXT))
+        slip(draft, random.Random(seed), 1)
+        places["두루마기를" in draft.wrong] += 1
+    assert places[False] > 0.6 * 400  # of 13 syllables 5 are its own
+
+
+def test_slips_within_a_span_stay_there():
+    start = TEXT.index("두루마기를")
+    for seed in range(50):
+        draft = Draft(TEXT)
+        assert slip(draft, random.Random(seed), 2, (start, start + 5)) == 2
+        assert all(start <= edit.start and edit.end <= start + 5 for edit in draft.edits)
+
+
+def test_some_aimed_writers_slip_several_times_in_one_word():
+    weights, bunched = AIM.weights(TEXT), 0
+    for seed in range(300):
+        pair = make_pair(TEXT, random.Random(seed), "typing", 0.1, weights=weights)
+        start = TEXT.index("두루마기를")
+        bunched += sum(start <= edit.start < start + 5 for edit in pair.edits) > 1
+    assert 30 < bunched < 150
+
+
+def test_a_word_is_drawn_by_its_weight():
+    drawn = Counter(choose_word(TEXT, AIM.weights(TEXT), random.Random(seed)) for seed in range(200))
+    start = TEXT.index("두루마기를")
+    assert drawn.most_common(1)[0][0] == (start, start + 5)
+    assert choose_word("이 그 1 a", [1.0] * 7, random.Random(0)) is None

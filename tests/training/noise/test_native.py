@@ -6,11 +6,7 @@ import random
 import pytest
 
 from training.noise import native
-from training.noise import native as native_table
-from training.noise.draft import Draft
-
-MISTAKES = native_table.read_mistakes(native_table.TABLE_PATH)
-HEADER = "\t".join(native_table.COLUMNS)
+from training.noise.draft import Draft, changed_cells
 
 
 def outcomes(rule, text: str) -> set[str]:
@@ -133,42 +129,23 @@ UNTOUCHED = [
 ]
 
 
-def test_table_is_large_and_sourced():
-    assert len({(row.right, row.wrong) for row in MISTAKES}) >= 200
-    assert len({row.name for row in MISTAKES}) >= 40
-    standards = ("한글 맞춤법", "표준어 규정", "외래어 표기법", "표준국어대사전")
-    assert [row for row in MISTAKES if not row.source.startswith(standards)] == []
+def test_table_is_large_and_each_pair_is_there_once():
+    rows = native.table()
+    assert len({(row.right, row.wrong) for row in rows}) == len(rows) > 2000
+    assert len({row.name for row in rows}) >= 40
 
 
 def test_no_wrong_spelling_is_another_rows_right_one():
-    rights = {row.right for row in MISTAKES}
-    assert [row for row in MISTAKES if row.wrong in rights] == []
+    rights = {row.right for row in native.table()}
+    assert [row for row in native.table() if row.wrong in rights] == []
 
 
 def test_cells_of_each_row_spell_its_wrong_form_and_keep_what_is_equal():
-    def spelled(row) -> str | None:
-        start, cells = row.change
+    for row in native.table():
+        start, cells = changed_cells(row.right, row.wrong)
         end = start + len(cells)
-        return (
-            row.right[:start] + "".join(cells) + row.right[end:] if cells and end <= len(row.right) else None
-        )
-
-    assert [(row.right, row.wrong) for row in MISTAKES if spelled(row) != row.wrong] == []
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "start", "cells"),
-    [
-        ("며칠", "몇일", 0, ["몇", "일"]),
-        ("안 돼요", "안되요", 1, ["", "되"]),
-        ("설렘", "설레임", 1, ["레임"]),
-        ("가나", "가다나", 0, ["가다"]),
-        ("나", "가나", 0, ["가나"]),
-        ("사귀어", "사겨", 1, ["겨", ""]),
-    ],
-)
-def test_changed_cells(right, wrong, start, cells):
-    assert native_table.changed_cells(right, wrong) == (start, cells)
+        assert cells and end <= len(row.right)
+        assert row.right[:start] + "".join(cells) + row.right[end:] == row.wrong
 
 
 @pytest.mark.parametrize(("right", "wrong"), TABLE_EXAMPLES)
@@ -232,33 +209,3 @@ def test_sentences_without_patterns_stay(text):
 @pytest.mark.parametrize("text", ["며칠", "제가 할게요.", "비율"])
 def test_sentences_with_patterns_are_seen(text):
     assert native.has_native_site(text)
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("a_b\t며칠\t몇일\t출처\t", "expected 6 cells, got 5"),
-        ("a_b\t며칠\t며칠\t출처\t\t", "right equals wrong"),
-        ("a_b\t며칠\t몇일\t\t\t", "must not be empty"),
-        ("a_b\t며칠\t몇일\t출처\tmiddle\t", "boundary must be one of"),
-        ("가\t며칠\t몇일\t출처\t\t", "not a name"),
-    ],
-)
-def test_bad_rows_are_named_by_file_and_line(tmp_path, row, message):
-    path = tmp_path / "bad.tsv"
-    path.write_text(f"{HEADER}\na\t왠지\t웬지\t출처\t\t\n{row}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=f"bad.tsv, line 3: .*{message}"):
-        native_table.read_mistakes(path)
-
-
-def test_repeated_rows_short_tables_and_foreign_columns_are_refused(tmp_path):
-    path = tmp_path / "bad.tsv"
-    row = "a\t왠지\t웬지\t출처\t\t\n"
-    for content, message in [
-        (f"{HEADER}\n{row}{row}", "line 3: the same right and wrong"),
-        (f"{HEADER}\n{row}", "at least 150 rows, got 1"),
-        ("right\twrong\n", "line 1: expected the columns"),
-    ]:
-        path.write_text(content, encoding="utf-8")
-        with pytest.raises(ValueError, match=message):
-            native_table.read_mistakes(path)

@@ -14,7 +14,7 @@ if __name__ != "__main__":
 else:
     from ui import views  # noqa: F401  its views add their settings to the address
     from ui.asking import loaders, models
-    from ui.classroom import bar
+    from ui.classroom import session
     from ui.shell import address, runs
     from ui.shell.header import PAGES
     from ui.wording import say
@@ -39,8 +39,8 @@ else:
         with models.error_shown():
             page.run()
         with models.error_shown():
-            bar.show(page.url_path or PAGES[0])
-        if page.url_path:  # the main page publishes with its text (ui/look/text_part.py)
+            session.show_bar(page.url_path or PAGES[0])
+        if page.url_path:  # the main page publishes with its text (ui/sentence/page.py)
             address.publish(page.url_path)
     with models.error_shown():
         runs.ask_rest()

@@ -8,10 +8,12 @@ import numpy as np
 
 from model.analysis.kinds import kinds_of, sound_rules
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
+from viz.labels import visible_token
 
 
 def language() -> str:
@@ -37,6 +39,7 @@ def plain_markdown(text: str) -> str:
     return _SIGNS.sub(rf"\\\1{_JOINER}", text)
 
 
+LONGEST_SIDE = 12  # characters of each side of a change in one line
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 
 
@@ -76,6 +79,17 @@ def describe_map(
         weight=f"{weights[row, key]:.2f}",
     ).strip()
     return capital(sentence)
+
+
+def head_name(head: Head) -> str:
+    """Short, because a sentence names two of them: the kind, then layer and head as on the tiles."""
+    return f"{say(f'kind_{head.kind}')} {head.layer + 1}·{head.head + 1}"
+
+
+def change_in_words(change: Change) -> str:
+    """One change as plain text, blanks visible."""
+    wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
+    return say(f"edits_{what_happened(change)}", wrong=wrong, right=right)
 
 
 def capital(text: str) -> str:

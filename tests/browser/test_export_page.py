@@ -12,10 +12,10 @@ from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.browser.visit import BROKEN_WORDS, PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
-from ui.export.parts import Choices, Experiment
-from ui.look.lens import Lens
+from ui.export.page import Choices, Experiment
+from ui.export.take_away import say_in
+from ui.sentence.state import Lens
 from ui.views import VIEWS
-from ui.views.take_away import say_in
 
 NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
 ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"

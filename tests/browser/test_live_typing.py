@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
-from ui.look import examples
+from ui.sentence import examples
 from ui.wording import table
 
 ROOT = Path(__file__).parents[2]

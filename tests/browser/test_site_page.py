@@ -10,7 +10,7 @@ from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
 from tests.hostile_texts import hostile_texts
-from ui.export import alive
+from ui.export import take_away
 from ui.shell.settings import defaults
 from ui.wording import table
 
@@ -319,7 +319,7 @@ def test_one_file_needs_no_network(site_pages, site_file):
 
 def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file, tmp_path):
     path = tmp_path / "live.html"
-    path.write_bytes(alive.to_alive({"text": WRONG, "lang": "en"}, site_file))
+    path.write_bytes(take_away.to_alive({"text": WRONG, "lang": "en"}, site_file))
     page = site_pages(address=path.as_uri(), offline=True)
     shows(page, WRONG)
     assert corrected(page) == RIGHT

@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 
 SENTENCE = "고갱이 또 왔다"
 
@@ -42,8 +42,8 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from model.text.changes import find_changes
     from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
-    from ui.look import stage
-    from ui.look.lens import Lens
+    from ui.sentence import stage
+    from ui.sentence.state import Lens
     from ui.shell import address, controls, markup
     from ui.views import EXPERIMENTS, VIEWS
 

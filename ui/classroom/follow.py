@@ -1,11 +1,13 @@
-"""What a phone shows that follows: the teacher's sentence, its correction, and the picture of the open view.
+"""The lens of the settings at hand, made without drawing anything: what a phone shows that follows, and what a teacher asks about.
+
+What a phone shows that follows: the teacher's sentence, its correction, and the picture of the open view.
 
 All who follow see the same. So it is made once for each page process, theme and language, and sent to each phone as it is: a whole page
 for each of a hundred phones would take four seconds of a core.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import plotly.graph_objects as go
@@ -13,20 +15,54 @@ import streamlit as st
 
 from classroom import Shown, State
 from engine.cache import AnswerCache
-from ui.classroom import scene
-from ui.classroom.membership import Membership
+from ui.asking import loaders, models, questions
+from ui.classroom.session import Membership
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.decisions import MAX_CHARACTERS, Decisions, shown
+from ui.sentence.stage import chosen_map, chosen_view, of_one_head
+from ui.sentence.state import Lens
 from ui.shell import address, controls, header, markup
-from ui.views import heatmap, numbers, predict, received
+from ui.views import EXPERIMENTS, VIEWS, heatmap, numbers, predict, received
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
-from ui.views.naming import file_name, picture_title
-from ui.views.view import View
+from ui.views.view import View, file_name, picture_title
 from ui.wording import language, say
 from viz.browser.plot import plot_data
 from viz.figure import Specification
 from viz.labels import visible_token
+
+PAGES_WITH_VIEWS = {
+    "attention": (VIEWS, "view"),
+    "laboratory": (EXPERIMENTS, "experiment"),
+}  # those with views
+
+
+def lens() -> Lens | None:
+    """What the main page would show now; None where there is no model, no sentence, or one that is too long."""
+    corrector = corrector_of_page()
+    text = address.get("sentence")
+    if corrector is None or not text.strip() or len(text) > MAX_CHARACTERS:
+        return None
+    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
+    sentence, change = shown(found)
+    if sentence is None or sentence.too_long:
+        return None
+    trace = sentence.trace
+    return Lens(corrector, sentence, trace, chosen_map(trace), change, controls.theme())
+
+
+def corrector_of_page() -> loaders.EngineCorrector | None:
+    """The chosen model. Raises StillLoading while it is being loaded."""
+    entry = models.chosen()
+    return None if entry is None else loaders.load_corrector(entry.path)
+
+
+def view_of(page: str, seen: Lens) -> tuple[View, Lens]:
+    """The open view of ``page``, one of PAGES, with the lens that it looks through."""
+    views, setting = PAGES_WITH_VIEWS[page]
+    view, selection = chosen_view(seen.trace, views, setting)
+    return view, of_one_head(view, replace(seen, selection=selection))
+
 
 ShownPart = tuple[str, dict]
 _CACHE = AnswerCache(entries=64, room=64 * 2**20)
@@ -50,7 +86,7 @@ def show(mine: Membership, state: State) -> None:
     if state.shown is None:
         st.info(say("class_nothing_shown"))
         return
-    if state.shown.page in scene.PAGES:
+    if state.shown.page in PAGES_WITH_VIEWS:
         picture = _picture(state.shown)
         if picture is None:
             st.info(say("class_no_picture"))
@@ -76,7 +112,7 @@ def _name(page: str) -> str:
 def _picture(shown: Shown) -> Picture | None:
     """Made once and kept. None where there is no sentence."""
     with address.looking_at(shown.settings):
-        corrector = scene.corrector_of_page()
+        corrector = corrector_of_page()
         if corrector is None:
             return None
         key = (corrector.fingerprint, shown, language(), controls.theme())
@@ -88,7 +124,7 @@ def _picture(shown: Shown) -> Picture | None:
 
 
 def _kept(key: Hashable, page: str) -> Picture | None:
-    seen = scene.lens()
+    seen = lens()
     if seen is None:
         return None
     picture = make(page, seen)
@@ -98,7 +134,7 @@ def _kept(key: Hashable, page: str) -> Picture | None:
 
 def make(page: str, seen: Lens) -> Picture:
     """The picture of the open view of ``page``, from the settings at hand."""
-    view, seen = scene.view_of(page, seen)
+    view, seen = view_of(page, seen)
     values = controls.values(view.settings)
     changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
     if missing := view.lacks(seen):
@@ -157,7 +193,7 @@ def _marks(view: View, seen: Lens) -> tuple[ShownPart, ...]:
     """What the teacher has marked so far in *predict*. The attention stays hidden until the teacher shows it."""
     if view.name != "predict" or not seen.all_changes or predict.is_revealed(seen):
         return ()
-    offered, marked = predict.offered(seen, predict.change_of(seen)), predict.marks(seen)
+    offered, marked = predict.offered(seen, seen.changes[0]), predict.marks(seen)
     tokens = [(visible_token(seen.trace.source_tokens[place]), place in marked) for place in offered]
     return (("marks", {"tokens": tokens}),)
 

@@ -13,12 +13,12 @@ from model.tables.writing import without_formula
 from model.trace.interventions import Contrast, Head
 from ui import wording
 from ui.asking import loaders, questions
-from ui.classroom import scene, truth
-from ui.classroom.membership import Membership
-from ui.look.lens import Lens
+from ui.classroom import follow, polls
+from ui.classroom.session import Membership
+from ui.sentence.state import Lens
 from ui.shell import address, markup
 from ui.shell.runs import spinner
-from ui.views import needs
+from ui.views.view import needs_experiment
 from ui.wording import say
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
@@ -35,10 +35,10 @@ def begin(mine: Membership, plan: str, phase: str) -> str | None:
     if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
         about = state.quiz.about
     with address.looking_at(about):
-        lens = scene.lens()
+        lens = follow.lens()
         if lens is None:
             return "class_no_picture"
-        if problem := truth.KINDS["where"].lacks(lens):
+        if problem := polls.KINDS["where"].lacks(lens):
             return problem
         sizes = tuple(len(check.options) for check in plan_of(plan, facts(plan, lens)))
     if not sizes:
@@ -55,28 +55,28 @@ def stop(mine: Membership, quiz: Quiz) -> None:
 def facts(plan: str, lens: Lens) -> Facts:
     """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
     layer, head = lens.layer or 0, lens.head or 0
-    plain = Facts(lens.trace, lens.all_changes, truth.change_of(lens), (layer, head))
-    if plan not in (LABORATORY, LONG, ANSWER) or needs.experiment("head_effects")(lens) is not None:
+    plain = Facts(lens.trace, lens.all_changes, lens.changes[0], (layer, head))
+    if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment("head_effects")(lens) is not None:
         return plain
-    effects = truth.effects(lens)
+    effects = polls.effects(lens)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
     texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, None)
     alone, together = (_made(lens, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
-        return replace(found, occlusion=truth.left_out(lens))
+        return replace(found, occlusion=polls.left_out(lens))
     return replace(found, spread=_spread(lens, strongest[0]), returns=_returns(lens, effects.contrast))
 
 
 def _made(lens: Lens, text: str | None) -> bool:
     """Whether the change is made in ``text``, which the network wrote with something changed."""
-    return truth.outcome(lens.sentence.source, text, truth.typed(lens)) == "made"
+    return polls.outcome(lens.sentence.source, text, polls.typed(lens)) == "made"
 
 
 def _spread(lens: Lens, head: Head) -> bool:
     """Whether the change is made if ``head`` looks at all places alike."""
-    _, versions = questions.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
+    _, versions = questions.replaced(lens.sentence, polls.typed(lens), head, (), lens.corrector)
     return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
 
 
@@ -90,14 +90,14 @@ def _returns(lens: Lens, contrast: Contrast) -> bool | None:
         )
     except ValueError:
         return None
-    kept = lens.sentence.text[: truth.typed(lens).target_start]
-    return fork.text == kept + lens.sentence.source[truth.typed(lens).source_start :]
+    kept = lens.sentence.text[: polls.typed(lens).target_start]
+    return fork.text == kept + lens.sentence.source[polls.typed(lens).source_start :]
 
 
 def checks_of(quiz: Quiz) -> tuple[Check, ...]:
     """The questions of a quiz. Empty if this page process would ask others than the teacher's, as for a moment after new weights."""
     with address.looking_at(quiz.about):
-        lens = scene.lens()
+        lens = follow.lens()
         if lens is None or quiz.plan not in PLANS:
             return ()
         with spinner(say("working_laboratory")):
@@ -112,7 +112,7 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
         st.info(say("class_no_checks"))
         return
     with address.looking_at(quiz.about):
-        markup.corrected(*_sentence(scene.lens()))
+        markup.corrected(*_sentence(follow.lens()))
     markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
     with st.container(key="class_quiz_list"):
@@ -178,9 +178,9 @@ def option_label(option: str) -> str:
     """An option as it is shown: a text of the page, a head, or what stands in the sentence."""
     if option in WORDS:
         return say(f"class_{option}")
-    if option in truth.KIND_NAMES:
+    if option in polls.KIND_NAMES:
         return say(f"kind_{option}")
-    return truth.option_label("needed", option)
+    return polls.option_label("needed", option)
 
 
 def distribution(results: Results) -> None:

@@ -14,7 +14,7 @@ from model.tables.writing import without_formula
 from model.trace.strict_npz import packed
 
 if TYPE_CHECKING:
-    from ui.look.lens import Lens
+    from ui.sentence.state import Lens
 
 SCHEMA_VERSION = 1
 SHEET_ROWS = 1_048_575  # what Excel and LibreOffice show below a header; a text file of it has about 60 MB

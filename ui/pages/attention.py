@@ -1,6 +1,6 @@
 """Type a sentence, see it corrected, and see where the network looked while correcting it."""
 
-from ui.look import look
+from ui.sentence import page
 from ui.views import VIEWS
 
-look.show("attention", VIEWS, "view")
+page.show_page("attention", VIEWS, "view")

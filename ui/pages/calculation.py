@@ -11,11 +11,11 @@ from model.analysis.building_blocks import DotProduct, dot_product_attention
 from ui import wording
 from ui.asking import models
 from ui.components import figures
-from ui.look import sentence
-from ui.look.lens import Lens
-from ui.look.stage import choose_head
 from ui.parts import number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
+from ui.sentence import decisions
+from ui.sentence.stage import choose_head
+from ui.sentence.state import Lens
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import defaults
 from ui.views import numbers
@@ -236,7 +236,7 @@ def show_sentence() -> None:
     corrector = models.load_inside(entry)
     if corrector is None:
         return
-    found = sentence.show(corrector)
+    found = decisions.show_sentence(corrector)
     if found is None:
         return
     if found.too_long:

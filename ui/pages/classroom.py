@@ -10,8 +10,8 @@ from classroom.checks import PLANS
 from classroom.codes import in_groups
 from model import ModelFolderError
 from ui.asking import loaders, models
-from ui.classroom import bar, follow, membership, polls, pulse, quiz, truth
-from ui.classroom.membership import Membership
+from ui.classroom import follow, polls, quiz, session
+from ui.classroom.session import Membership
 from ui.shell import header, markup, runs
 from ui.wording import say
 
@@ -22,7 +22,7 @@ def main() -> None:
     header.show("classroom")
     st.title(say("classroom_page"))
     try:
-        mine = membership.current()
+        mine = session.current()
     except FullError:
         st.warning(say("class_full"))
         return
@@ -33,8 +33,8 @@ def main() -> None:
     if mine is None:
         show_entrance()
         return
-    membership.keep(mine)
-    pulse.listen(mine, partial(words_about_the_class, mine), follows=True)
+    session.keep(mine)
+    session.listen(mine, partial(words_about_the_class, mine), follows=True)
     show_shown(mine)
     show_way_out(mine)
 
@@ -42,11 +42,11 @@ def main() -> None:
 def show_way_out(mine: Membership) -> None:
     """Leave; the teacher is asked once more, because that ends the class for everybody."""
     if not mine.teaches:
-        st.button(say("class_leave"), key="class_leave", on_click=membership.leave)
+        st.button(say("class_leave"), key="class_leave", on_click=session.leave)
         return
     with st.popover(say("class_end"), key="class_end"):
         markup.paragraph(say("class_end_meaning"), "note")
-        st.button(say("class_end_now"), key="class_leave", on_click=membership.leave)
+        st.button(say("class_end_now"), key="class_leave", on_click=session.leave)
 
 
 def show_entrance() -> None:
@@ -54,7 +54,7 @@ def show_entrance() -> None:
     markup.paragraph(say("class_lead"), "lead")
     if st.button(say("class_open"), key="class_open", type="primary", icon=":material/co_present:"):
         try:
-            membership.open_classroom()
+            session.open_classroom()
         except FullError:
             st.warning(say("class_too_many"))
         else:
@@ -63,7 +63,7 @@ def show_entrance() -> None:
         typed = st.text_input(say("class_code_label"), key="class_code", max_chars=40)
         if st.form_submit_button(say("class_join")):
             if typed.strip():
-                membership.enter(typed)
+                session.enter(typed)
                 st.rerun()
             st.info(say("class_code_missing"))
     markup.paragraph(say("class_alone"), "note")
@@ -72,14 +72,14 @@ def show_entrance() -> None:
 
 def show_invitation(mine: Membership) -> None:
     """The code, the link and its QR code, for the projector."""
-    link = membership.link(mine.code)
+    link = session.link(mine.code)
     with st.container(key="class_invitation", horizontal=True, vertical_alignment="center", gap="medium"):
         markup.qr_code(link, say("class_qr_label"), "class-qr")
         with st.container(key="class_invitation_texts", width="stretch", gap="small"):
             markup.paragraph(in_groups(mine.code), "class-code")
             markup.link(link)
             markup.paragraph(say("class_how_to_join"), "note")
-            if membership.is_only_here(link):
+            if session.is_only_here(link):
                 markup.paragraph(say("class_only_here"), "note")
 
 
@@ -93,7 +93,7 @@ def words_about_the_class(mine: Membership, state: State) -> str:
     return say("class_count_answered" if state.poll is not None else "class_count", **values)
 
 
-@st.fragment(key=pulse.SHOWN)
+@st.fragment(key=session.SHOWN)
 def show_shown(mine: Membership) -> None:
     """What is new in the classroom: a question, a quiz, or what the teacher shows."""
     with runs.part_taken():
@@ -103,7 +103,7 @@ def show_shown(mine: Membership) -> None:
 def show_news(mine: Membership) -> None:
     try:
         state = mine.state()
-        pulse.drawn(mine, state)
+        session.drawn(mine, state)
         if mine.teaches:
             show_desk(mine, state)
         if state.poll is not None:
@@ -117,10 +117,10 @@ def show_news(mine: Membership) -> None:
             if state.quiz is None or not state.quiz.phase:
                 show_invitation(mine)
     except loaders.StillLoading:
-        pulse.draw_again()
+        session.draw_again()
         st.info(say("class_loading"))
     except ClassroomError:
-        membership.forget_seat()
+        session.forget_seat()
         st.rerun()  # the class is over; the whole page says so
     except ModelFolderError:
         st.error(say("model_folder_error"))
@@ -149,7 +149,7 @@ def show_desk(mine: Membership, state: State) -> None:
         else:
             show_questions(mine)
         if st.button(say("class_to_lesson"), key="class_to_lesson", icon=":material/arrow_back:"):
-            header.turn_to(st.session_state.get(bar.LAST, header.PAGES[0]))
+            header.turn_to(st.session_state.get(session.LAST_PAGE, header.PAGES[0]))
             st.rerun()
     if problem := st.session_state.pop(_SAID, None):
         st.info(say(problem))
@@ -158,7 +158,7 @@ def show_desk(mine: Membership, state: State) -> None:
 def show_questions(mine: Membership) -> None:
     """What can be asked about the picture that the teacher showed last."""
     with st.popover(say("class_ask"), key="class_ask", icon=":material/help:"):
-        for kind in truth.KINDS:
+        for kind in polls.KINDS:
             st.button(
                 say(f"class_kind_{kind}"),
                 key=f"class_kind_{kind}",

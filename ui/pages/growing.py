@@ -14,9 +14,9 @@ from model.analysis.roles import OWN, Growth, growth
 from model.trace.trace import Grown, Selection
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.look import stage
-from ui.look.sentence import MAX_CHARACTERS
 from ui.parts import model_card
+from ui.sentence import stage
+from ui.sentence.decisions import MAX_CHARACTERS
 from ui.shell import address, controls, header, markup
 from ui.wording import say
 from viz.browser.texts import map_texts

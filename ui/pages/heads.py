@@ -25,7 +25,6 @@ from ui.asking.files import (
 from ui.components import figures
 from ui.components.component import chosen_row
 from ui.components.live_text import replace
-from ui.look.look import keep_typed
 from ui.parts.head_numbers import (
     INTERVENED,
     LEADING,
@@ -37,6 +36,7 @@ from ui.parts.head_numbers import (
     table,
     told,
 )
+from ui.sentence.page import keep_typed
 from ui.shell import address, controls, header, markup
 from ui.wording import hundredths, say
 

@@ -1,6 +1,6 @@
 """Change something in the network, ask it again, and see whether the attention mattered."""
 
-from ui.look import look
+from ui.sentence import page
 from ui.views import EXPERIMENTS
 
-look.show("laboratory", EXPERIMENTS, "experiment")
+page.show_page("laboratory", EXPERIMENTS, "experiment")

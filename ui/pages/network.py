@@ -9,9 +9,9 @@ from model.analysis.building_blocks import attention_share, by_role, group_param
 from model.stored.config import NetworkConfig
 from ui.asking import models
 from ui.components.diagram import diagram, diagram_data
-from ui.look import sentence
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns
+from ui.sentence import decisions
 from ui.shell import address, controls, header, markup
 from ui.wording import about, language, percent, say
 
@@ -28,7 +28,7 @@ def main() -> None:
         corrector = models.load_inside(entry)
         if corrector is None:
             return
-        found = sentence.show(corrector)
+        found = decisions.show_sentence(corrector)
     if found is None:
         return
     config = corrector.config

@@ -10,7 +10,7 @@ from model.analysis import building_blocks as analysis
 from ui import wording
 from ui.asking import loaders, models, questions
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw
-from ui.look import sentence
+from ui.sentence import decisions
 from ui.shell import controls, header, markup
 from ui.shell.settings import DIMENSIONS, POSITIONS
 from ui.wording import about, language, percent, say
@@ -112,7 +112,7 @@ def show_sentence() -> None:
     if not corrector.config.has_positions:
         st.info(say("positions_recurrent"))
         return
-    found = sentence.show(corrector)
+    found = decisions.show_sentence(corrector)
     if found is None:
         return
     limit = corrector.config.max_length

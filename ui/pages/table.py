@@ -20,9 +20,9 @@ from ui.asking.files import (
 )
 from ui.components.component import chosen_row
 from ui.components.live_text import replace
-from ui.look.look import keep_typed
+from ui.export.take_away import say_in
+from ui.sentence.page import keep_typed
 from ui.shell import header, markup
-from ui.views.take_away import say_in
 from ui.wording import language, say
 from viz.browser.texts import Say
 

@@ -14,10 +14,10 @@ from model.trace.strict_npz import FILE, THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.files import upload
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
-from ui.look import look
-from ui.look.lens import Lens
-from ui.look.proposals import show_correction
-from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more
+from ui.sentence import page
+from ui.sentence.decisions import show_correction
+from ui.sentence.stage import Stage, chosen_view, of_one_head, show_controls, show_more
+from ui.sentence.state import Lens
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import names_of
 from ui.views import VIEWS
@@ -88,7 +88,7 @@ def main() -> None:
         lens = Lens(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
         stage, lens = Stage(), of_one_head(view, lens)
         popovers = show_controls(stage, trace, lens.selection, view, VIEWS, "view")
-        look.show_pictures(heads, stage, view, lens)
+        page.show_pictures(heads, stage, view, lens)
         show_more(stage, view, lens, popovers)
 
 

@@ -12,8 +12,7 @@ import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
 from model.survey.head_survey import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
-from ui.views.heads_off import named
-from ui.wording import percent, say
+from ui.wording import head_name, percent, say
 from viz.browser.texts import Say
 
 LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
@@ -107,7 +106,7 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
     return say(
         f"heads_reading_{'role' if share else name}",
         name=chosen.title,
-        head=named(head),
+        head=head_name(head),
         mean=percent(say, mean) if share else f"{mean:.2f}".replace("-", "−"),
         margin=f"{100 * margin:.1f}" if share else f"{margin:.2f}",
         chance="–"
@@ -131,7 +130,7 @@ def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[He
     columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
     heads = survey.heads if name == LEADING else columns[0].ranked()
     places = [survey.heads.index(head) for head in heads]
-    frame: dict[str, list[str] | np.ndarray] = {say("heads_head"): [named(head) for head in heads]}
+    frame: dict[str, list[str] | np.ndarray] = {say("heads_head"): [head_name(head) for head in heads]}
     frame[say("heads_by_leading")] = [say(f"heads_by_{survey.leading(head, at)}") for head in heads]
     for each in columns:
         frame[each.column] = each.values()[places]

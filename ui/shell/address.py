@@ -44,7 +44,7 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run of a fragment without controls (``ui/asking/loaders.py``, ``ui/components/ahead.py``) nothing changes, because the visitor
+    In a run of a fragment without controls (``ui/asking/loaders.py``, ``ui/sentence/page.py``) nothing changes, because the visitor
     chose nothing. The browser reports the state of its controls with every run. If the session has just moved a control and the
     browser does not know yet, the old state would look like a choice.
     """

@@ -157,7 +157,7 @@ def _since(name: str) -> float:
     return st.session_state.setdefault(name, monotonic())
 
 
-TEXT_FRAGMENT = "text"  # the fragment with the text and its pictures, see ``ui/look/text_part.py``
+TEXT_FRAGMENT = "text"  # the fragment with the text and its pictures, see ``ui/sentence/page.py``
 _TAKEN: ContextVar[bool] = ContextVar("taken_for_whole", default=False)
 
 

@@ -146,7 +146,7 @@ def _import(names: tuple[str, ...]) -> None:
         import_module(name)
 
 
-_FIRST_PAGE = "ui.look.look"  # imports what the first page is made of
+_FIRST_PAGE = "ui.sentence.page"  # imports what the first page is made of
 
 
 @asynccontextmanager

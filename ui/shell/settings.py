@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import assets
 from engine import own_model
-from ui.look import examples
+from ui.sentence import examples
 
 Subject = Literal["", "text", "sentence", "visitor"]
 
@@ -156,7 +156,7 @@ SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
     Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
     Flag("lecture", of="visitor"),  # larger type and fewer controls
-    Text("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
+    Text("sentence", examples.load_examples()[0].text),  # all that is typed, one sentence or several
     Text("model", own_model() or "transformer"),
     Text("confidence"),  # the lowest of the changes that are made; empty: the model's own
     PART,

@@ -12,17 +12,12 @@ from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attr
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import controls, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.views import needs
-from ui.views.edits import in_words
-from ui.views.heads_off import change_of, named
-from ui.views.naming import file_name
-from ui.views.opening import open_head
-from ui.views.view import Values, View, declare, idea
-from ui.wording import say, share_kept
+from ui.views.view import Values, View, declare, file_name, idea, needs_activations, open_head
+from ui.wording import change_in_words, head_name, say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -41,7 +36,7 @@ def found_for(
     lens: Lens, values: Values
 ) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
     """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times None without a change."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return None, None, None
     return questions.circuit(
@@ -136,7 +131,7 @@ def _node(lens: Lens, circuit: Circuit, place: Node | Character | None, layers: 
 def node_name(node: Node) -> str:
     """A head as on the tiles; a feed-forward network by its layer."""
     if node.head is not None:
-        return named(Head(node.kind, node.layer, node.head))
+        return head_name(Head(node.kind, node.layer, node.head))
     return say(f"circuit_feed_{node.side}", layer=node.layer + 1)
 
 
@@ -213,7 +208,7 @@ def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, s
 
 def describe(lens: Lens, values: Values) -> str:
     """How many parts are enough, and how well random ones do."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
@@ -221,10 +216,10 @@ def describe(lens: Lens, values: Values) -> str:
     if circuit is None:
         return say("circuit_same_token")
     if not circuit.is_telling:
-        return say(f"circuit_nothing_{values['circuit_instead']}", change=in_words(change))
+        return say(f"circuit_nothing_{values['circuit_instead']}", change=change_in_words(change))
     return say(
         "circuit_reading",
-        change=in_words(change),
+        change=change_in_words(change),
         count=len(circuit.members),
         parts=len(circuit.nodes),
         share=share_kept(say, circuit.faithfulness),
@@ -267,6 +262,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=SETTINGS,
         intervenes=True,
-        lacks=needs.inside("circuit"),
+        lacks=needs_activations("circuit"),
     )
 )

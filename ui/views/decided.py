@@ -10,13 +10,11 @@ import viz
 from model.analysis.residual_stream import JAMO, LogitLens
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls
 from ui.shell.settings import Choice
-from ui.views import needs
-from ui.views.naming import file_name
 from ui.views.sources import choose_step
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea, needs_answer
 from ui.views.wrote import number_of
 from ui.wording import changed_rows, say
 from viz.figure import Specification
@@ -228,6 +226,6 @@ VIEW = declare(
         has_map=False,
         figures=figures_of,
         drawn=SETTINGS,
-        lacks=needs.answers("logit_lens", "lacks_residual"),
+        lacks=needs_answer("logit_lens", "lacks_residual"),
     )
 )

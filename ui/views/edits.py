@@ -12,17 +12,23 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui.components import figures
-from ui.look.lens import Lens
-from ui.views import needs
-from ui.views.naming import file_name, picture_title
-from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View, declare, idea
-from ui.wording import percent, say, what_happened
+from ui.sentence.state import Lens
+from ui.views.view import (
+    Values,
+    View,
+    ask_without,
+    declare,
+    file_name,
+    idea,
+    needs_changes,
+    open_head,
+    picture_title,
+)
+from ui.wording import LONGEST_SIDE, change_in_words, percent, say
 from viz.labels import visible_token
 
 KIND = "cross_attention"
 AROUND = 8  # tokens that bars show on each side of a change: as many as a phone has room for
-LONGEST_SIDE = 12  # characters of what was wrong, and of what is right, in a chip
 SHARE = r"\mathrm{share}_h = \frac{1}{|R|} \sum_{t \in R} \sum_{s \in C} \alpha^h_{ts}"
 USUAL = (
     r"\mathrm{usual}_h = \frac{1}{|R|\,|U|} \sum_{t \in R} \sum_{u \in U} \sum_{s \in C}"
@@ -66,7 +72,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
     rows = [attention[found.layer, found.head] for found in heads]
     names = [named(lens, found) for found in heads]
-    return {"edits": (bars(lens, change, rows, names, outlined), in_words(change))}
+    return {"edits": (bars(lens, change, rows, names, outlined), change_in_words(change))}
 
 
 def framed(lens: Lens) -> list[tuple[int, int]]:
@@ -96,7 +102,7 @@ def describe(lens: Lens, values: Values) -> str:
     columns = focus(lens.trace, KIND, change).columns
     return say(
         "edits_reading_only" if only else more,
-        change=in_words(change),
+        change=change_in_words(change),
         columns=visible_token("".join(lens.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
         place=place_of(lens, found),
         share=percent(say, float(found.share)),
@@ -110,12 +116,6 @@ def notes(lens: Lens, values: Values) -> list[str]:
     start, end = window(lens, shown_change(lens))
     length = len(lens.trace.source_tokens)
     return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
-
-
-def in_words(change: Change) -> str:
-    """One change as plain text, blanks visible."""
-    wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
-    return say(f"edits_{what_happened(change)}", wrong=wrong, right=right)
 
 
 def named(lens: Lens, found: LeadingHead) -> str:
@@ -178,6 +178,6 @@ VIEW = declare(
         framed=framed,
         has_map=False,
         figures=figures_of,
-        lacks=needs.changes,
+        lacks=needs_changes,
     )
 )

@@ -11,13 +11,11 @@ from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal, Text
-from ui.views import needs
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea, needs_answer
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
@@ -184,6 +182,6 @@ VIEW = declare(
         idea("fork"),
         figures=figures_of,
         intervenes=True,
-        lacks=needs.answers("alternative_continuation", "lacks_interventions"),
+        lacks=needs_answer("alternative_continuation", "lacks_interventions"),
     )
 )

@@ -10,12 +10,11 @@ from model.text.changes import Change
 from model.trace.trace import LayerHead, LayerHeads, Selection
 from ui import wording
 from ui.components.figures import draw_lines
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
-from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea
 from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 

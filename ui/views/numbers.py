@@ -13,12 +13,10 @@ from model.trace.trace import Selection
 from ui import wording
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.settings import is_number
-from ui.views import needs
-from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea, needs_answer, picture_title
 from ui.wording import say
 from viz.labels import visible_token
 
@@ -237,6 +235,6 @@ VIEW = declare(
         one_head=one_head,
         figures=figures_of,
         paragraphs=paragraphs_of,
-        lacks=needs.answers("projections", "lacks_projections"),
+        lacks=needs_answer("projections", "lacks_projections"),
     )
 )

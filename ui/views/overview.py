@@ -12,13 +12,11 @@ from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
 from model.trace.trace import LayerHead, Selection
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, register
-from ui.views.edits import in_words
-from ui.views.naming import file_name, picture_title
-from ui.views.opening import open_head
-from ui.wording import capital, percent, say
+from ui.views.view import file_name, open_head, picture_title
+from ui.wording import capital, change_in_words, percent, say
 from viz.figure import Specification
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
@@ -151,7 +149,7 @@ def describe(lens: Lens, ranking: Ranking) -> str:
         attention = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes)
         return say(
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
-            change=in_words(change),
+            change=change_in_words(change),
             best=places["best"],
             share=percent(say, float(attention.share[best])),
             usual=percent(say, float(attention.usual[best])),

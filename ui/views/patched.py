@@ -10,18 +10,14 @@ from model.analysis.patching import ActivationPatching
 from model.trace.interventions import ATTENTIONS, Head
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.views import needs, side_by_side
+from ui.views import side_by_side
 from ui.views.decided import places
-from ui.views.edits import in_words
-from ui.views.heads_off import change_of, named
-from ui.views.naming import file_name
-from ui.views.opening import open_head
-from ui.views.view import Values, View, declare, idea
-from ui.wording import changed_rows, nats, percent, say
+from ui.views.view import Values, View, declare, file_name, idea, needs_activations, open_head
+from ui.wording import change_in_words, changed_rows, head_name, nats, percent, say
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -35,7 +31,7 @@ SETTINGS = (
 
 def found_for(lens: Lens, values: Values) -> list[ActivationPatching]:
     """The maps that stand one below the other: one, or for the decoder's heads one for each kind. None where there is no twin."""
-    change, side, part = change_of(lens), values["patch_side"], values["patch_part"]
+    change, side, part = lens.asked_change, values["patch_side"], values["patch_part"]
     if change is None:
         return []
     other = (
@@ -58,7 +54,7 @@ def _of(side: str, part: str) -> tuple[str, ...]:
 
 def draw(lens: Lens, values: Values) -> None:
     """What is put into which twin, and the map of what returns."""
-    if change_of(lens) is None:
+    if lens.asked_change is None:
         return
     with st.container(key="patch_choices", horizontal=True, vertical_alignment="center", gap="small"):
         for setting in SETTINGS:
@@ -102,7 +98,7 @@ def rows_of(lens: Lens, values: Values, count: int) -> list[str]:
     """The names of the rows."""
     side, part = values["patch_side"], values["patch_part"]
     if part == HEADS:
-        return [named(head) for head in _heads(lens, side)]
+        return [head_name(head) for head in _heads(lens, side)]
     return places(side, count) if part == RESIDUAL else places(side, count + 1)[1:]
 
 
@@ -120,7 +116,7 @@ def open_row(lens: Lens, values: Values, point: dict) -> None:
 
 def describe(lens: Lens, values: Values) -> str:
     """Where most returns."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
@@ -135,7 +131,7 @@ def describe(lens: Lens, values: Values) -> str:
     tokens = lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.target_tokens
     return say(
         "patch_reading",
-        change=in_words(change),
+        change=change_in_words(change),
         twin=twin,
         place=rows_of(lens, values, len(returned))[int(place)],
         token=visible_token(tokens[int(position)]),
@@ -174,6 +170,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=SETTINGS,
         intervenes=True,
-        lacks=needs.inside("activation_patching"),
+        lacks=needs_activations("activation_patching"),
     )
 )

@@ -15,15 +15,22 @@ from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.settings import Flag, Text, is_number
-from ui.views import needs
-from ui.views.edits import KIND, bars, in_words
-from ui.views.naming import file_name, picture_title
-from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View, declare, idea
-from ui.wording import percent, say
+from ui.views.edits import KIND, bars
+from ui.views.view import (
+    Values,
+    View,
+    ask_without,
+    declare,
+    file_name,
+    idea,
+    needs_changes,
+    open_head,
+    picture_title,
+)
+from ui.wording import change_in_words, percent, say
 from viz.labels import visible_token
 
 if TYPE_CHECKING:
@@ -43,16 +50,12 @@ def draw(lens: Lens, values: Values) -> None:
     """Nothing that is shown before the reveal depends on what the network looked at."""
     if not lens.all_changes:
         return
-    change = change_of(lens)
+    change = lens.changes[0]
     _forget_another_question(lens, change)
     if is_revealed(lens):
         _compare(lens, change)
     else:
         _ask(lens, change)
-
-
-def change_of(lens: Lens) -> Change:
-    return lens.focus or lens.all_changes[0]
 
 
 def is_revealed(lens: Lens) -> bool:
@@ -63,10 +66,10 @@ def describe(lens: Lens, values: Values) -> str:
     """The question; once it is answered, how the marks compare with the attention."""
     if not lens.all_changes:
         return say("predict_nothing")
-    change = change_of(lens)
+    change = lens.changes[0]
     if is_revealed(lens):
         return _describe(lens, *_agreements(lens, change)[:3])
-    return say("predict_question" if lens.focus else "predict_question_first", change=in_words(change))
+    return say("predict_question" if lens.focus else "predict_question_first", change=change_in_words(change))
 
 
 def marks(lens: Lens) -> list[int]:
@@ -207,12 +210,12 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The bars with the marks; none before the reveal, since they would give the answer away."""
     if not lens.all_changes or not is_revealed(lens):
         return {}
-    change = change_of(lens)
+    change = lens.changes[0]
     _, heads, head, attention = _agreements(lens, change)
     rows = [attention.mean(axis=(0, 1))] if heads.share.size > 1 else []
     outlined = (marks(lens), say("predict_outlined"))
     figure = bars(lens, change, [*rows, attention[head]], _names(lens, heads, head), outlined)
-    return {"predict": (figure, in_words(change))}
+    return {"predict": (figure, change_in_words(change))}
 
 
 def _names(lens: Lens, heads: Agreement, head: tuple[int, int]) -> list[str]:
@@ -272,6 +275,6 @@ VIEW = declare(
         drawn=(REVEALED,),
         has_map=False,
         figures=figures_of,
-        lacks=needs.changes,
+        lacks=needs_changes,
     )
 )

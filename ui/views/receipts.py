@@ -6,19 +6,15 @@ from model.norm import article_of
 from model.trace.interventions import Contrast, Node
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
-from ui.views import needs
 from ui.views.circuit import node_name
 from ui.views.decided import places
-from ui.views.edits import in_words
-from ui.views.heads_off import change_of
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea, needs_activations
 from ui.views.why import part_name
-from ui.wording import nats, say, share_kept
+from ui.wording import change_in_words, nats, say, share_kept
 from viz.figure import Specification
 from viz.labels import probability, visible_token
 
@@ -27,7 +23,7 @@ AS = Choice("receipts_as", (TOLD, PICTURE))
 
 
 def found_for(lens: Lens) -> Explanation | None:
-    change = change_of(lens)
+    change = lens.asked_change
     return None if change is None else questions.verified_explanation(lens.sentence, change, lens.corrector)
 
 
@@ -136,7 +132,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
 
 def describe(lens: Lens, values: Values) -> str:
     """How many claims there are, and how many hold."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
@@ -146,7 +142,7 @@ def describe(lens: Lens, values: Values) -> str:
     held = sum(receipt.holds for receipt in found.claims)
     return say(
         "receipt_reading",
-        change=in_words(change),
+        change=change_in_words(change),
         held=held,
         count=len(found.claims),
         score=nats(found.score),
@@ -181,6 +177,6 @@ VIEW = declare(
         paragraphs=paragraphs,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs.inside("verified_explanation"),
+        lacks=needs_activations("verified_explanation"),
     )
 )

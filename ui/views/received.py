@@ -6,9 +6,8 @@ import plotly.graph_objects as go
 import viz
 from ui import wording
 from ui.components import figures
-from ui.look.lens import Lens
-from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View, declare
+from ui.sentence.state import Lens
+from ui.views.view import Values, View, declare, file_name, picture_title
 from ui.wording import say
 from viz.labels import visible_token
 

@@ -15,16 +15,12 @@ from model.text.changes import Change
 from model.trace.interventions import Contrast, Head
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text, is_number
-from ui.views import needs
-from ui.views.edits import in_words
-from ui.views.heads_off import change_of, named
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
-from ui.wording import say
+from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.wording import change_in_words, head_name, say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 
@@ -49,7 +45,7 @@ def head_of(lens: Lens, change: Change) -> Head:
 
 def one_head(lens: Lens) -> Head:
     """``head_of`` for the controls, which are there without a change, too."""
-    change = change_of(lens)
+    change = lens.asked_change
     return head_of(lens, change) if change else Head(lens.kind, lens.layer or 0, lens.head or 0)
 
 
@@ -76,7 +72,7 @@ def _chosen(versions: tuple[ReplacedAttention, ...], values: Values) -> Replaced
 
 def draw(lens: Lens, values: Values) -> None:
     """The head's map as it was and as it would be, side by side, and what becomes of the change in each version."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return
     controls.show(INSTEAD)
@@ -103,7 +99,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The head's map as it was and as it would be; nothing where nothing was changed."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return {}
     contrast, versions = _asked(lens, change)
@@ -151,7 +147,7 @@ def _name(version: ReplacedAttention) -> str:
 
 def describe(lens: Lens, values: Values) -> str:
     """What the exchange does to the probability of the fix, and to the text."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return say("without_none")
     _, versions = _asked(lens, change)
@@ -160,8 +156,8 @@ def describe(lens: Lens, values: Values) -> str:
         return say("replace_paint")
     return say(
         "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
-        change=in_words(change),
-        head=named(head_of(lens, change)),
+        change=change_in_words(change),
+        head=head_name(head_of(lens, change)),
         how=say(f"instead_{chosen.how}"),
         before=probability(observed.written_probability, digits=3),
         after=probability(chosen.written_probability, digits=3),
@@ -186,6 +182,6 @@ VIEW = declare(
         figures=figures_of,
         one_head=one_head,
         intervenes=True,
-        lacks=needs.experiment("replaced"),
+        lacks=needs_experiment("replaced"),
     )
 )

@@ -12,11 +12,10 @@ from model.analysis.attention_maps import aligned_difference
 from model.trace.trace import AttentionTrace, Selection
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Flag, Text
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
+from ui.views.view import Values, View, declare, file_name, idea
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token

@@ -11,17 +11,13 @@ from model.analysis.contributions import REFERENCE, Contribution, MethodAgreemen
 from model.text.changes import Change
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import controls, markup, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal
-from ui.views import needs
-from ui.views.edits import in_words
 from ui.views.fork import step_name
-from ui.views.heads_off import change_of
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
-from ui.wording import correlation, say
+from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.wording import change_in_words, correlation, say
 from viz.labels import visible_token
 
 STEP = Ordinal("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
@@ -32,7 +28,7 @@ def asked_about(lens: Lens) -> Change | int | None:
     """The step that is asked about, from 0, if another one was chosen than where the change in focus begins; else that change. Without a
     change it is the first step. None if the network answers for changes only and there is none.
     """
-    change = change_of(lens)
+    change = lens.asked_change
     if not lens.can("step_contributions"):
         return change
     row = controls.place(STEP, len(lens.trace.target_tokens))
@@ -144,7 +140,7 @@ def describe(lens: Lens, values: Values) -> str:
         other = next(each for each in lens.trace.alternatives[row] if each != token)
         asked = {"step": row + 1, "other": visible_token(other)}
     else:
-        asked = {"change": in_words(about)}
+        asked = {"change": change_in_words(about)}
     return say(
         "sources_reading" if "change" in asked else "sources_reading_step",
         **asked,
@@ -195,6 +191,6 @@ VIEW = declare(
         has_map=False,
         figures=figures_of,
         intervenes=True,
-        lacks=needs.experiment("contributions"),
+        lacks=needs_experiment("contributions"),
     )
 )

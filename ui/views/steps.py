@@ -9,12 +9,11 @@ from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.components.figures import draw_steps
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
-from ui.views import fork, needs
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare
+from ui.views import fork
+from ui.views.view import Values, View, declare, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.browser.texts import Say, change_label
@@ -161,5 +160,5 @@ def _name(say: Say, token: str) -> str:
 
 
 VIEW = declare(
-    View("steps", "attention", 30, describe, draw, (STEP,), notes, explain, lacks=needs.probabilities)
+    View("steps", "attention", 30, describe, draw, (STEP,), notes, explain, lacks=needs_probabilities)
 )

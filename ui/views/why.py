@@ -10,15 +10,13 @@ from model.analysis.attention_scores import KEY, QUERY, ScoreDecomposition
 from model.trace.interventions import Head, Node
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Ordinal
-from ui.views import needs
 from ui.views.circuit import node_name
-from ui.views.naming import file_name
 from ui.views.sources import WIDTH
-from ui.views.view import Values, View, declare
+from ui.views.view import Values, View, declare, file_name, needs_answer
 from ui.wording import say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
@@ -195,6 +193,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs.answers("decompose_attention_score", "lacks_residual"),
+        lacks=needs_answer("decompose_attention_score", "lacks_residual"),
     )
 )

@@ -1,47 +1,113 @@
-"""The experiment *switch heads off*: what each head does for a change, found by asking the network again without it."""
+"""The heads that are off in the experiment *switch heads off*: which they are, what stands in for them, and how they are called.
 
-from collections.abc import Collection
+The experiment *switch heads off*: what each head does for a change, found by asking the network again without it.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model import ModelFolderError
+from model.survey.head_survey import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
-from ui.asking import questions
+from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
-from ui.views import needs
-from ui.views.edits import in_words
-from ui.views.heads_off import (
-    HEADS,
-    MEAN,
-    NONE,
-    OFF,
-    STRONGEST,
-    ZERO,
-    change_of,
-    heads_off,
-    means_of,
-    named,
-    names_of,
-    survey_of,
-    switch,
-)
-from ui.views.naming import file_name
-from ui.views.view import Values, View, declare, idea
-from ui.wording import correlation, say
+from ui.shell.settings import Choice, Text
+from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.wording import change_in_words, correlation, head_name, say
 from viz.labels import probability
+
+STRONGEST = 5  # heads that are off until the visitor chooses others
+MOST_NAMED = STRONGEST - 1  # heads that a sentence calls by their names
+ZERO, MEAN = "zero", "mean"
+NONE = "none"  # in the address: the visitor switched every head on
+OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
+# The heads that are off, such as cross_attention.2.3, counted from 1. NONE: no head. Empty: the strongest ones.
+HEADS = Text("switched_off")
+
+
+def survey_of(lens: Lens) -> HeadSurvey | None:
+    """The survey with the means of this model's heads; None if there is none."""
+    entry = models.chosen()
+    try:
+        return entry and loaders.head_survey(entry.path, lens.corrector)
+    except ModelFolderError:  # the page of the heads says what is wrong with it
+        return None
+
+
+def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
+    """What heads that are off put out: their means over the sentences of a survey; None for zero."""
+    survey = survey_of(lens) if values["off"] == MEAN else None
+    return survey.means if survey is not None else None
+
+
+def heads_off(lens: Lens, values: Values) -> tuple[Head, ...]:
+    """The heads that are off: those that the visitor chose, at first the strongest ones."""
+    if address.get(HEADS.name) == NONE:
+        return ()
+    change = lens.asked_change
+    return () if change is None else framed_heads(lens, change, means_of(lens, values))
+
+
+def switched_off(lens: Lens) -> tuple[Head, ...]:
+    """The heads that the visitor switched off, of those that the network has."""
+    found = [
+        Head(kind, int(layer) - 1, int(head) - 1)
+        for kind, layer, head in re.findall(
+            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
+        )
+    ]
+    return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
+
+
+def _has(lens: Lens, head: Head) -> bool:
+    if head.kind not in lens.trace.kinds:
+        return False
+    layers, heads = lens.trace.shape(head.kind)
+    return 0 <= head.layer < layers and 0 <= head.head < heads
+
+
+def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | None) -> tuple[Head, ...]:
+    """The heads that the visitor switched off; before that the strongest ones."""
+    found = questions.head_effects(lens.sentence, change, lens.corrector, means)
+    return switched_off(lens) or found.strongest(STRONGEST)
+
+
+def names_of(heads: Collection[Head]) -> str:
+    """What is off: each head by its name where they are few."""
+    if not heads:
+        return say("without_all_heads")
+    if len(heads) > MOST_NAMED:
+        return say("without_all", count=len(heads))
+    return say("without_heads", heads=", ".join(map(head_name, sorted(heads))))
+
+
+def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
+    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point changes nothing."""
+    match point.get("custom"):
+        case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
+            _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])
+
+
+def _put(heads: Iterable[Head]) -> None:
+    told = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads)
+    address.put(HEADS.name, told or NONE)
 
 
 def draw(lens: Lens, values: Values) -> None:
     """What became of the correction, then a square for each head, and a point for each."""
-    if change_of(lens) is None:
+    if lens.asked_change is None:
         return
     off = heads_off(lens, values)
     show_verdict(lens, values, off)
@@ -98,7 +164,7 @@ class Verdict:
 
 def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
     """With all heads, and without those that are ``off``."""
-    change, means = change_of(lens), means_of(lens, values)
+    change, means = lens.asked_change, means_of(lens, values)
     assert change is not None, "without a change this is not called"
     sets = ((), tuple(off))
     texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, means)
@@ -133,7 +199,7 @@ def outcome(source: str, text: str | None, change: Change) -> str:
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The squares and the points of all heads; nothing where nothing was changed."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return {}
     found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
@@ -162,7 +228,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 
 def describe(lens: Lens, values: Values) -> str:
     """What became of the change without the heads that are off."""
-    change = change_of(lens)
+    change = lens.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
@@ -170,10 +236,10 @@ def describe(lens: Lens, values: Values) -> str:
         before, after = verdict(lens, values, off)
     shares = [probability(each.probability, digits=3) for each in (before, after)]
     if not off:
-        return say("without_reading_on", change=in_words(change), before=shares[0])
+        return say("without_reading_on", change=change_in_words(change), before=shares[0])
     return say(
         f"without_reading_{after.outcome}",
-        change=in_words(change),
+        change=change_in_words(change),
         heads=names_of(off),
         before=shares[0],
         after=shares[1],
@@ -182,17 +248,17 @@ def describe(lens: Lens, values: Values) -> str:
 
 def observed(lens: Lens, values: Values) -> str:
     """Whether the head that looked most is the one that mattered most."""
-    change = change_of(lens)
+    change = lens.asked_change
     assert change is not None, "without a change this is not called"
     found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",
-        change=in_words(change),
-        looker=named(looker),
+        change=change_in_words(change),
+        looker=head_name(looker),
         rank=rank,
         count=len(found.heads),
-        strongest=named(found.strongest(1)[0]),
+        strongest=head_name(found.strongest(1)[0]),
         correlation=correlation(found.correlation()),
     )
 
@@ -220,6 +286,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=(OFF,),
         intervenes=True,
-        lacks=needs.experiment("head_effects"),
+        lacks=needs_experiment("head_effects"),
     )
 )

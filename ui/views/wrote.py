@@ -11,16 +11,12 @@ from model.analysis.residual_stream import KINDS, LogitAttribution, LogitLens, R
 from model.trace.interventions import Head
 from ui.asking import questions
 from ui.components import figures
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address, controls
 from ui.shell.settings import Choice
-from ui.views import needs
-from ui.views.edits import in_words
-from ui.views.heads_off import change_of, named
-from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View, declare, idea
-from ui.wording import nats, say
+from ui.views.view import Values, View, declare, file_name, idea, needs_answer, picture_title
+from ui.wording import change_in_words, head_name, nats, say
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -150,7 +146,7 @@ def place(lens: Lens) -> str:
 def name_of(part: ResidualComponent) -> str:
     """A head by its kind and numbers, as on the tiles; another part by its name."""
     if part.layer is not None and part.head is not None:
-        return named(Head(part.name, part.layer, part.head))
+        return head_name(Head(part.name, part.layer, part.head))
     return say(f"wrote_{part.name}", layer=(part.layer or 0) + 1)
 
 
@@ -174,7 +170,7 @@ def _describe_parts(lens: Lens, found: LogitAttribution) -> str:
     number = number_of(lens, found)
     question = found.questions[number]
     most = max(found.parts(number), key=lambda part: part.nats)
-    of_change = number >= len(lens.trace.target_tokens) and change_of(lens)
+    of_change = number >= len(lens.trace.target_tokens) and lens.asked_change
     asked = {
         "token": visible_token(question.written_token),
         "other": visible_token(question.instead_token),
@@ -183,7 +179,7 @@ def _describe_parts(lens: Lens, found: LogitAttribution) -> str:
         "score": nats(found.score[number]),
     }
     if of_change:
-        return say("wrote_reading", change=in_words(of_change), **asked)
+        return say("wrote_reading", change=change_in_words(of_change), **asked)
     return say("wrote_reading_step", step=question.row + 1, **asked)
 
 
@@ -241,6 +237,6 @@ VIEW = declare(
         figures=figures_of,
         tiles=tiles,
         drawn=SETTINGS[:1],
-        lacks=needs.answers("direct_logit_attribution", "lacks_residual"),
+        lacks=needs_answer("direct_logit_attribution", "lacks_residual"),
     )
 )

@@ -4,7 +4,7 @@ import pytest
 
 from classroom import Classrooms
 from ui.asking import loaders
-from ui.classroom import membership
+from ui.classroom import session
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def rooms(monkeypatch) -> Classrooms:
 def cookies(monkeypatch) -> dict[str, str]:
     """What the browser of the next session brings along."""
     brought: dict[str, str] = {}
-    monkeypatch.setattr(membership, "cookie", brought.get)
+    monkeypatch.setattr(session, "cookie", brought.get)
     return brought
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from classroom import UnknownCodeError
-from ui.classroom.watch import Waiting, Watch
+from ui.classroom.session import Waiting, Watch
 
 
 @pytest.fixture

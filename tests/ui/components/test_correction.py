@@ -6,7 +6,7 @@ from dataclasses import replace
 from model import Correction, SentenceCorrection
 from model.text.changes import find_changes
 from ui.components.correction import LEAST_OFFERED, Proposal, correction_data
-from ui.look.proposals import _proposals
+from ui.sentence.decisions import _proposals
 
 WORDS = {"label": "고친 글"}
 
@@ -118,7 +118,7 @@ def test_an_offer_beside_a_made_change_is_offered_with_that_change():
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
-    monkeypatch.setattr("ui.look.proposals._about", lambda change, sentence: "")
+    monkeypatch.setattr("ui.sentence.decisions._about", lambda change, sentence: "")
     sure, unsure = LEAST_OFFERED, LEAST_OFFERED - 0.001
     correction = corrected(("고갱 왓다 갓다", "고객 왔다 갔다", (unsure, sure, 0.9)))
     assert [(each.number, each.made) for each in _proposals(correction)] == [(1, False), (2, True)]

@@ -7,7 +7,7 @@ import pytest
 
 from deploy.site.page import PackedPart, page
 from tests.ui.screen import open_popover
-from ui.export import alive
+from ui.export import take_away
 from viz.browser.texts import table
 
 LIBRARY = {"library": PackedPart("library", zlib.compress(b""))}
@@ -23,14 +23,14 @@ def file(tmp_path):
 
 
 def test_it_is_that_of_one_network(file):
-    assert alive.holds("abc.def", file)
-    assert not alive.holds("abc.de", file)
-    assert not alive.holds("abc.def", file.with_name("nowhere.html"))
+    assert take_away.holds("abc.def", file)
+    assert not take_away.holds("abc.de", file)
+    assert not take_away.holds("abc.def", file.with_name("nowhere.html"))
 
 
 @pytest.mark.parametrize("text", ["밥을 머거요.", "</script><b>&\"'+%\n", "반쪽 \ud800"])
 def test_it_begins_with_the_sentence_and_is_otherwise_the_same(file, text):
-    made = alive.to_alive({"text": text, "lang": "en"}, file)
+    made = take_away.to_alive({"text": text, "lang": "en"}, file)
     opening = b'<script type="text/plain" id="beginning">'
     told = made.partition(opening)[2].partition(b"</script>")[0]
     expected = text.encode("utf-8", "replace").decode()
@@ -40,7 +40,7 @@ def test_it_begins_with_the_sentence_and_is_otherwise_the_same(file, text):
 
 @pytest.mark.parametrize("is_there", [False, True])
 def test_the_app_offers_it_where_the_file_lies(open_app, monkeypatch, is_there):
-    monkeypatch.setattr(alive, "holds", lambda fingerprint: is_there)
+    monkeypatch.setattr(take_away, "holds", lambda fingerprint: is_there)
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [each.proto.label for each in app.get("download_button")]
     assert (table("ko")["take_away_alive"] in labels) == is_there

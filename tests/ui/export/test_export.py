@@ -24,11 +24,11 @@ from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
 from ui import wording
-from ui.export import alive, data, page, parts
-from ui.export.parts import Choices, Experiment
-from ui.look.lens import Lens
-from ui.views import VIEWS, take_away
-from ui.views.map_cells import cells_of
+from ui.export import data, page, take_away
+from ui.export.page import Choices, Experiment
+from ui.sentence.state import Lens
+from ui.views import VIEWS
+from ui.views.heatmap import cells_of
 from viz.browser import document
 from viz.browser.document import Script
 
@@ -190,7 +190,7 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     cells = cells_of(lens, by_words=False, without_marks=True, minus_copy=True)
     shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
     choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
-    figure = parts.heatmap(lens, say_in("ko"), choices)
+    figure = page.heatmap_figure(lens, say_in("ko"), choices)
     np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
     assert len(figure["layout"]["shapes"]) == 2
     assert (
@@ -254,7 +254,7 @@ def test_the_link_of_a_view_opens_the_same_view(open_app):
 
 def test_the_app_offers_five_files(open_app, monkeypatch):
     monkeypatch.setattr(
-        alive, "holds", lambda fingerprint: False
+        take_away, "holds", lambda fingerprint: False
     )  # a sixth needs a file that is made by hand
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
@@ -298,7 +298,7 @@ def test_what_a_model_of_ones_own_lacks_is_left_out(model):
 
 def test_every_head_can_be_opened_in_the_file():
     lens = make_lens()
-    explorer = parts.explorer(lens, say_in("ko"))
+    explorer = page.explorer(lens, say_in("ko"))
     assert explorer is not None and len(explorer.data["kinds"]) == len(lens.trace.kinds)
     assert 'id="explorer"' in make_html(lens) and wording.table("ko")[
         "take_away_heading_explorer"

@@ -8,11 +8,11 @@ import streamlit as st
 
 from model.trace.trace import Selection
 from tests.planted import CODA, WRONG
-from ui.export import page
-from ui.export.parts import Choices
-from ui.look.lens import Lens
+from ui.export import page, take_away
+from ui.export.page import Choices
+from ui.sentence.state import Lens
 from ui.shell.settings import defaults
-from ui.views import VIEWS, circuit, decided, patched, receipts, take_away, why, wrote
+from ui.views import VIEWS, circuit, decided, patched, receipts, why, wrote
 from ui.wording import table
 
 OBSERVED = (wrote.VIEW, decided.VIEW)

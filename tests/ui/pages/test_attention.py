@@ -22,7 +22,7 @@ from tests.ui.screen import (
     setting,
 )
 from ui.asking import loaders
-from ui.look import examples, look
+from ui.sentence import examples, page
 from ui.shell.settings import defaults
 from ui.views import VIEWS
 from ui.wording import table
@@ -70,7 +70,7 @@ def test_pictures_are_sent_before_the_controls_and_everything_stays_where_it_sto
 
         return noted
 
-    for module, name in ((look, "tools"), (look, "show_controls"), (look, "show_view")):
+    for module, name in ((page, "tools"), (page, "show_controls"), (page, "show_view")):
         monkeypatch.setattr(module, name, noting(name, getattr(module, name)))
     app = open_app()
     first, before = places(app), order[:]
@@ -86,7 +86,7 @@ def test_who_gets_no_picture_can_still_open_another_view(open_app, monkeypatch):
         raise loaders.EngineError("no answer")
 
     app = open_app()
-    monkeypatch.setattr(look, "show_view", fails)
+    monkeypatch.setattr(page, "show_view", fails)
     app.run()
     assert not app.exception
     assert {"control_view", "control_kind"} <= {key for _, key in places(app)}
@@ -108,7 +108,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
         "ahead",
         "welcome",
     ]
-    assert component(app, "live_text")["text"] == examples.load()[0].text
+    assert component(app, "live_text")["text"] == examples.load_examples()[0].text
 
 
 def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
@@ -187,7 +187,9 @@ def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
 
 def test_all_examples_are_offered(open_app):
     app = open_app(lang="en")
-    assert menu(app, "examples").options == [EN[f"example_{example.id}"] for example in examples.load()]
+    assert menu(app, "examples").options == [
+        EN[f"example_{example.id}"] for example in examples.load_examples()
+    ]
 
 
 def test_several_sentences_open_on_the_first_that_changed(open_app):

@@ -17,8 +17,7 @@ from tests.ui.screen import decode, figure, figures, html, messages, send, setti
 from ui.asking import files, loaders
 from ui.asking.files import MOST_CHARACTERS, MOST_SENTENCES, TooManyRowsError
 from ui.parts.head_numbers import QUANTITIES, SIGNS
-from ui.views.heads_off import named
-from ui.wording import table
+from ui.wording import head_name, table
 
 KO = table("ko")
 CSV = "src,tgt\n" + "".join(f"{source},{target}\n" for source, target in PAIRS)
@@ -64,11 +63,11 @@ def test_roles_stand_as_signs_in_their_squares(open_heads):
 
 def test_the_head_that_matters_is_told_and_stands_first_in_the_table(open_heads):
     app = open_heads(heads_by="effect", heads_at="edited")
-    assert named(COPY) in told(app) or named(CODA) in told(app)
+    assert head_name(COPY) in told(app) or head_name(CODA) in told(app)
     rows = app.dataframe[0].value
     sizes = np.abs(rows[f"{KO['heads_by_effect']} ({KO['heads_unit_nats']})"].to_numpy())
     assert (np.diff(sizes) <= 1e-9).all()
-    assert {named(COPY), named(CODA)} == set(rows[KO["heads_head"]][:2])
+    assert {head_name(COPY), head_name(CODA)} == set(rows[KO["heads_head"]][:2])
 
 
 def test_a_margin_is_explained_where_there_is_one(open_heads):

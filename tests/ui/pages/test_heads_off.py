@@ -14,9 +14,8 @@ from model.text.changes import find_changes
 from tests.planted import CODA, DECOY, RIGHT, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.views.heads_off import named
 from ui.views.without import outcome
-from ui.wording import table
+from ui.wording import head_name, table
 
 KO = table("ko")
 
@@ -61,13 +60,13 @@ def test_squares_switch_heads_off_together_and_the_verdict_follows(open_laborato
     assert verdict(app) == [ON, ON, RIGHT, RIGHT, KO["without_made"], KO["without_made"]]
     app = send(app, "without_mosaic", "click", {"custom": list(CODA)})
     assert setting(app, "switched_off") == "cross_attention.2.2"
-    coda = KO["without_heads"].format(heads=named(CODA))
+    coda = KO["without_heads"].format(heads=head_name(CODA))
     assert verdict(app) == [ON, coda, RIGHT, WRONG, KO["without_made"], KO["without_undone"]]
     app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
-    both = KO["without_heads"].format(heads=", ".join(map(named, sorted((CODA, DECOY)))))
+    both = KO["without_heads"].format(heads=", ".join(map(head_name, sorted((CODA, DECOY)))))
     assert verdict(app)[1:4:2] == [both, WRONG]
     app = send(app, "without_mosaic", "click", {"custom": list(CODA)})  # on again
-    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=named(DECOY)), RIGHT]
+    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=head_name(DECOY)), RIGHT]
     app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
     assert setting(app, "switched_off") == "none"
 
@@ -113,7 +112,7 @@ def test_what_became_of_the_change(text, expected):
 def test_a_link_may_name_any_heads(open_laboratory):
     some = "cross_attention.2.2,cross_attention.9.9,none.1.1,cross_attention.0.1,<b>"
     app = open_laboratory("without", switched_off=some)
-    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=named(CODA)), WRONG]
+    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=head_name(CODA)), WRONG]
     every = ",".join(
         f"{kind}.{layer}.{head}"
         for kind in ("encoder_attention", "decoder_attention", "cross_attention")

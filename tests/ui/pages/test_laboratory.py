@@ -20,8 +20,9 @@ from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
+from ui.export import take_away
 from ui.shell import runs
-from ui.views import EXPERIMENTS, take_away
+from ui.views import EXPERIMENTS
 from ui.wording import table
 
 KO = table("ko")

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from tests.ui.hostile import TEXTS
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, send, setting
-from ui.look import examples
+from ui.sentence import examples
 from ui.shell import address
 from ui.shell.settings import defaults, steps
 
@@ -177,7 +177,7 @@ EMPTY = (
 
 
 def test_links_that_leave_settings_out_mean_what_they_meant():
-    given = {"sentence": examples.load()[0].text, **WITHOUT, **dict.fromkeys(EMPTY, "")}
+    given = {"sentence": examples.load_examples()[0].text, **WITHOUT, **dict.fromkeys(EMPTY, "")}
     assert defaults().items() >= given.items()
 
 

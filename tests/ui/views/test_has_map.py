@@ -5,7 +5,7 @@ import streamlit as st
 
 from model.trace.trace import Selection
 from tests.planted import WRONG
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import controls
 from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS

@@ -13,11 +13,10 @@ from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told
 from tests.ui.view_script import SENTENCE, lens, run_at
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address
 from ui.shell.settings import defaults
-from ui.views.heatmap import cells_for, choose_cell
-from ui.views.map_cells import cells_of
+from ui.views.heatmap import cells_for, cells_of, choose_cell
 from ui.wording import table
 
 PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}

@@ -13,7 +13,7 @@ from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
 from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import run_at
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
 from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data

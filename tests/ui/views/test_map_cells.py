@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.trace.trace import AttentionTrace
-from ui.views.map_cells import cells_of
+from ui.views.heatmap import cells_of
 from viz import attention_heatmap
 
 

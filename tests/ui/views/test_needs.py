@@ -6,7 +6,8 @@ import pytest
 
 from engine.traced import TracedConfig
 from model.adapters.own_stream import NO_STREAM
-from ui.views import needs
+from ui.views import view
+from ui.views.view import missing_text, needs_activations
 from ui.wording import table
 
 
@@ -18,18 +19,18 @@ def lens_that_can(*questions: str) -> SimpleNamespace:
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("kind", NO_STREAM)
 def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(kind, language, monkeypatch):
-    monkeypatch.setattr(needs, "say", table(language).__getitem__)
+    monkeypatch.setattr(view, "say", table(language).__getitem__)
     lens = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
-    said = needs.told(lens, "lacks_residual")
+    said = missing_text(lens, "lacks_residual")
     assert said.startswith(table(language)["lacks_residual"]) and said.endswith(
         table(language)[f"no_stream_{kind}"]
     )
-    assert needs.told(lens, "lacks_places") == table(language)["lacks_places"]
+    assert missing_text(lens, "lacks_places") == table(language)["lacks_places"]
 
 
 @pytest.mark.parametrize("question", ["activation_patching", "verified_explanation"])
 def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
-    lacks = needs.inside(question)
+    lacks = needs_activations(question)
     assert lacks(lens_that_can("direct_logit_attribution", question)) is None
     assert lacks(lens_that_can("direct_logit_attribution")) == "lacks_characters"
     assert lacks(lens_that_can()) == "lacks_residual"

@@ -12,7 +12,7 @@ from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import html, send, setting
 from tests.ui.view_script import SENTENCE, lens, run_at
-from ui.look.lens import Lens
+from ui.sentence.state import Lens
 from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views import overview

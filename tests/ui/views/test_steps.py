@@ -189,7 +189,7 @@ def view(source) -> None:
     """The view as a page of its own."""
     from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector
-    from ui.look.lens import Lens
+    from ui.sentence.state import Lens
     from ui.shell import address
     from ui.views.steps import VIEW
 

@@ -13,7 +13,7 @@ import assets
 from deploy.site import build
 from model.analysis.attribution_methods import METHODS
 from tests.ui.pages.test_attention import menu
-from ui.look import examples
+from ui.sentence import examples
 from viz.browser import texts
 from viz.browser.texts import LANGUAGES, own_texts, table
 
@@ -231,7 +231,7 @@ def test_every_key_is_used_and_every_key_asked_for_exists():
 
 
 def test_every_example_has_a_name_and_its_own_sentence():
-    offered = examples.load()
+    offered = examples.load_examples()
     assert len(offered) >= 10
     assert {f"example_{example.id}" for example in offered} == {
         key for key in table("ko") if key.startswith("example_")

@@ -6,9 +6,9 @@ from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, figures, html, open_popover, setting, told
-from ui.look import stage
-from ui.look.lens import Lens
-from ui.look.look import LookedAt
+from ui.sentence import stage
+from ui.sentence.page import LookedAt
+from ui.sentence.state import Lens
 from ui.views import VIEWS
 from ui.wording import table
 

@@ -1,24 +1,60 @@
-"""What a visitor can take along: the view's numbers and pictures as files, and its link."""
+"""The page with its network, to take along: the one file of ``deploy/site``, in which the sentence of the view stands.
+
+``python -m deploy.site static/see-attention.html --one-file`` makes that file once. Where it lies there, the app offers it.
+
+What a visitor can take along: the view's numbers and pictures as files, and its link.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
+import assets
 from ui import wording
 from ui.components.widgets import copy_button
-from ui.export import alive, data, page
-from ui.export.parts import Choices, Experiment
+from ui.export import data, page
+from ui.export.page import Choices, Experiment
 from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
 from ui.wording import say
 
+ALIVE_FILE = assets.STATIC / "see-attention.html"
+ALIVE_MEGABYTES = 22  # what it weighs at most
+_HEAD = 2000  # bytes at the file's beginning, among them _NETWORK
+_NETWORK = '<meta name="network" content="{fingerprint}">'
+_BEGINNING = b'<script type="text/plain" id="beginning"></script>'
+
+
+def holds(fingerprint: str, file: Path = ALIVE_FILE) -> bool:
+    """Whether the file is there and has the network with this fingerprint::
+
+    holds(corrector.fingerprint)
+    """
+    if not file.is_file():
+        return False
+    with file.open("rb") as page:
+        return _NETWORK.format(fingerprint=fingerprint).encode() in page.read(_HEAD)
+
+
+def to_alive(settings: Mapping[str, str], file: Path = ALIVE_FILE) -> bytes:
+    """The file that begins with ``settings``, as they stand in the site's address behind ``#``::
+
+    to_alive({"text": "밥을 머거요.", "lang": "ko"})
+    """
+    # A command line may hand over half a surrogate pair, which no address can hold.
+    told = urlencode(settings, errors="replace").encode()
+    opening, closing = _BEGINNING.split(b"><")
+    return file.read_bytes().replace(_BEGINNING, opening + b">" + told + b"<" + closing, 1)
+
+
 if TYPE_CHECKING:
-    from ui.look.lens import Lens
+    from ui.sentence.state import Lens
     from ui.views.view import View
 
 PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and the font
@@ -52,7 +88,7 @@ def show_files(lens: Lens, views: Iterable[View], opened: View) -> None:
     part = data.part_that_fits(lens)
     with st.container(horizontal=True, gap="small"):
         _offer("html", "text/html", page_maker(lens, views, opened), lens)
-        if is_alive := alive.holds(lens.corrector.fingerprint):
+        if is_alive := holds(lens.corrector.fingerprint):
             _offer("alive", "text/html", alive_maker(lens), lens, "live.html")
         _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
         _offer("json", "application/json", partial(data.to_json, lens), lens)
@@ -61,7 +97,7 @@ def show_files(lens: Lens, views: Iterable[View], opened: View) -> None:
     markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(lens, part):,}"), "note")
     markup.paragraph(say("take_away_html_meaning", megabytes=PAGE_MEGABYTES), "note")
     if is_alive:
-        markup.paragraph(say("take_away_alive_meaning", megabytes=alive.MEGABYTES), "note")
+        markup.paragraph(say("take_away_alive_meaning", megabytes=ALIVE_MEGABYTES), "note")
     markup.paragraph(say("take_away_figures"), "note")
 
 
@@ -100,7 +136,7 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
 def alive_maker(lens: Lens) -> Callable[[], bytes]:
     """A function that makes the page with its network later, outside of the session."""
     text = address.get("sentence") or lens.sentence.source
-    return partial(alive.to_alive, {"text": text, "lang": wording.language(), "theme": lens.theme})
+    return partial(to_alive, {"text": text, "lang": wording.language(), "theme": lens.theme})
 
 
 def experiment(lens: Lens, opened: View) -> Experiment | None:

@@ -134,6 +134,11 @@ class Lens:
         return self.all_changes if self.focus is None else (self.focus,)
 
     @property
+    def asked_change(self) -> Change | None:
+        """The change in focus, else the first one, in tokens; None without changes."""
+        return next(iter(self.changes), None)
+
+    @property
     def has_several_heads(self) -> bool:
         """Whether there is a choice among the heads of this kind of attention."""
         return self.trace.attention(self.kind).shape[:2] != (1, 1)

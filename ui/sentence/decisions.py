@@ -3,6 +3,8 @@
 A person may accept a change of which the network was unsure, and reject one of which it was sure. The ``Correction`` applies the
 decisions (``with_decisions``) without asking the network; only the attention of a text that the network did not write itself takes a
 new pass.
+
+The sentence of a page without a text area: the one that the main page showed last.
 """
 
 from __future__ import annotations
@@ -11,15 +13,17 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+import streamlit as st
+
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from model.trace.trace import Described
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
-from ui.shell import address, controls
+from ui.shell import address, controls, markup
+from ui.shell.runs import spinner
 from ui.shell.settings import EDIT, PART, is_number
-from ui.views.edits import LONGEST_SIDE, in_words
-from ui.wording import kind_name, language, say
+from ui.wording import LONGEST_SIDE, change_in_words, kind_name, language, say
 from viz.labels import probability, visible_token
 
 
@@ -162,12 +166,12 @@ def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """One line about a change: what becomes of what, how sure the network is, which kind of mistake it is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
     if change.is_english_layout:
-        return say("correction_about_layout", what=in_words(change))
+        return say("correction_about_layout", what=change_in_words(change))
     if not change.is_weighed:
-        return say("correction_about_unweighed", what=in_words(change))
+        return say("correction_about_unweighed", what=change_in_words(change))
     about = say(
         "correction_about",
-        what=in_words(change),
+        what=change_in_words(change),
         confidence=probability(change.confidence, sentence.minimum_confidence),
         kind=kind_name(say, change, sentence.source, target),
     )
@@ -235,3 +239,31 @@ def _open(found: loaders.Correction, place: int, edit: str) -> None:
         address.forget("sentence")
     address.put("part", str(place + 1))
     address.put("edit", edit)
+
+
+MAX_CHARACTERS = 2_000  # of one text, on every page
+
+
+def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
+    """Name the sentence and lead to the page where it is typed. None, and a message, if there is none."""
+    text = address.get("sentence")
+    sentence = None
+    if len(text) <= MAX_CHARACTERS:
+        with spinner(say("working")):
+            sentence = chosen_sentence(text, corrector)
+    if sentence is None:
+        st.info(say("sentence_none"))
+    else:
+        markup.paragraph(say("sentence_about", sentence=_sentence_text(sentence)), "lead")
+    st.page_link("ui/pages/attention.py", label=say("sentence_change"))
+    return sentence
+
+
+def chosen_sentence(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
+    """The sentence that the main page shows; None where there is none."""
+    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
+    return found.sentences[opened(found)] if found.sentences else None
+
+
+def _sentence_text(sentence: loaders.SentenceCorrection) -> str:
+    return sentence.source if sentence.text == sentence.source else f"{sentence.source} → {sentence.text}"

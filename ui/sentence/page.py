@@ -1,16 +1,9 @@
-"""Puts the main page and the laboratory together. Both are composed alike; only their views differ.
+"""The main page and the laboratory: typed text, correction and all heads beside one open view."""
 
-Left: the typed text, its correction, all heads as tiles. Right: the open view. The main page has ``views.VIEWS``, which show what the
-network did; the laboratory has ``views.EXPERIMENTS``, which change something and ask the network again.
-What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
-
-The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). The main page therefore sends text
-and pictures first and the controls after them, and a keystroke redraws text and pictures alone (``text_part``).
-"""
-
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from dataclasses import replace as changed
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,30 +11,89 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from model.trace.trace import Described
 from ui.asking import loaders, models, questions
-from ui.classroom import membership
-from ui.components import ahead
-from ui.components.live_text import live_text, replace
+from ui.classroom import session
+from ui.components.component import heard
+from ui.components.live_text import live_text, replace, whole
 from ui.components.widgets import welcome
-from ui.look import examples, text_part
-from ui.look.lens import Lens
-from ui.look.proposals import Decisions, show_correction
-from ui.look.sentence import MAX_CHARACTERS
-from ui.look.stage import (
+from ui.sentence import examples
+from ui.sentence.decisions import MAX_CHARACTERS, Decisions, show_correction
+from ui.sentence.stage import (
     Stage,
-    about,
     asks_without,
     chosen_view,
     of_one_head,
     show_controls,
     show_more,
     show_view,
+    trace_remarks,
 )
+from ui.sentence.state import Lens
 from ui.shell import address, controls, header, runs
-from ui.shell.runs import spinner
+from ui.shell.runs import TEXT_FRAGMENT, runs_alone, spinner
 from ui.shell.settings import defaults
 from ui.views import overview
 from ui.views.view import View
 from ui.wording import say
+
+_REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
+
+
+@st.fragment(key=TEXT_FRAGMENT)
+def text_fragment(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
+    """``write`` the text, and ``draw`` its pictures.
+
+    ``write`` returns what the rest of the page depends on; None if there are no pictures.
+    """
+    if not runs_alone():
+        with models.error_shown():
+            write()
+            draw()
+        address.publish("")
+        return
+    with runs.taken():
+        rest = st.session_state.get(_REST)
+        if rest is None or rest[0] != _rest_settings() or header.is_left():
+            st.rerun()
+        runs.drop_questions()
+        with models.error_shown():
+            if write() != rest[1]:
+                st.rerun()
+            draw()
+        address.publish("")
+    with models.error_shown():
+        runs.ask_rest()
+
+
+def rest_is_drawn(told: Hashable | None) -> None:
+    """Remember that the rest of the page is drawn for ``told``, which ``write`` returned.
+
+    None says that the rest changes with every text, as an open list of options does. Then each keystroke redraws the whole page.
+    """
+    st.session_state[_REST] = None if told is None else (_rest_settings(), told)
+
+
+def _rest_settings() -> dict[str, str]:
+    return {name: value for name, value in address.told().items() if name != "sentence"}
+
+
+LONGEST_AHEAD = 200  # characters; reading more takes longer than the rest of the pause
+_AHEAD = "ahead"
+_AHEAD_COMPONENT = st.components.v2.component(
+    "ahead", js=Path(__file__).with_name("ahead.js").read_text("utf-8")
+)
+
+
+@st.fragment
+def listen_ahead(corrector: loaders.EngineCorrector) -> None:
+    """Ask ``corrector`` about each text that the text area tells, until the page shows another model."""
+
+    def ask() -> None:
+        text = heard(_AHEAD, "text")
+        if isinstance(text, str) and text.strip() and len(text) <= LONGEST_AHEAD and runs.TURNS.nobody_waits:
+            corrector.correct_ahead(whole(text))
+
+    _AHEAD_COMPONENT(key=_AHEAD, on_text_change=ask)
+
 
 LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
 
@@ -71,11 +123,11 @@ class LookedAt:
             return None
         lens, view = self.lens, self.view
         shapes = tuple(map(lens.trace.shape, lens.trace.kinds))
-        below = view.lacks(lens), asks_without(view, lens), tuple(about(lens))
+        below = view.lacks(lens), asks_without(view, lens), tuple(trace_remarks(lens))
         return self.corrector.fingerprint, view.name, lens.selection, shapes, below
 
 
-def show(page: str, views: tuple[View, ...], setting: str) -> None:
+def show_page(page: str, views: tuple[View, ...], setting: str) -> None:
     """The page ``page`` with ``views`` as its tabs; ``setting`` is the setting that names the open one."""
     entrance = page == header.PAGES[0]
     again = header.begin(page, heading=say("product" if entrance else f"{page}_page"))
@@ -99,13 +151,13 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
             if corrector is not None:
                 models.choose_confidence(corrector)
     if corrector is not None:
-        ahead.listen(corrector)
-    in_class = bool(address.get(membership.SETTING))
+        listen_ahead(corrector)
+    in_class = bool(address.get(session.SETTING))
     # In a class the lesson leads, and the welcome would lie over the way back to it.
     if entrance and not controls.is_on("lecture") and not in_class:
         welcome()
     changes_with_text = is_open or settings.open or is_own or in_class
-    text_part.rest_is_drawn(None if changes_with_text else written.for_the_rest)
+    rest_is_drawn(None if changes_with_text else written.for_the_rest)
 
 
 def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: bool) -> tuple[LookedAt, bool]:
@@ -127,7 +179,7 @@ def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: b
 
     with places.writing:
         if entrance:
-            text_part.show(write, draw)
+            text_fragment(write, draw)
         else:
             write()
     view, lens = written.view, written.lens
@@ -164,7 +216,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         st.rerun()
     sentence = change = None
     with said, models.error_shown_in(status):
-        correction = correct(text, corrector)
+        correction = corrected(text, corrector)
         if correction:
             sentence, change = show_correction(correction, told=told)
             models.show_remarks(text, correction, corrector)
@@ -211,7 +263,7 @@ def _has_examples(told: Described | None) -> bool:
 
 def choose_example(own: tuple[str, ...] = ()) -> None:
     """One sentence for each kind of error; those of ``own`` where there are some."""
-    found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in examples.load()}
+    found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in examples.load_examples()}
 
     def take() -> None:
         keep_typed(found[st.session_state["examples"]])
@@ -252,7 +304,7 @@ def _first_text(told: Described, text: str) -> str:
     return text if told.task == "correct" else ""
 
 
-def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
+def corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
     """The correction with the visitor's settings. None, and a message, if there is none."""
     if not text.strip():
         told = getattr(corrector.config, "described", None)

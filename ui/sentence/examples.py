@@ -16,6 +16,6 @@ class Example:
 
 
 @cache
-def load() -> tuple[Example, ...]:
+def load_examples() -> tuple[Example, ...]:
     """All examples in the order in which they are offered."""
     return tuple(Example(**entry) for entry in json.loads(assets.EXAMPLES.read_text("utf-8")))

@@ -8,11 +8,11 @@ import streamlit as st
 from model.analysis.edits import by_character
 from model.trace.trace import AttentionTrace, Selection
 from ui.components.widgets import keep_in_sight
-from ui.look.lens import Lens
+from ui.export import take_away
+from ui.sentence.state import Lens
 from ui.shell import address, controls, markup
-from ui.views import VIEWS, needs, overview, take_away, wrote
-from ui.views.opening import ask_without, may_switch_off
-from ui.views.view import View
+from ui.views import VIEWS, overview, wrote
+from ui.views.view import View, ask_without, may_switch_off, missing_text, needs_changes, needs_probabilities
 from ui.wording import say
 
 MEAN, FIRST = "mean", "1"
@@ -153,7 +153,7 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
     """One sentence and the picture."""
     missing, values = view.lacks(lens), controls.values(view.settings)
     with stage.told:
-        told = needs.told(lens, missing) if missing else view.describe(lens, values)
+        told = missing_text(lens, missing) if missing else view.describe(lens, values)
         markup.told(told, "intervened" if view.intervenes and not missing else "")
     with stage.picture:
         if not missing:
@@ -175,7 +175,7 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
             take_away.show(lens, VIEWS, view)
     with stage.more:
         show_head_buttons(view, lens)
-        for note in about(lens):
+        for note in trace_remarks(lens):
             markup.paragraph(note, "note")
         explained = not view.lacks(lens) and explain(view, lens, controls.values(view.settings))
     return bool(options.open or taking.open or explained)
@@ -201,11 +201,11 @@ def asks_without(view: View, lens: Lens) -> bool:
     return shows_a_head and may_switch_off(lens)
 
 
-def about(lens: Lens) -> list[str]:
+def trace_remarks(lens: Lens) -> list[str]:
     """What a reader should know about the trace of another network than ours."""
     tokens = lens.trace.source_tokens or lens.trace.target_tokens
     found = [] if by_character(tokens) else [say("tokens_are_pieces")]
-    lacks = [need(lens) for need in (needs.probabilities, needs.changes)]
+    lacks = [need(lens) for need in (needs_probabilities, needs_changes)]
     return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
 
 

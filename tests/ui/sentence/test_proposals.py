@@ -13,8 +13,8 @@ from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.pages.test_attention import text_of, words
 from tests.ui.screen import component, numbers, open_popover, send, setting
 from ui.components.correction import WHAT, Proposal, correction
-from ui.look import proposals
-from ui.look.proposals import Decisions
+from ui.sentence import decisions
+from ui.sentence.decisions import Decisions
 from ui.shell import address
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -104,7 +104,7 @@ def test_a_number_that_is_out_of_range_changes_nothing(settings, found, number):
     before = dict(settings)
     for what in WHAT:
         if what == "open" or number != 3:
-            proposals._answer(found, what, number)
+            decisions._answer(found, what, number)
             assert settings == before, what
 
 
@@ -257,7 +257,7 @@ def test_the_change_in_focus_tells_its_article(monkeypatch, settings, lang):
     settings["lang"] = lang
     (change,) = find_changes("며칠 할수 있다", "며칠 할 수 있다")
     sentence = SentenceCorrection(0, "며칠 할수 있다", (change,), 0.5, False, None)
-    name, text = proposals._with_norm(Proposal(0, change, True, ""), sentence, 0).norm
+    name, text = decisions._with_norm(Proposal(0, change, True, ""), sentence, 0).norm
     assert name == "한글 맞춤법 제42항"
     assert text == getattr(article_of("", " ", "며칠 할", "수 있다"), lang)
 
@@ -265,7 +265,7 @@ def test_the_change_in_focus_tells_its_article(monkeypatch, settings, lang):
 def test_a_change_without_an_article_tells_none(settings):
     (change,) = find_changes("나비", "나무")
     sentence = SentenceCorrection(0, "나비", (change,), 0.5, False, None)
-    assert proposals._with_norm(Proposal(0, change, True, ""), sentence, 0).norm is None
+    assert decisions._with_norm(Proposal(0, change, True, ""), sentence, 0).norm is None
 
 
 def test_the_slider_moves_what_is_made(open_app, correctors):
@@ -279,9 +279,9 @@ def test_the_slider_moves_what_is_made(open_app, correctors):
 @pytest.mark.parametrize(("first", "told"), [("각", "각"), (" ", "␣"), ("", "∅"), ("<b>", "<b>")])
 def test_a_proposal_that_was_not_the_networks_first_choice_says_so(monkeypatch, found, language, first, told):
     texts = table(language)
-    monkeypatch.setattr(proposals, "say", lambda name, **values: texts[name].format(**values))
+    monkeypatch.setattr(decisions, "say", lambda name, **values: texts[name].format(**values))
     sentence = found.sentences[0]
     change, *_ = sentence.proposed
-    about = proposals._about(change, sentence)
+    about = decisions._about(change, sentence)
     other = replace(change, instead_of=first)
-    assert proposals._about(other, sentence) == texts["correction_instead_of"].format(about=about, text=told)
+    assert decisions._about(other, sentence) == texts["correction_instead_of"].format(about=about, text=told)

@@ -1,0 +1,370 @@
+"""Who this session is in which classroom: a seat for everybody, and a key for the teacher.
+
+The address names the classroom. Seat and key never stand there, because a projector shows the address: they are kept in the session,
+and in a cookie of the browser, so that a reload finds the same seat and the teacher stays the teacher.
+
+Wakes the phones of this page process when something has changed in their classroom.
+
+A phone that only waits costs nothing: one thread looks at each classroom five times a second, and has the fragment SHOWN of a session
+drawn again only where the session has drawn something older. The browser still sends its beats (``pulse.py``), seldom, to show
+that somebody is there. Where a session cannot be woken, it is drawn again at its beats.
+
+Streamlit has no public way to draw for a session from outside. This does what a browser's timer would do: it hands the runtime a message
+that asks for the fragment. ``can_wake`` says whether that is possible.
+
+The browser's beats: each says that somebody is still there, and draws one line about the classroom.
+
+A beat costs the server some four milliseconds, so a phone's are seldom: it is woken when something changes (``watch.py``). Where that
+is missed, the next beat draws what is new.
+
+The line at the bottom of every page for whoever is in a classroom: how many are there, and the way to the class's page.
+
+For the teacher it also tells the class what is shown: the page and its settings, whenever they have changed.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from classroom import ClassroomError, State, UnknownCodeError
+from classroom.codes import in_groups, tidy
+from ui.asking import loaders
+from ui.components.component import component
+from ui.shell import address, header, markup
+from ui.wording import say
+
+SETTING = "class"  # the code, in the address
+PAGE = "classroom"
+_MINE = "classroom_membership"
+_COMPONENT = component("classroom_keeper", js=Path(__file__).with_name("keeper.js").read_text("utf-8"))
+
+
+@dataclass(frozen=True)
+class Membership:
+    """This session in the classroom ``code``. ``key`` is empty for everybody but the teacher."""
+
+    code: str
+    seat: str
+    key: str = ""
+
+    @property
+    def teaches(self) -> bool:
+        return bool(self.key)
+
+    def state(self) -> State:
+        """What this seat may know now; it counts as present."""
+        return loaders.classrooms().state_of(self.code, self.seat)
+
+
+def current() -> Membership | None:
+    """The classroom that the address names, joined where this session has not joined it yet; None where it names none.
+
+    Raises UnknownCodeError for a code that no classroom has, and FullError where no seat is left.
+    """
+    asked = address.get(SETTING)
+    if not asked:
+        return None
+    code, mine = tidy(asked), st.session_state.get(_MINE)
+    if mine is None or mine.code != code:
+        mine = st.session_state[_MINE] = _joined(code)
+    return mine
+
+
+def _joined(code: str) -> Membership:
+    """With the seat and the key of the browser's cookie, as far as they are right."""
+    if not code:
+        raise UnknownCodeError("this is no code")
+    rooms = loaders.classrooms()
+    seat, _, key = (cookie(_cookie_name(code)) or "").partition(".")
+    return Membership(code, rooms.join(code, seat), key if key and rooms.is_teacher(code, key) else "")
+
+
+def cookie(name: str) -> str | None:
+    """The cookie ``name`` of this session's browser."""
+    return st.context.cookies.get(name)
+
+
+def open_classroom() -> None:
+    """Before ``st.rerun``: open a classroom, of which this session is the teacher.
+
+    Raises FullError where too many are open.
+    """
+    rooms = loaders.classrooms()
+    code, key = rooms.open()
+    st.session_state[_MINE] = Membership(code, rooms.join(code), key)
+    address.put(SETTING, code)
+
+
+def enter(typed: str) -> None:
+    """Before ``st.rerun``: be in the classroom of this code from now on."""
+    st.session_state.pop(_MINE, None)
+    address.put(SETTING, tidy(typed) or typed[:40])
+
+
+def forget_seat() -> None:
+    """The classroom does not answer to this seat any more: ``current`` asks anew, and raises what is wrong."""
+    st.session_state.pop(_MINE, None)
+
+
+def leave() -> None:
+    """From a callback: be in no classroom any more. The teacher's leaving ends it."""
+    mine = st.session_state.pop(_MINE, None)
+    if mine is not None and mine.teaches:
+        try:
+            loaders.classrooms().end(mine.code, mine.key)
+        except ClassroomError:  # it is over already
+            pass
+    address.put(SETTING, "")
+
+
+def keep(mine: Membership) -> None:
+    """Have the browser keep seat and key for the next session."""
+    value = f"{mine.seat}.{mine.key}" if mine.teaches else mine.seat
+    _COMPONENT(key="classroom_keeper", data={"name": _cookie_name(mine.code), "value": value})
+
+
+def link(code: str) -> str:
+    """The address by which a phone joins."""
+    place = urlsplit(st.context.url or "")
+    path = place.path.removesuffix("/").removesuffix(f"/{PAGE}")
+    return f"{place.scheme}://{place.netloc}{path}/{PAGE}?{SETTING}={code}"
+
+
+def is_only_here(address_: str) -> bool:
+    """Whether this address leads back to the machine that opens it, so that no phone can use it."""
+    return (urlsplit(address_).hostname or "") in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+
+
+def _cookie_name(code: str) -> str:
+    return f"classroom_{code}"
+
+
+WATCH_PAUSE = 0.2  # seconds between two looks at a classroom
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A session that has drawn ``version`` of a classroom."""
+
+    version: int
+    wake: Callable[[], bool]  # whether there was somebody to be woken
+
+
+class Watch:
+    """The sessions that wait, by the code of their classroom. Safe to use from threads.
+
+    ``version_of`` looks at a classroom; it raises ClassroomError where that is over, and then everybody is woken once.
+    """
+
+    def __init__(self, version_of: Callable[[str], int], pause: float = WATCH_PAUSE):
+        self._version_of, self._pause = version_of, pause
+        self._waiting: dict[str, dict[str, Waiting]] = {}
+        self._lock = Lock()
+        self._thread: Thread | None = None
+
+    def add(self, code: str, session: str, waiting: Waiting) -> None:
+        """From now on ``session`` is woken once when the classroom is at another version than the one it has drawn."""
+        with self._lock:
+            self._waiting.setdefault(code, {})[session] = waiting
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="classrooms", daemon=True)
+                self._thread.start()
+
+    def forget(self, session: str) -> None:
+        with self._lock:
+            for sessions in self._waiting.values():
+                sessions.pop(session, None)
+
+    def _run(self) -> None:
+        while self._go_round():
+            time.sleep(self._pause)
+
+    def _go_round(self) -> bool:
+        """Look at each classroom once; False where nobody waits any more, and the thread ends."""
+        with self._lock:
+            self._waiting = {code: sessions for code, sessions in self._waiting.items() if sessions}
+            if not self._waiting:
+                self._thread = None
+                return False
+            codes = list(self._waiting)
+        for code in codes:
+            with suppress(Exception):  # the engine does not answer; the next look may find it
+                for waiting in self._due(code, self._version(code)):
+                    with suppress(Exception):  # a session that ends just now
+                        waiting.wake()
+        return True
+
+    def _version(self, code: str) -> int | None:
+        """None for a classroom that is over."""
+        try:
+            return self._version_of(code)
+        except ClassroomError:
+            return None
+
+    def _due(self, code: str, version: int | None) -> list[Waiting]:
+        """The sessions that have drawn another version. They are taken out, and wait again after they have drawn."""
+        with self._lock:
+            sessions = self._waiting.get(code, {})
+            due = [session for session, waiting in sessions.items() if waiting.version != version]
+            return [sessions.pop(session) for session in due]
+
+
+WATCH = Watch(lambda code: loaders.classrooms().state_of(code).version)
+
+
+def wait_for_change(code: str, version: int, fragment: str) -> None:
+    """From a run of the page: wake this session when the classroom is at another version, and draw ``fragment``, a key."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not can_wake():
+        return
+    session, storage = context.session_id, context.fragment_storage
+    message = BackMsg()
+    asked = message.rerun_script
+    asked.is_auto_rerun = True
+    asked.page_script_hash, asked.query_string = context.page_script_hash, context.query_string
+    if context.context_info is not None:  # the theme and the language of the browser
+        asked.context_info.CopyFrom(context.context_info)
+
+    def wake() -> bool:
+        (asked.fragment_id,) = storage.resolve_target(fragment)
+        return _hand_over(session, message)
+
+    WATCH.add(code, session, Waiting(version, wake))
+
+
+def stop_waiting() -> None:
+    """From a run of a page that shows nothing of a classroom."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        WATCH.forget(context.session_id)
+
+
+def can_wake() -> bool:
+    """Whether a session of this process can be woken: not in a test without a server."""
+    return Runtime.exists()
+
+
+def _hand_over(session: str, message: BackMsg) -> bool:
+    """Give the runtime a message, as if the session's browser had sent it; False where nobody is there to see the fragment."""
+    runtime = Runtime.instance()
+    found: Any = runtime.get_app_session(session)
+    if found is None or not found.has_fragment(message.rerun_script.fragment_id):
+        return False
+    found._event_loop.call_soon_threadsafe(runtime.handle_backmsg, session, message)
+    return True
+
+
+# Milliseconds between two beats: of the teacher, who counts answers, and of a phone.
+SOON, SELDOM = (
+    1000,
+    5000,
+)
+SHOWN = "classroom_shown"  # the key of the fragment that shows what is new
+_PULSE_KEY = "classroom_pulse"
+_DRAWN = "classroom_drawn"  # the version that this session has drawn
+_HEARD = "classroom_heard"  # what the last beat heard, until it is drawn
+_PULSE = component("classroom_pulse", js=Path(__file__).with_name("pulse.js").read_text("utf-8"))
+
+
+def drawn(mine: Membership, state: State) -> None:
+    """Remember that this state is on the screen, and wait for another one."""
+    st.session_state[_DRAWN] = state.version
+    wait_for_change(mine.code, state.version, SHOWN)
+
+
+def every(mine: Membership) -> int:
+    """Milliseconds between two beats."""
+    return SOON if mine.teaches or not can_wake() else SELDOM
+
+
+def draw_again() -> None:
+    """The screen shows only a placeholder, so draw again at the next beat."""
+    st.session_state[_DRAWN] = None
+
+
+@st.fragment
+def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> None:
+    """One line about the classroom, which ``told`` words. With ``follows`` the fragment SHOWN is drawn again after each change."""
+
+    def beat() -> None:
+        try:
+            state = st.session_state[_HEARD] = mine.state()
+            news = state.version != st.session_state.get(_DRAWN)
+        except ClassroomError:
+            forget_seat()
+            st.rerun()  # it is over, which the whole page says
+        except loaders.EngineError:
+            return  # the next beat may be answered
+        if news and follows:
+            st.rerun(SHOWN)
+
+    _PULSE(key=_PULSE_KEY, data={"every": every(mine)}, on_beat_change=beat)
+    try:
+        markup.paragraph(told(st.session_state.pop(_HEARD, None) or mine.state()), "class-count")
+    except (ClassroomError, loaders.EngineError):
+        markup.paragraph(say("class_silent"), "class-count")
+
+
+_TOLD = "classroom_told"  # what the class was shown last
+LAST_PAGE = "classroom_last_page"  # the page that the teacher showed last
+
+
+def show_bar(page: str) -> None:
+    """Draw the line, and tell the class what is shown. On the class's own page there is no line."""
+    if page == PAGE:
+        return
+    stop_waiting()
+    try:
+        mine = current()
+        if mine is None:
+            return
+        if mine.teaches:
+            _tell(mine, page)
+    except ClassroomError:
+        if st.button(say("class_over"), key="class_over", on_click=leave):
+            st.rerun()
+        return
+    keep(mine)
+    with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
+        listen(mine, _words(mine), follows=False)
+        text = "class_bar_teacher" if mine.teaches else "class_bar_back"
+        st.button(
+            say(text),
+            key="class_bar_open",
+            icon=":material/groups:",
+            on_click=header.turn_to,
+            args=(PAGE,),
+        )
+
+
+def _words(mine: Membership) -> Callable[[State], str]:
+    def words(state: State) -> str:
+        if not mine.teaches:
+            asked = state.poll is not None or (state.quiz is not None and state.quiz.phase)
+            return say("class_bar_asked" if asked else "class_bar_looking_around")
+        return say("class_bar_count", code=in_groups(mine.code), count=max(0, state.present - 1))
+
+    return words
+
+
+def _tell(mine: Membership, page: str) -> None:
+    """Tell the class what this page shows, if it has changed."""
+    shown = page, address.shared("sentence")
+    st.session_state[LAST_PAGE] = page
+    if st.session_state.get(_TOLD) == (mine.code, shown):
+        return
+    try:
+        loaders.classrooms().show(mine.code, mine.key, *shown)
+    except loaders.EngineError:  # the next run tells it
+        return
+    st.session_state[_TOLD] = mine.code, shown

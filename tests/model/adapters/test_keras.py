@@ -1,5 +1,6 @@
-"""Networks that nobody prepared for it, opened by one line. Needs Keras."""
+"""``trace_keras``: networks of courses in one line, padding, recurrent networks, and its refusals. Needs Keras."""
 
+import warnings
 from importlib import import_module
 
 import keras
@@ -14,14 +15,35 @@ from examples.keras_networks import (
     DecoderAlone,
     HandWrittenTransformer,
     OfKerasLayers,
+    RecurrentLayer,
+    functional_encoder,
     functional_encoder_decoder,
     seeded,
     softmaxed,
 )
 from model.adapters.keras import trace_keras
-from tests.model.adapters.opening import KINDS, SOURCE, TARGET, opened, produced
+from model.trace.strict_npz import TraceError
+from model.trace.trace import AttentionTrace
+from viz import explore
 
-# Its own tests need it.
+SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
+KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
+
+
+def opened(trace: AttentionTrace) -> AttentionTrace:
+    trace.check()
+    assert b"data-component" in explore(trace).page
+    return trace
+
+
+def produced(model, source, target) -> np.ndarray:
+    """(T, V) of the network itself."""
+    pair = [ops.convert_to_tensor(np.array([ids], "int32")) for ids in (source, target[:-1])]
+    out = model(tuple(pair)) if isinstance(model, OfKerasLayers) else model(*pair)
+    return ops.convert_to_numpy(out)[0]
+
+
+# Some tests are about its compiled functions.
 tensorflow = import_module("tensorflow") if keras.backend.backend() == "tensorflow" else None
 BACKENDS = {
     "tensorflow": "tensorflow.nn",
@@ -74,7 +96,7 @@ if tensorflow:
 
 
 @pytest.mark.parametrize("softmax", SOFTMAXES)
-def test_whoever_takes_the_softmax_is_heard(softmax):
+def test_each_softmax_is_captured(softmax):
     class Encoder(keras.Model):
         def __init__(self):
             super().__init__()
@@ -91,7 +113,7 @@ def test_whoever_takes_the_softmax_is_heard(softmax):
 
 
 @pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
-def test_where_both_sides_are_equally_long_a_second_pass_tells_the_kinds_apart(make):
+def test_sides_of_equal_length_have_the_kinds_of_a_second_pass(make):
     model = seeded(make)
     same = trace_keras(model, SOURCE[:3], TARGET)
     other = trace_keras(model, SOURCE[:3], [*TARGET, 3])
@@ -130,7 +152,7 @@ def test_a_decoder_whose_first_tokens_see_each_other():
 
 if tensorflow:  # its functions are compiled
 
-    def test_a_compiled_function_inside_is_run_as_plain_python():
+    def test_a_compiled_function_runs_as_plain_python():
         class Compiled(HandWrittenTransformer):
             @tensorflow.function
             def call(self, source, target, training=None):
@@ -154,7 +176,7 @@ class Mixed(DecoderAlone):
         return self.out(ops.reshape(ops.einsum("bhqk,bkhd->bqhd", weights, heads), state.shape))
 
 
-def test_every_layer_is_heard_or_missed_aloud():
+def test_layers_of_keras_fused_attention_and_a_plain_softmax_in_one_network():
     assert trace_keras(seeded(Mixed), SOURCE).shape("decoder_attention") == (3, 4)
 
 
@@ -172,12 +194,12 @@ class HeadByHead(DecoderAlone):
         return self.out(state)
 
 
-def test_heads_in_layers_of_their_own_are_one_layer():
+def test_heads_in_sibling_layers_are_one_layer():
     trace = opened(trace_keras(seeded(HeadByHead), SOURCE))
     assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 3)
 
 
-def test_what_the_model_is_called_with_can_be_said():
+def test_inputs_are_the_arguments_of_the_model():
     class WithMasks(HandWrittenTransformer):
         def call(self, source, target, training, mask):
             assert training is False and mask == "mask"
@@ -195,9 +217,144 @@ def test_two_vocabularies():
 
 
 def test_nothing_is_replaced_afterwards():
-    places = [(layers.Softmax, "call"), (layers.MultiHeadAttention, "_compute_attention")]
+    places = [(layers.Softmax, "call"), (layers.Layer, "__call__")]
     before = [getattr(owner, name) for owner, name in places]
     trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)
     with pytest.raises(ZeroDivisionError):
         trace_keras(seeded(OfKerasLayers), SOURCE, TARGET, inputs=lambda *_: 1 / 0)
     assert [getattr(owner, name) for owner, name in places] == before
+
+
+PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
+
+
+@pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
+def test_a_padded_row_of_a_batch(make):
+    batch = np.array([PADDED_SOURCE, [*SOURCE, 6, 7]])
+    trace = opened(trace_keras(seeded(make), batch[0], PADDED_TARGET))
+    assert trace.source_padding == (False,) * 3 + (True,) * 3
+    assert trace.target_padding == (False, False, False, True)
+    assert not trace.encoder_attention[:, :, :3, 3:].any() and not trace.cross_attention[:, :, :3, 3:].any()
+    assert trace.padded("encoder_attention")[:, 3:].all()
+    plain = trace_keras(seeded(make), SOURCE[:3], TARGET)
+    np.testing.assert_allclose(trace.cross_attention[:, :, :3, :3], plain.cross_attention, atol=1e-6)
+
+
+def test_a_functional_encoder():
+    trace = opened(trace_keras(seeded(functional_encoder, 6), PADDED_SOURCE))
+    assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, HEADS)
+    assert trace.source_padding[3:] == (True,) * 3
+
+
+def test_a_recurrent_network_looks_at_each_step():
+    model = seeded(BahdanauDecoder)
+    trace = opened(trace_keras(model, SOURCE, TARGET))
+    assert trace.kinds == ("cross_attention",) and trace.cross_attention.shape == (1, 1, 3, 4)
+    out = produced(model, SOURCE, TARGET)
+    np.testing.assert_allclose(trace.log_probabilities, np.log(out[range(3), TARGET[1:]]), atol=1e-5)
+
+
+def test_the_first_call_of_a_recurrent_cell_is_no_step():
+    trace = trace_keras(seeded(RecurrentLayer), SOURCE, TARGET)
+    assert trace.cross_attention.shape == (1, 1, 3, 4)
+    np.testing.assert_allclose(
+        trace.cross_attention[0, 0, 0], 0.25
+    )  # the first state is 0, and looks everywhere
+    assert np.ptp(trace.cross_attention[0, 0, 1]) > 0
+
+
+def test_one_row_over_all_tokens_is_called_output():
+    ids = keras.Input((None,), dtype="int32")
+    state = layers.GRU(4, return_sequences=True)(layers.Embedding(VOCABULARY, 4)(ids))
+    weights = layers.Softmax(axis=1)(layers.Dense(1)(state))
+    model = keras.Model(ids, layers.Dense(1)(ops.sum(weights * state, axis=1)))
+    trace = opened(trace_keras(model, SOURCE))
+    assert trace.target_tokens == ("output",) and trace.cross_attention.shape == (1, 1, 1, 4)
+
+
+def test_the_softmax_of_the_output_is_no_attention():
+    source = [3, 4, 5, 6] * 3  # as many tokens as the vocabulary has
+    assert len(source) == VOCABULARY
+    trace = trace_keras(seeded(BahdanauDecoder), source, TARGET)
+    assert trace.cross_attention.shape == (1, 1, 3, VOCABULARY)
+
+
+def test_the_softmax_of_a_classifier_is_no_attention():
+    ids = keras.Input((None,), dtype="int32")
+    state = layers.Embedding(VOCABULARY, 8)(ids)
+    state = layers.GlobalAveragePooling1D()(layers.MultiHeadAttention(HEADS, 4)(state, state))
+    classifier = keras.Model(ids, layers.Dense(len(SOURCE), activation="softmax")(state))
+    assert trace_keras(classifier, SOURCE).kinds == ("encoder_attention",)
+
+
+if tensorflow:  # its functions are compiled
+
+    def test_a_compiled_softmax_alone_is_refused():
+        class InAGraph(keras.Model):
+            def call(self, ids):
+                with tensorflow.Graph().as_default():
+                    tensorflow.nn.softmax(tensorflow.ones((4, 4)))
+                return ids
+
+        with pytest.raises(TraceError, match="a softmax ran inside a compiled function .* call it eagerly"):
+            trace_keras(InAGraph(), SOURCE)
+
+    def test_a_compiled_softmax_beside_captured_ones_is_a_warning():
+        graph = tensorflow.Graph()
+
+        class Half(DecoderAlone):
+            def call(self, ids):
+                with graph.as_default():  # as a library does that keeps a graph of its own
+                    tensorflow.nn.softmax(tensorflow.zeros((1, 4, 4)))
+                return super().call(ids)
+
+        with pytest.warns(
+            UserWarning, match="not captured: a softmax ran .* compiled .* after 0 .* layer is missing"
+        ):
+            trace_keras(seeded(Half), SOURCE)
+
+
+def test_a_pass_that_differs_from_the_own_pass_is_refused():
+    class AlwaysTraining(DecoderAlone):
+        def __init__(self):
+            super().__init__()
+            self.dropout = layers.Dropout(0.5)
+
+        def call(self, ids):
+            state = self.dropout(self.embedding(ids), training=True)
+            return self.out(self.attention(state, state, use_causal_mask=True))
+
+    with pytest.raises(
+        TraceError, match=r"equal the own pass of .*, received outputs that differ .* training=False"
+    ):
+        trace_keras(seeded(AlwaysTraining), SOURCE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
+
+
+def test_refusals_name_the_reason():
+    dense = keras.Sequential([layers.Embedding(VOCABULARY, 4), layers.Dense(2)])
+    model = seeded(OfKerasLayers)
+    for arguments, reason in (
+        ((dense, SOURCE), "attention should be captured, received no softmax. Attention is captured"),
+        (
+            (model, [SOURCE, SOURCE], TARGET),
+            r"source should be the ids of one sentence, .* \(2, 4\). .* such as source\[0\]",
+        ),
+        ((lambda ids: ids, SOURCE), "should be a Keras model, received function. Give the model itself"),
+        ((model, SOURCE, [1]), "target should have a start mark and at least one token"),
+    ):
+        with pytest.raises(TraceError, match=reason):
+            trace_keras(*arguments)
+
+
+def test_ambiguous_kinds_need_another_length():
+    """Both lengths are fixed and equal, so that no second pass with other lengths is possible."""
+    ids, target = keras.Input((3,), dtype="int32"), keras.Input((3,), dtype="int32")
+    embedding = layers.Embedding(VOCABULARY, 8)
+    mixed = layers.MultiHeadAttention(2, 4)(layers.Reshape((3, 8))(embedding(target)), embedding(ids))
+    with pytest.raises(
+        TraceError, match="received 3 source and 3 target tokens. Trace a target of another length"
+    ):
+        trace_keras(keras.Model([ids, target], mixed), SOURCE[:3], TARGET)

@@ -1,23 +1,22 @@
-"""``laboratory_of`` a Keras network that is a decoder alone, against the same done by hand."""
+"""``laboratory_of`` a Keras network that is a decoder alone, against its own layers and the same computed by hand."""
 
 import keras
 import numpy as np
 import pytest
-from keras import ops
+from keras import layers, ops
 
-from examples.keras_networks import DecoderAlone
+from examples.keras_networks import Block, Causal, DecoderAlone, Gated, WholeDecoder, grouped
 from model import Intervention, laboratory_of, trace_keras
+from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution, contribution_rows
+from model.analysis.attribution_methods import METHODS, added_vectors
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
 from tests.model.adapters.test_keras import Mixed
 from tests.model.adapters.test_keras_laboratory import LETTERS
 
 PROMPT, WRITTEN, ROW = "cab", "dc", 1
-IDS = (
-    [1, *LETTERS.encode_source(PROMPT)],
-    LETTERS.encode_target(WRITTEN),
-)  # the start mark is the first token of the prompt
+IDS = [1, *LETTERS.encode_source(PROMPT)], LETTERS.encode_target(WRITTEN)  # the start mark begins the prompt
 HEAD = Head("decoder_attention", 0, 1)
 
 
@@ -117,3 +116,80 @@ def test_heads_of_fused_attention_can_be_off_too():
     for layer in range(3):
         off = Intervention(off={Head("decoder_attention", layer, head) for head in range(4)})
         assert np.abs(logits(lab, off) - plain).max() > 1e-4
+
+
+BUILDS = {
+    "norms behind": {},
+    "norms before": {"norm_first": True},
+    "gated, with shared keys": {"norm_first": True, "attention": grouped, "feed_forward": Gated},
+}
+READ = [*IDS[0], *IDS[1][:-1]]
+PLACE = 1
+
+
+@pytest.fixture(params=BUILDS, scope="module")
+def whole(request):
+    keras.utils.set_random_seed(3)
+    model = WholeDecoder(**BUILDS[request.param])
+    model(np.array([READ], "int32"))
+    for weights in model.weights:
+        weights.assign(weights * 2)  # as they are made, every row looks at all tokens alike
+    return laboratory_of(model, LETTERS)
+
+
+def outputs(model, part) -> np.ndarray:
+    """(N, D): what ``part`` of a model puts out in one pass."""
+    found, call = [], part.call
+
+    def kept(*args, **kwargs):
+        found.append(call(*args, **kwargs))
+        return found[-1]
+
+    with replaced(part, "call", kept):
+        model(np.array([READ], "int32"))
+    return ops.convert_to_numpy(found[0])[0]
+
+
+def test_all_methods_are_defined(whole):
+    assert methods_of(whole) == tuple(METHODS)
+    contrast = contrast_of_row(whole, PROMPT, WRITTEN, ROW)
+    for method in ("norms", "alti", "value_zeroing"):
+        found = contribution(whole, PROMPT, WRITTEN, contrast, method)
+        assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_what_the_keys_add_is_the_output_of_the_attention(whole):
+    """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias."""
+    insides, model = whole.laboratory.insides(*IDS), whole.laboratory.model
+    for number, block in enumerate(model.blocks):
+        added = added_vectors(insides, "decoder_attention", number).sum(1)
+        found = added + insides.output_biases["decoder_attention"][number]
+        np.testing.assert_allclose(found, outputs(model, block.attentions[0]), atol=1e-4)
+
+
+def test_a_zeroed_value_changes_what_its_layer_puts_out(whole):
+    model = whole.laboratory.model
+    block = model.blocks[1]
+    values = block.attentions[0].inner._value_dense
+    plain, project = outputs(model, block), values.call
+    kept = ops.convert_to_tensor(np.float32(np.arange(len(READ)) != PLACE)[None, :, None, None])
+    with replaced(values, "call", lambda *args, **kwargs: project(*args, **kwargs) * kept):
+        zeroed = outputs(model, block)
+    norms = np.linalg.norm(plain, axis=-1) * np.linalg.norm(zeroed, axis=-1)
+    found = whole.laboratory.zeroed(*IDS).decoder
+    np.testing.assert_allclose(found[1, :, PLACE], 1 - (plain * zeroed).sum(-1) / norms, atol=1e-5)
+    assert found.max() > 1e-3
+
+
+def test_a_network_that_scales_what_it_adds_has_no_such_methods():
+    class Scaled(Block):
+        def around(self, number, x, sublayer):
+            return self.norms[number](x + 0.5 * sublayer(x))
+
+    keras.utils.set_random_seed(3)
+    model = WholeDecoder()
+    model.blocks = [Scaled(False, lambda: Causal(grouped), Gated, layers.LayerNormalization, False)]
+    whole = laboratory_of(model, LETTERS)
+    assert "norms" not in methods_of(whole)
+    with pytest.raises(ValueError, match="not known from outside"):
+        whole.laboratory.insides(*IDS)

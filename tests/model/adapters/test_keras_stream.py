@@ -1,17 +1,27 @@
 """The residual stream of Keras Transformers, found by the numbers of one pass, against what Keras computes."""
 
+from types import SimpleNamespace
+
 import keras
 import numpy as np
 import pytest
 from keras import layers
 
 from engine.traced import load
-from examples.keras_networks import Block, ByHand, Gated, HandWrittenTransformer, WholeTransformer, forward
+from examples.keras_networks import (
+    Block,
+    ByHand,
+    Gated,
+    HandWrittenAttention,
+    HandWrittenTransformer,
+    WholeTransformer,
+    forward,
+)
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
-from model.analysis import circuits as circuit_edges
 from model.analysis import (
+    circuit_edges,
     contrast_of_row,
     contribution,
     decompose_attention_score,
@@ -158,6 +168,32 @@ def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why, kind)
     with pytest.raises(ValueError, match=why):
         direct_logit_attribution(lab, SOURCE, TARGET)
     assert lab.trace(SOURCE, TARGET).cross_attention is not None
+
+
+class Unnamed(layers.Layer):
+    """The four layers of its attention have no names."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = [layers.Dense(8) for _ in range(4)]
+
+    def call(self, query, memory, use_causal_mask=False):
+        length = query.shape[1], memory.shape[1]
+        mask = 1 - np.tri(*length, dtype="float32") if use_causal_mask else np.zeros(length, "float32")
+        named = SimpleNamespace(**dict(zip(("query", "key", "value", "out"), self.parts, strict=True)))
+        return HandWrittenAttention.call(named, query, memory, mask)
+
+
+def test_attention_without_the_usual_names_is_said_in_one_argument():
+    model = network(attention=Unnamed)
+    assert "say them: attention=[(query, key, value, output)" in laboratory_of(model, LETTERS).why_no_stream
+    blocks = [*model.encoder, *model.decoder]
+    said = [tuple(each.parts) for block in blocks for each in block.attentions]
+    lab = laboratory_of(model, LETTERS, attention=said)
+    assert STREAM in lab.config.abilities
+    walked = log_softmax(lab.patched.taps(*IDS, ["logits"])["logits"].astype(np.float64))
+    own = lab.trace(SOURCE, TARGET).log_probabilities
+    np.testing.assert_allclose(walked[np.arange(len(own)), IDS[1]], own, **CLOSE)
 
 
 def live():

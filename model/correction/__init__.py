@@ -1,6 +1,10 @@
-"""From a text to its correction. ``corrector.Corrector`` is what callers use; the other files are its steps.
+"""From a text to its correction: ``corrector.Corrector`` for callers, and its steps.
 
-``reading`` lets the network read sentences. ``candidates`` finds what it might have written, and ``confidence`` judges that (with
-``words``, ``ngrams`` and ``morphemes``). ``proposing`` makes changes of it. ``second_reading`` reads the corrected sentence again.
-``agreeing`` compares the sentences of a text, and ``correction`` holds the result.
+1. ``candidates``: the network reads each sentence; the pass over its answer gives the alternatives.
+2. ``features``, ``confidence``: decision trees rate them, by ``words``, ``ngrams`` and ``morphemes``.
+3. ``proposing``, ``mending``: the chosen ones become changes, the mended sentence is read again, and one change has one confidence
+   in a whole text.
+4. ``correction``: the result, from which any minimum confidence or decision gives another text.
+
+``answers`` declares the interfaces of a network.
 """

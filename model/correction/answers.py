@@ -1,14 +1,14 @@
-"""What can be asked of a network, as types: everything that answers, ours or yours, here or in another process.
+"""The interfaces of a network, as types, from ``Answers`` to ``Network``.
 
 Each ``Protocol`` adds to the one before it, and a function names the least that it needs::
 
-    Answers       corrects a text, and shows what it looked at
+    Answers       corrects a text, and returns the trace of a correction
     AnswersMany   corrects many texts together: a network in this process
-    Intervenes    answers with something changed: heads off, weights replaced, tokens left out
-    Network       is asked in token ids, and hands out what a pass holds inside
+    Intervenes    answers under interventions: heads off, weights replaced, tokens left out
+    Network       takes token ids, and returns the activations of a pass
 
-``Asked`` is an ``Answers`` to which every further question goes by its name, because the network may be elsewhere.
-``tests/test_answers.py`` lists who has which of them.
+``Asked`` is an ``Answers`` that takes every further question by its name, because the network may be elsewhere.
+``tests/test_answers.py`` lists the implementations of each.
 
 Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.
 """

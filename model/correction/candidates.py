@@ -1,16 +1,15 @@
-"""Has a network read sentences: whole, or in parts if its answer lost an anchor (``model.text.protected``).
+"""The network's answer to each sentence, and the alternatives that the pass over it gives.
 
-What else the network could have written, read from the pass over its answer.
+A sentence is read whole, or in parts if its answer lost an anchor (``model.text.protected``).
 
-For each token of the answer the pass also tells how probable every other token was. Each token of at least 1% makes a candidate:
+For each token of the answer the pass also gives the probability of every other token. Each token of at least 1% makes a candidate:
 the answer with this one token exchanged. No further pass is needed. The tokens after the exchanged one keep the probabilities that
 they have in the answer, which is an approximation.
 
 It is worth it: for 79% of the development pairs the answer itself is right, and for 90% the answer or one of its candidates
 (measured on the first model with candidates).
 
-Candidates for the same tokens stand in one stretch of the sentence, in which one of them is to be chosen
-(``confidence.Confidence.choose``).
+Candidates for the same tokens form one stretch of the sentence, of which one is chosen (``confidence.Confidence.choose``).
 """
 
 import math

@@ -1,20 +1,14 @@
-"""Small decision trees whose leaves are added up to log odds, stored as JSON. ``training/measure/boosting.py`` fits them.
-
-Every installation that corrects text reads them. With scikit-learn or LightGBM each would need a library for training, and
-scikit-learn's own files are pickles.
-
-Chooses among the candidates for a stretch of text, and says how sure the choice is.
+"""Choose among the candidates for a stretch of text by decision trees, and rate the choice.
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
-therefore combine its probabilities with counts from the training sentences (``features.py``). If these trees are in doubt, second trees
-are asked, which also know morphemes and the norm, and take longer. The likeliest candidate is proposed. In about one sentence of 25 that
-is not what the network wrote (``Change.instead_of``). Then one more pass gives its probabilities and its trace, so that every picture
-shows a pass over the text on the screen.
+therefore combine its probabilities with counts from the training sentences (``features.py``). If these trees are in doubt, second
+trees rate again, which also know morphemes and the norm, and take longer. The likeliest candidate is proposed. In about one sentence
+of 25 that is not the network's own answer (``Change.instead_of``). Then one more pass gives its probabilities and its trace, so that
+every picture shows a pass over the text on the screen.
 
 The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
-``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used.
-
-Reads and writes the files in a model's folder that ``confidence`` judges changes with.
+``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used. Every
+installation that corrects text reads them; scikit-learn's or LightGBM's own files would need these libraries there.
 """
 
 import json

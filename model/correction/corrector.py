@@ -1,12 +1,9 @@
-"""Opens the network of a model folder: its graph, which answers without TensorFlow, or the Keras network.
+"""``Corrector``: a loaded model that corrects texts and returns the attention of its passes.
 
-The part of ``Corrector`` that answers with something changed: texts become ids, and passes on ids become answers.
+A model folder holds a graph, which answers without TensorFlow, or the weights of a Keras network. ``Snapshots`` corrects one sentence
+by each snapshot of a training.
 
-B interventions, Q query and K key positions, V vocabulary.
-
-``Corrector``: a loaded model that corrects texts and shows what its network looked at.
-
-How each snapshot of a training corrects one sentence, and where it looks.
+Shapes: B interventions, Q query and K key positions, V vocabulary.
 """
 
 import os

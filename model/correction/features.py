@@ -1,8 +1,8 @@
-"""What the trees of ``confidence.py`` know of each candidate for a stretch of text.
+"""The features of each candidate for a stretch of text, which the trees of ``confidence.py`` rate.
 
-The first features are the network's probabilities and two counts from the training sentences: how often the words occur, before and
-after the change (``words``), and how usual the run of characters is (``ngrams``). The second take longer: the morphemes
-(``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape of particles.
+The first features are the network's probabilities and two counts from the training sentences: of the words before and after the
+change (``words``), and of its runs of characters (``ngrams``). The second take longer: the morphemes (``morphemes``), the article of
+the norm that the change follows (``model.norm``) and the shape of particles.
 """
 
 import math

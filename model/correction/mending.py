@@ -1,6 +1,4 @@
-"""The part of ``Corrector`` that finds what to change in sentences: the network reads them, candidates are weighed, and what was
-corrected is read again.
-"""
+"""``Mending``, a part of ``Corrector``: reading, choosing and a second reading."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

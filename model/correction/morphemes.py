@@ -1,15 +1,12 @@
-"""A table of what Kiwi, a morphological analyser, said about the words of a corpus. It replaces Kiwi during training.
+"""The morphemes of a text by the analyser Kiwi, or by a table in its place.
+
+Kiwi (Lee 2024) has a language model of morphemes, trained on far more text than our network and our tables of words, and it knows stems,
+particles and endings. It only rates the network's candidates; it proposes nothing itself. It takes a second to load and keeps 230 MB,
+so a worker loads it once its network is there.
 
 Kiwi's model takes 84 MB and may not fit where a model is trained. Training still needs to know which words are nouns
-(``training/noise/spacing.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). The table has the most
-frequent analysis of each word, whatever stood beside it, and the result of each join that was asked for.
-
-How usual a run of words is, by its morphemes. Kiwi (Lee 2024), a Korean morphological analyser, answers.
-
-Kiwi has a language model of morphemes. It was trained on far more text than our network and our tables of words, and it knows
-stems, particles and endings. It only rates what the network wrote; it proposes nothing itself.
-
-Kiwi takes a second to load and keeps 230 MB. A worker therefore loads it once its network is there.
+(``training/noise/spacing.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). A ``MorphemeTable`` has the
+most frequent analysis of each word, regardless of its neighbours, and the results of the joins that training uses.
 """
 
 import json

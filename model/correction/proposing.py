@@ -1,21 +1,14 @@
-"""Turns the candidates that were chosen for a sentence into proposed changes, each with its probabilities.
+"""Proposed changes of sentences: from candidates, a second reading, offers, and agreement in a text.
 
-A second reading: a corrected sentence is read again, until nothing more in it is sure.
-
-The network is less sure of a change when other mistakes stand beside it. It doubts 배개가 in a sentence with a second mistake and is
-sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, the sentence is read again
-as corrected, and what is sure now becomes a change of the typed sentence. The last reading finds nothing, therefore correcting a
-corrected sentence changes nothing. A right sentence is read once.
-
-Words that were typed in the English keyboard layout. They are offered beside the corrections of a sentence, never made.
-
-The network is given the Hangul that the keys write, so that the rest of the sentence is corrected well.
-Only the person who typed the word knows what was meant. So an offer has no probability, and it is not made at any minimum confidence.
-
-Gives the same change of the same words one confidence in a whole text: it is made at all their places or at none.
-
-Different text stands before each place, so the network may be surer at one place than at another. A reader would not understand a
-text in which 그랬담 is corrected once and left once. So each of these places gets the lowest confidence among them.
+* ``propose``: changes with their probabilities.
+* ``joined`` readings: the network is less sure of a change when other mistakes are near it. So a mended sentence is read again, and a
+  change that is sure now becomes a change of the typed sentence. Otherwise correcting a corrected sentence would change it again.
+  A right sentence is read once.
+* Offers: words that were typed in the English keyboard layout. The network is given the Hangul of the same keys, so that the rest of
+  the sentence is corrected well. Only the person who typed the word knows which was meant, so an offer has no probability, and no
+  minimum confidence makes it.
+* ``agreeing``: the same change of the same words gets one confidence in a whole text, the lowest of all its places, so that it is made
+  at all of them or at none.
 """
 
 import math

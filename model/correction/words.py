@@ -1,11 +1,8 @@
-"""A table of words and numbers, kept as the text that its file holds.
+"""The Hangul words of a text, and a table of their counts in the training sentences.
 
-A dictionary of the shipped words takes 30 MB and a tenth of a second to make, before the first sentence can be answered. A sentence
-asks for some ten words, and each is found in the sorted text by halving.
-
-Finds the Hangul words of a text, and knows how often each occurs in the training sentences.
-
-``words.txt.gz`` in a model folder holds a word and its count a line. It is text, so that anybody can read it.
+``words.txt.gz`` in a model folder holds a word and its count a line: text that can be read. As a dictionary the shipped words would
+take 30 MB and a tenth of a second, before the first sentence is answered. A sentence needs some ten words, and each is looked up in
+the sorted text by bisection.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""Korean text: jamo, tokens, sentences, where two versions of a text differ, and what no correction may touch.
+"""Korean text: jamo, keyboard, tokens, sentences, changes, protected characters.
 
 Needs NumPy and RapidFuzz alone; imports no other room.
 """

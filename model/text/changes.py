@@ -1,4 +1,4 @@
-"""Finds where two versions of a sentence differ, as spans that a person would point at."""
+"""The changes between two versions of a sentence, as spans that a person would point at."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

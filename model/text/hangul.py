@@ -1,14 +1,12 @@
-"""Hangul syllables as (initial, medial, final) jamo, by the arithmetic of the Unicode Standard.
+"""Hangul syllables as (initial, medial, final) jamo, and the form of a particle after a word.
 
-Source: The Unicode Standard, section 3.12 "Conjoining Jamo Behavior". A precomposed syllable is
-``0xAC00 + (initial * 21 + medial) * 28 + final`` where final 0 means "no coda".
+A precomposed syllable is ``0xAC00 + (initial * 21 + medial) * 28 + final``, where final 0 means "no coda" (The Unicode Standard,
+section 3.12 "Conjoining Jamo Behavior").
 
-Chooses the form of a Korean particle by the last sound of the word before it, as it is read aloud.
-
-한글 맞춤법 and 표준국어대사전: 은, 이, 을, 과 follow a consonant and 는, 가, 를, 와 a vowel; 으로 follows a
-consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in Korean, by the name of the last
-one: 3 is 삼 and L is 엘. The last 0 of a round number is read as 영, which gives the right form: 영 ends in a
-consonant that is not ㄹ, and so do 십, 백, 천, 만 and 억.
+A particle's form follows the last sound of the word before it, as it is read aloud (한글 맞춤법, 표준국어대사전): 은, 이, 을, 과 follow
+a consonant and 는, 가, 를, 와 a vowel; 으로 follows a consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in
+Korean, by the name of the last one: 3 is 삼 and L is 엘. The last 0 of a round number is read as 영, which gives the right form: 영
+ends in a consonant that is not ㄹ, and so do 십, 백, 천, 만 and 억.
 """
 
 import re

@@ -1,18 +1,14 @@
-"""The two-set (두벌식) Hangul keyboard of KS X 5002: which keys are neighbours, what shift gives, which jamo take two keys.
+"""The two-set (두벌식) Hangul keyboard: its keys, its input method, and its English layout.
 
-Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the
-standard's but that of ordinary keyboards: a quarter and three quarters of a key to the right of the top row.
+Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the standard's but that of ordinary
+keyboards: a quarter and three quarters of a key to the right of the top row.
 
-The two-set (두벌식) input method: from syllables to the keys that write them, and from keys to what appears.
+The role of a consonant is known only from the next key: after 가 a ㄱ is a final (각) until a vowel follows, which takes it away as its
+own initial (가가). So a key that is struck too early, too late or twice does not change one letter but how the letters around it are
+joined.
 
-Source: KS X 5002 for the keys. What becomes of a consonant is known only from the next key: after 가 a ㄱ is a final
-(각) until a vowel follows, which takes it away as its own initial (가가). So a key that is struck too early, too
-late or twice does not change one letter but how the letters around it are joined.
-
-Finds words that were typed while the keyboard was in its English layout: dkssud for 안녕.
-
-The same keys write both, by KS X 5002 and the QWERTY layout. The keys alone do not tell which was meant, so such a word is only
-offered, and only if its keys write whole syllables that make a known word.
+The same keys write Hangul and, by the QWERTY layout, Latin letters: dkssud for 안녕. The keys alone do not show which was meant, so
+such a word is only offered, and only if its keys write whole syllables that make a known word.
 """
 
 import re

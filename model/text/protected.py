@@ -1,23 +1,15 @@
-"""What no correction may touch: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ).
+"""The characters, spans and words that no correction may touch.
 
-A change that would lose, alter or invent one of them is not proposed.
-
-Finds what stays exactly as it was typed: addresses, paths, code, tags, drawn-out vowels.
-
-The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. Prose
-between the spans is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, because only the tags are spans.
-
-Anchors: marks, digits and other characters that a correction has to copy, in order.
-
-Some marks were rare in training. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
-differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
-because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
-passage between them is read again by itself (``passages_beside``).
-
-Refuses changes that lose a word or add one. A correction may only write the same words in another way.
-
-The network's confidence is no help here: when a word is said twenty times it drops nine of them at a probability of 0.999. The only
-word that may go is one that was typed twice by mistake.
+* Protected characters: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ). A change
+  that would lose, alter or invent one is not proposed.
+* Verbatim spans: addresses, paths, code, tags, drawn-out vowels. The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would
+  mend 안되요, and the address would lead nowhere. Prose between the spans is corrected as always: ``<b>안되요</b>`` becomes
+  ``<b>안 돼요</b>``, because only the tags are spans.
+* Anchors: runs of both kinds, which a correction has to copy in order. Some marks were rare in training. In ``* 않된다`` the network
+  takes the asterisk for a slip in the next word and writes 안 된다: a lost mark and a mended word in one change. So a sentence is cut
+  at the anchors that were lost, and each passage between them is read by itself (``passages_beside``).
+* Whole words: a correction may only write the same words in another way. The network's confidence is no help here: of a word that is
+  repeated twenty times it drops nine at a probability of 0.999. The only word that may go is one that was typed twice by mistake.
 """
 
 import re

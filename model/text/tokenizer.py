@@ -1,14 +1,13 @@
-"""Cuts a text into sentences and the white space between them. Nothing is lost.
+"""From a text to its sentences, and from a sentence to token ids and back.
 
-A long sentence is cut into parts at spaces, because the network knows no more than ``max_length`` positions. What it writes for
-sentences four times as long as those it was trained on is nonsense.
+A text is cut into sentences and the white space between them; nothing is lost. A long sentence is cut into parts at spaces, because
+the network knows no more than ``max_length`` positions, and its output for sentences four times as long as those of its training is
+nonsense.
 
-Text to ids and back, one token per Unicode character, with the jamo features of each id.
-
-The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and frequent punctuation. The network sees a syllable as the sum
-of its own vector and those of its initial, medial and final jamo; the rest of the 11,172 syllables it reads by their jamo alone.
-A character outside the vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the network writes
-``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
+A token is a Unicode character. The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and frequent punctuation. The
+network sees a syllable as the sum of its own vector and those of its initial, medial and final jamo; the rest of the 11,172 syllables
+it reads by their jamo alone. A character outside the vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the
+network writes ``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a pass through a network left behind, how it is selected, and what a pass may be asked to change.
+"""The attention of a pass through a network, how it is selected, and interventions in a pass.
 
 Needs NumPy alone; imports no other room, and every other room may import it.
 """

@@ -1,20 +1,10 @@
-"""Attention as libraries hand it out, made into one NumPy array: tensors of any library, one for each layer, of a batch.
+"""Take the fields of an ``AttentionTrace`` from any library's objects, and check that they are attention.
 
-B sentences in a batch, L layers, H heads, Q query and K key positions.
+A field becomes a NumPy array or plain Python, so that it can be written to a file and two traces can be compared with ``==``. Shapes
+have to fit the tokens. Rows of attention have to sum to 1, and none may look ahead or outside of its window. An error names the place:
+the kind, the layer, the head and the row, counted from 0.
 
-Checks the fields of a trace that are not attention: texts, spans, padding.
-
-Each function returns its field in plain Python, so that it can be written to a file and two traces can be compared with ``==``.
-
-Checks that the fields of a trace fit each other: each array has the shape that the tokens give it.
-
-Checks whether numbers are attention: each row sums to 1, and no row looks at what is not written yet.
-
-An error says where: the kind, and the layer, the head and the row, counted from 0.
-
-Which cells of a map nobody may look at: what comes later, and what lies outside of a window around each token.
-
-L layers, Q query and K key positions.
+Shapes: B sentences in a batch, L layers, H heads, Q query and K key positions.
 """
 
 from typing import Any

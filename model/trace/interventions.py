@@ -1,21 +1,24 @@
-"""``Intervention``: what a pass is asked to change, as plain data. Heads off, weights replaced, tokens left out.
+"""Interventions in a pass, and its named activations, as plain data.
 
-An intervention is an argument of a pass (``Laboratory.pass_over``), never a state of a network, so two threads cannot disturb each other.
-``model/activations/replacements.py`` turns it into arrays.
+* ``Intervention``: heads off, weights replaced, tokens left out. It is an argument of a pass (``Laboratory.pass_over``), never a state
+  of a network, so two threads cannot disturb each other. ``model/activations/replacements.py`` turns it into arrays.
+* ``TAPS``: the activations of a pass by name.
+* ``Node`` and ``Patch``: the parts of a network that can be replaced, and the values that replace them.
+* ``Contrast``: two tokens that could be produced in one row; ``LogitDifferences``: how much likelier the one is, in nats.
+* ``OutputWeights``: the weights between the residual streams and the logits (unembedding).
+* ``Projections``, ``Slopes``, ``Insides``, ``Zeroed``: results of further passes.
 
-B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
+Shapes: B interventions or sentences, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model,
+V vocabulary. Arrays of a single sentence have no B. A sub-layer is one attention or one feed-forward network: an encoder layer has
+two (self-attention, feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
-What a pass can hand out, by name: attention, queries, keys, values, sub-layer outputs, the residual stream.
+The activations:
 
-B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Arrays of a single sentence have no B. A
-sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
-feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
-
-query, key, value: projected and split into heads. They are handed out before an intervention zeroes any value.
-heads: weights times values, or what an intervention puts there, before the output projection. Multiplied by a head's
-    rows of the output kernel (D/H, D), it is what this head writes; the output bias belongs to no head.
+query, key, value: projected and split into heads, before an intervention zeroes any value.
+heads: weights times values, or their replacement by an intervention, before the output projection. Multiplied by a head's
+    rows of the output kernel (D/H, D), it is the head's output; the output bias belongs to no head.
 embedding: token embeddings times sqrt(D), without positions.
-output: what each sub-layer adds to the residual stream, its biases included.
+output: the addition of each sub-layer to the residual stream, its biases included.
 residual: the stream before the first sub-layer, which is embedding + position, then the stream after each sub-layer.
 
 With ``norm_first`` each sub-layer reads a normalised copy of the stream and adds to the stream itself, which therefore is
@@ -27,24 +30,6 @@ an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits"
 Without it each sum is normalised at once, and nothing follows the last one: ``residual[:, n + 1] = norm(residual[:, n] +
 output[:, n])``. All of it holds for passes as they are used; in training, dropout falls on residual[:, 0] and on each
 output before it is added.
-
-``Node`` and ``Patch``: the parts of a network that can be replaced, and what is put in their place.
-
-L layers, H heads, Q positions, D d_model.
-
-``Contrast``, two tokens that could stand in one row, and ``LogitDifferences``, how much likelier the one is.
-
-B interventions. Probabilities are natural logarithms.
-
-What the end of a network writes with: the weights between its residual streams and its logits.
-
-L layers, H heads, D d_model, V vocabulary.
-
-What attention is computed from: queries, keys and values of every layer and head, as NumPy arrays.
-
-The results of the laboratory's passes: NumPy arrays with a documented shape each.
-
-L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
 
 import hashlib

@@ -4,14 +4,10 @@ Attention in the decoder is causal, so one full pass over the start mark and the
 step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``. ``load`` checks a file before it uses
 it, and its error names the field that is wrong.
 
-Which weights of a trace are looked at: one kind of attention, a layer or their mean, a head or their mean.
-
-What the network of one snapshot of a training wrote for a sentence.
-
-What your own model needs so that the app can show it live: the methods of ``TracedModel``.
-
-``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then
-asks the object that it returned, one question at a time.
+``Selection`` chooses weights of a trace: one kind of attention, a layer or their mean, a head or their mean. ``Grown`` is the answer
+of one snapshot of a training. ``TracedModel`` lists the methods that your own model needs for the app to show it live:
+``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then calls the
+methods of the object that it returned, one at a time.
 """
 
 from collections.abc import Callable, Iterator

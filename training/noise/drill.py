@@ -1,18 +1,14 @@
-"""Makes short phrases in which each native mistake and each misplaced space is practised equally often.
+"""Practice of rare mistakes: each native mistake, each misplaced space, and exactly one misplaced space.
 
 In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place in 40,000 sentences.
-A network has to learn these words by heart, so it meets them again and again, in short phrases that cost little time.
+A network has to learn these words by heart, so it meets them again and again, in short phrases that cost little time (``Drill``,
+``SpaceDrill``).
 
-Kinds of places where one space is easily left out or put in, beside those of ``spacing`` and ``common_spacing``.
-
-Each kind is a function from a right text to the indices of its places: of a space that must stand (한글 맞춤법 제2항, 제42항), or of a
-syllable before which none may. Where the norm leaves the choice there is no place: before an auxiliary verb (제47항)
-and between nouns (제49항, 제50항).
-
-One misplaced space in a sentence that is otherwise right: the most frequent mistake there is.
-
-``spacing`` makes several at once. A network that mostly sees them together doubts a single one. Here exactly one space is left out or
-put in, at a kind of place where the norm is certain; rare kinds come as often as frequent ones.
+The most frequent mistake of all is one misplaced space in a sentence that is otherwise right (``LoneSpaces``). ``spacing`` makes
+several at once, and a network that mostly sees them together doubts a single one. A kind of place is a function from a right text to
+the indices of its places: of a space that is obligatory (한글 맞춤법 제2항, 제42항), or of a syllable before which none may come. Where
+the norm leaves the choice no place is listed: before an auxiliary verb (제47항) and between nouns (제49항, 제50항). Rare kinds come as
+often as frequent ones.
 """
 
 import random

@@ -1,16 +1,10 @@
-"""Adds laughing and weeping (ㅋㅋㅋ, ㅎㅎ, ㅠㅠ) to both sides of a pair, so that the network practises to leave it.
+"""Right sentences that look mistaken: laughing, hearsay, drawn-out ends, doubled adverbs, initials.
 
-No corpus of well-written sentences has it; a network that never met it takes it for slips.
+All of it is written on purpose and has to stay (ㅋㅋㅋ, 온대요, 감사합니다아, 빨리빨리, ㄱㅅ). No corpus of well-written sentences has it,
+and a network that has practised slips alone would change it: 대 would be a slip in 다.
 
-Turns statements into hearsay (했대, 온대요, 없다며?, 책이래). It is right as it is, and the network practises to leave it.
-
-Written language hardly has it; a network that never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대', '-래', '-재',
-'-다며', '-다던데'.
-
-Right sentences that look as if something had slipped: drawn-out ends, doubled adverbs, initials, laughing.
-
-All of it is written on purpose and has to stay (감사합니다아, 빨리빨리, ㄱㅅ). A network that has practised slips alone would change it.
-The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart (정말 정말).
+The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart (정말 정말). Its entries
+for hearsay: '-대', '-ㄴ대', '-래', '-재', '-다며', '-다던데'.
 """
 
 import random

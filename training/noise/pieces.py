@@ -1,12 +1,10 @@
-"""Makes up names, so that the network practises to copy a word that it does not know, syllable by syllable.
+"""Pieces of correct sentences for notes, with their roles; and made-up names.
 
-Half of the made-up names follow 외래어 표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항), and as codas only ㄱ, ㄴ,
-ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항). The other half are any syllables of KS X 1001, because names need not follow a pattern.
-
-Half of the names with several short words are Vietnamese (the commonest family, middle and given names, spelt by 외래어 표기법 제3장),
-because in Korean classes these are the most frequent names with spaces. Without them a network takes the spaces for mistakes.
-
-Cuts small pieces from correct sentences for notes, and tells what a part of a note is: prose, signs, or text for a machine.
+With names the network practises to copy a word that it does not know, syllable by syllable. Half of the made-up names follow 외래어
+표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항), and as codas only ㄱ, ㄴ, ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항).
+The other half are any syllables of KS X 1001, because names need not follow a pattern. Half of the names with several short words are
+Vietnamese (the commonest family, middle and given names, spelt by 외래어 표기법 제3장), because in Korean classes these are the most
+frequent names with spaces. Without them a network takes the spaces for mistakes.
 """
 
 import random

@@ -1,10 +1,9 @@
-"""Notes that list: bullets, check lists, table rows, headings, keys with values, menus and dates.
+"""Kinds of notes: lists, chat, marks around words, and text for a machine, which stays as it is.
 
-Notes that people chat: no full stops, laughing and weeping, names, times, mentions, hashtags.
-
-Notes with marks around words: tags, asterisks, braces, brackets, backticks, quotations, e-mail headers.
-
-Notes with something for a machine in them: code, addresses, paths, file names, passwords. It stays as it is.
+* ``LISTS``: bullets, check lists, table rows, headings, keys with values, menus and dates.
+* ``CHAT``: no full stops, laughing and weeping, names, times, mentions, hashtags.
+* ``MARKS``: tags, asterisks, braces, brackets, backticks, quotations, e-mail headers.
+* ``CODE``: code, addresses, paths, file names, passwords.
 """
 
 import re

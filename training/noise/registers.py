@@ -1,13 +1,12 @@
-"""Makes (wrong, right) pairs of short notes: lists, tables, headings, chat, mark-up and code.
+"""(wrong, right) pairs of short notes and of repetitions, which running text lacks.
 
-The corpora are running text. A network that read nothing else is confused by a line that begins with ``*``, a cell that ends with
-``|`` or a sentence that ends with ``^^``. It rewrites what stands beside the sign. So pieces of correct sentences are set as notes.
-Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is misspelt, because
-``#할수있다`` is right as it is.
+A network that read nothing but running text is confused by a line that begins with ``*``, a cell that ends with ``|`` or a sentence
+that ends with ``^^``, and rewrites the text beside the sign. So pieces of correct sentences are set as notes: lists, tables, headings,
+chat, mark-up and code. Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is
+misspelt, because ``#할수있다`` is right as it is.
 
-Makes pairs in which something is said again and again: 괜찮아 괜찮아 괜찮아, 할수있다 할수있다.
-
-A network that seldom meets this loses count and leaves some out. The correction repeats it as often as it was typed.
+In a repetition a piece is written again and again: 괜찮아 괜찮아 괜찮아. A network that seldom meets this loses count and leaves some
+out. The correction repeats it as often as it was typed.
 """
 
 import random

@@ -1,29 +1,19 @@
-"""Finds the spaces between two nouns that may be left out: 대기 오염 and 대기오염 are both right.
+"""Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
 
-한글 맞춤법 제2항 separates all words, but 제50항 lets the words of a technical term be joined, and no dictionary lists all such terms.
-So leaving such a space out is no mistake. A network that had to put it back would learn to change right texts. Kiwi tells which words
-are nouns (``model.correction.morphemes``).
+Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. Places are those of the correct
+text, so changes of other families around them do not matter. A rule touches only the space: a dropped one leaves the cell ``""``, an
+inserted one is the end of the cell before it. Words are recognised by their spelling alone, without a dictionary of parts of speech,
+so the name of a rule can be wrong where two words look alike. The result is still a mistake, although the joined form may be right
+elsewhere: 먹는 데 becomes 먹는데.
 
-A space stays obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구) and beside a name (제48항, 제49항).
-It also stays beside a noun of one syllable (책값, 시험때), because those are often half of another word.
+Where the standard allows both spellings (제43항 다만, 제46항, 제47항 and 제50항) nothing is done, because the model would learn to
+"correct" right texts. Only a writer who leaves out every space leaves out these, too. By 제50항 the words of a technical term may be
+joined (대기 오염, 대기오염), and no dictionary lists all such terms: Kiwi tells which words are nouns (``free_spaces``). A space stays
+obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구), beside a name (제48항, 제49항), and beside a
+noun of one syllable (책값, 시험때), because those are often half of another word.
 
-Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
-
-Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``.
-Places are found in the correct text, so it does not matter if other families have changed the words around
-them. A rule touches only the space: a dropped one leaves the cell ``""``, an inserted one stands at the end of
-the cell before it. Words are recognised by their spelling alone, without a dictionary of parts of speech, so the
-name of a rule can be wrong where two words look alike. The result is still a mistake, although the joined form
-may be right elsewhere: 먹는 데 becomes 먹는데.
-
-Where the standard allows both spellings (제43항 다만, 제46항, 제47항, see ``_either_way``, and 제50항, see
-``compounds``) nothing is done, because the model would learn to "correct" what is right. Only a writer who leaves out
-every space leaves out these, too.
-
-The most frequent spacing mistakes, made in sentences of every family of errors.
-
-People write 늘어난것 or 공부 하기 in sentences that are otherwise right, and beside mistakes of any other kind. A network that meets such
-a mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
+``COMMON_RULES`` are the most frequent mistakes (늘어난것, 공부 하기), made in sentences of every family. A network that meets such a
+mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
 """
 
 import random

@@ -1,31 +1,17 @@
-"""Slips of one key: struck too late, too early, twice or not at all, as the two-set input method writes them.
+"""Slips of keys, syllables and particles: too early, too late, twice, in another place, or missing.
 
-Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
-or None where it has nothing to do there. Letters are often left loose: a consonant that finds no vowel in time stays alone.
-Whatever they write violates 한글 맞춤법 제1항 (a word is written in its standard form) and 제2항 of its 부록, by which
-jamo are put together to syllables.
+Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip with probability ``rate``. A
+rule touches only words of Hangul that no rule has touched. A ``Slip`` maps a word, the index of one of its syllables and a source of
+chance to the slipped word, or to None where it has nothing to do. The result is used only if it is no other real word, which would not
+show as a slip, and does not look like laughing or weeping, which no correction touches.
 
-Slips of whole syllables and of finals: in another place, twice, missing, one too many.
+Keys are put together as the two-set input method does. Letters are often left loose: a consonant that meets no vowel in time stays
+alone. Only common words lose or move a syllable, because in others it could not be mended. Letters after a noun count as a particle
+only behind a known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
 
-Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
-or None where it has nothing to do there. Only words that everybody knows lose or move something, because nobody could
-mend it in others. All violate 한글 맞춤법 제1항 (a word is written in its standard form).
-
-Particles of the wrong shape, and particles and words that are written twice.
-
-Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance. It
-returns what is written then, or None where it has nothing to do. What looks like a particle counts as one only behind a
-known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
-
-Sources: 표준국어대사전 for the shapes of particles; 표준어 규정 제26항 for 이에요. Behind a vowel 이라고, 이며 and 이었다 are right,
-too (친구이며), so only the shapes behind a consonant lose their 이 here.
-
-Slips that come from when a key is struck, and from what is written twice or left out.
-
-Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip with probability
-``rate``. A rule touches only words of Hangul that no rule has touched. ``key_slips``, ``syllable_slips`` and
-``particle_slips`` say what becomes of a word; here it is decided whether it may stand: not if it is another real word,
-which nobody could know for a slip, and not if it looks like laughing or weeping, which no correction touches.
+All slips violate 한글 맞춤법 제1항 (a word is written in its standard form), those of keys 제2항 of its 부록, by which jamo are put
+together to syllables. Sources for particles: 표준국어대사전; 표준어 규정 제26항 for 이에요. Behind a vowel 이라고, 이며 and 이었다 are
+right, too (친구이며), so only the shapes behind a consonant lose their 이.
 """
 
 import random

@@ -1,11 +1,10 @@
-"""Finds where a word's particle or suffix begins, by spelling alone. The spacing rules need it.
+"""The particle or suffix of a word, by spelling alone; and the common words of the training sentences.
 
-The lists hold what can be recognised with some certainty; a word in doubt counts as having no particle.
+The lists hold parts that can be recognised with some certainty; a word in doubt counts as having no particle.
 
-Decides which words a slip may touch and which results it must not have, by the shipped table of words.
-
-A slip that loses a syllable (시간이 -> 시이) can be mended only in a known word. A slip that happens to make another real word must not
-be practised: a network that learns to mend it changes right texts.
+The shipped table of words decides which words a slip may touch and which results it must not have. A slip that loses a syllable
+(시간이 -> 시이) can be mended only in a known word. A slip that happens to make another real word must not be practised: a network that
+learns to mend it changes right texts.
 """
 
 from collections import Counter, defaultdict

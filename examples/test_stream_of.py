@@ -11,8 +11,8 @@ from examples.test_laboratory_of import SOURCE, TARGET, TOKENIZER, logits, model
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
+from model.analysis import circuits as circuit_edges
 from model.analysis import (
-    circuit_edges,
     contrast_of_change,
     corrupted_by_exchange,
     decompose_attention_score,

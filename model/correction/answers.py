@@ -37,14 +37,14 @@ from model.trace.trace import AttentionTrace
 
 
 class NetworkDescription(Protocol):
-    """What is known of any network before it is asked. ``NetworkConfig`` says more about ours."""
+    """The facts of a network that need no pass. ``NetworkConfig`` says more about ours."""
 
     @property
     def architecture(self) -> str: ...
 
     @property
     def abilities(self) -> frozenset[str]:
-        """What it does besides correcting: some of ``model.stored.config.ABILITIES``."""
+        """Its abilities besides correcting, some of ``model.stored.config.ABILITIES``."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class NetworkDescription(Protocol):
 
 
 class Answers(Protocol):
-    """Corrects a text, and shows what it looked at.
+    """Corrects a text, and returns the trace of a correction.
 
     >>> def corrected(network: Answers, text: str) -> str:
     ...     return network.correct(text).text
@@ -118,7 +118,7 @@ class Intervenes(AnswersMany, Protocol):
         ...
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
-        """What the network writes of its own accord under each intervention; None where it finds no end."""
+        """The network's own text under each intervention; None where it writes no end mark."""
         ...
 
     def attention_under(
@@ -175,16 +175,16 @@ class Network(Intervenes, Protocol):
 
 
 class Asked(Answers, Protocol):
-    """The engine's interface to a network: every further question is asked by its name in ``engine.questions.QUESTIONS``.
+    """The engine's interface to a network: every further question goes by its name in ``engine.questions.QUESTIONS``.
 
     >>> def heads(asked: Asked) -> int:
     ...     return len(asked.ask("head_effects", "머거요", "먹어요", (0, 2)).heads)
     """
 
     def ask(self, kind: str, *arguments: Any) -> Any:
-        """Raises ``NotLoadedError`` where there is no network to ask."""
+        """Raises ``NotLoadedError`` without a network."""
         ...
 
     def known(self, kind: str, *arguments: Any) -> Any | None:
-        """What ``ask`` would return from memory; None where it would have to ask."""
+        """The result of ``ask`` from memory; None where it has none."""
         ...

@@ -28,7 +28,7 @@ from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 
 
 class Answer(NamedTuple):
-    """What the network wrote for one sentence, or for a part of a sentence that it read by itself."""
+    """The network's text for one sentence, or for a part of a sentence that it read by itself."""
 
     part: Passage
     target: str
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
     @property
     def is_torn(self) -> bool:
-        """Whether an end mark or another mark stands in its middle. Such an answer is not used."""
+        """Whether an end mark or another mark is in its middle. Such an answer is not used."""
         return len(self.target) + 1 != len(self.produced.ids)
 
     @property
@@ -52,10 +52,10 @@ Write = Callable[[list[str]], list[tuple[str, Produced] | None]]
 
 
 def read(sentences: dict[int, Passage], write: Write) -> dict[int, list[Answer]]:
-    """What the network wrote for some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
+    """The network's answers to some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
     themselves.
 
-    ``write(texts)`` gives for each text what the network wrote for it and the pass that wrote it. It gives None if no end mark came:
+    ``write(texts)`` gives for each text the network's answer and its pass. It gives None if no end mark came:
     that answer is cut off, so the text stays uncorrected.
     """
     found: dict[int, list[Answer]] = {number: [] for number in sentences}
@@ -80,9 +80,9 @@ MOST = 32  # such tokens in a sentence, the most probable ones; nonsense could h
 
 @dataclass(frozen=True)
 class Stretch:
-    """``source[start:end]``, and what could stand there instead.
+    """``source[start:end]``, and its alternatives.
 
-    ``candidates``: the natural logarithm of the network's probability of each text; first what it wrote itself. ``kept``, the
+    ``candidates``: the natural logarithm of the network's probability of each text; first its own answer. ``kept``, the
     source as it is, is always among them. If it differs in several characters, its probability is that of the first one.
     """
 
@@ -93,7 +93,7 @@ class Stretch:
 
     @property
     def written(self) -> str:
-        """What the network wrote there."""
+        """The network's own text for it."""
         return next(iter(self.candidates))
 
     @property
@@ -163,7 +163,7 @@ class _Other(NamedTuple):
 class _Logs:
     """The natural logarithms of the probabilities of single tokens in a pass.
 
-    Most rows of a pass leave no doubt and are never asked about. So a row is normalised only when it is asked about.
+    Most rows of a pass leave no doubt and are never used. So a row is normalised when it is first used.
     """
 
     def __init__(self, produced: Produced):
@@ -200,7 +200,7 @@ def _others(logs: _Logs, tokenizer: Tokenizer) -> Iterator[_Other]:
 
 
 def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterator[tuple[int, str]]:
-    """The ways in which ``token`` can stand at place ``t`` of the answer: how many characters it replaces, and the new text."""
+    """The alternatives with ``token`` at place ``t`` of the answer: how many characters it replaces, and the new text."""
     if token == END_ID:
         if t == len(ids) - 2:  # elsewhere it would cut the sentence off
             yield 1, ""

@@ -60,7 +60,7 @@ class Trees:
 
     @classmethod
     def parse(cls, fields: Sequence[str], values: object) -> "Trees":
-        """From what ``to_json`` wrote. Raises ValueError for anything else."""
+        """Read the output of ``to_json``. Raises ValueError for anything else."""
         if not isinstance(values, dict) or "start" not in values or not isinstance(values.get("trees"), list):
             raise ValueError(f"no start and trees: {str(values)[:80]}")
         trees = tuple(_parse(tree, fields) for tree in values["trees"])
@@ -105,7 +105,7 @@ def _depth(tree: Tree) -> int:
 
 
 def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
-    """The questions and leaves of a tree, breadth first. Below an early leaf stand questions that decide nothing."""
+    """The questions and leaves of a tree, breadth first. Below an early leaf come questions that decide nothing."""
     row: list[Tree] = [tree]
     questions: list[tuple[int, float]] = []
     for _ in range(depth):
@@ -138,14 +138,14 @@ def _number(value: object) -> float:
     return float(value)
 
 
-DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees are asked
+DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees rate
 # ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its morphemes are so much more usual
 # (the second, a natural logarithm).
 PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
 
 
 class Chosen(NamedTuple):
-    """What is proposed for a stretch, and how sure that is."""
+    """The proposal for a stretch, and its confidence in 0..1."""
 
     stretch: Stretch
     text: str
@@ -156,7 +156,7 @@ class Chosen(NamedTuple):
 class Confidence:
     """``trees`` rate every candidate by its ``Features``. Where they are in doubt, ``second`` rate again, with ``SecondFeatures``, too.
 
-    They are asked only then, because they take more time than all the rest. None if a folder has no second trees.
+    They rate only then, because they take more time than all the rest. None if a folder has no second trees.
     """
 
     words: Words
@@ -166,7 +166,7 @@ class Confidence:
 
     @classmethod
     def read(cls, folder: Path) -> "Confidence | None":
-        """What a model folder holds; None where it has none. Raises OSError or ValueError where a file is damaged."""
+        """Read the files of a model folder; None where it has none. Raises OSError or ValueError where a file is damaged."""
         if not (folder / CONFIDENCE_FILE).is_file():
             return None
         values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
@@ -233,7 +233,7 @@ def is_another_word(first: Features, second: SecondFeatures) -> bool:
 
 
 def load_confidence(folder: Path) -> Confidence | None:
-    """What judges the changes of a folder's network; None where the network judges them itself.
+    """The judge of the changes of a folder's network; None where the network judges them itself.
 
     Raises ModelFolderError where a file of it is missing or damaged.
     """

@@ -12,7 +12,7 @@ from functools import cached_property
 from model.text.changes import Change, apply_changes, select_changes
 from model.trace.trace import AttentionTrace
 
-KEPT_TRACES = 4  # of one sentence: what the network wrote, and the last few with other decisions
+KEPT_TRACES = 4  # of one sentence: of the network's own text, and of the last few with other decisions
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class SentenceCorrection:
 
     @property
     def trace(self) -> AttentionTrace:
-        """All attention of the pass that produces ``text``; computed when first asked for, then kept.
+        """All attention of the pass that produces ``text``; computed once, then kept.
 
         Raises ValueError for a sentence that was too long.
         """
@@ -75,7 +75,7 @@ class SentenceCorrection:
 
 @dataclass(frozen=True)
 class Correction:
-    """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected.
+    """The correction of one text: ``source`` as it was typed, in NFC, and ``text`` corrected.
 
     >>> found = corrector.correct("밥을 머거요.")
     >>> found.text, [(change.wrong, change.right) for change in found.changes]

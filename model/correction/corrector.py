@@ -1,7 +1,7 @@
 """``Corrector``: a loaded model that corrects texts and returns the attention of its passes.
 
-A model folder holds a graph, which answers without TensorFlow, or the weights of a Keras network. ``Snapshots`` corrects one sentence
-by each snapshot of a training.
+A model folder holds a graph, which answers without TensorFlow, or the weights of a Keras network. ``GrowingNetwork`` corrects one
+sentence by each snapshot of a training.
 
 Shapes: B interventions, Q query and K key positions, V vocabulary.
 """
@@ -58,7 +58,7 @@ def load_network(
     """(network, tokenizer, fingerprint) of a folder.
 
     The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a keras.Model.
-    Raises ModelFolderError with the reason, and ModuleNotFoundError if what it needs is not installed.
+    Raises ModelFolderError with the reason, and ModuleNotFoundError if a library that it needs is not installed.
     """
 
     def in_keras() -> tuple[OpenedNetwork, Tokenizer, str]:
@@ -79,7 +79,7 @@ def load_network(
 
 
 def answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
-    """What answers for ``network``: a GraphNetwork itself, a keras.Model in compiled halves."""
+    """The network by ids: a GraphNetwork itself, a keras.Model in compiled halves."""
     if hasattr(network, "produce"):
         return cast("AnswersInIds", network)
     return _compiled(network, tokenizer, beam_width)
@@ -119,7 +119,7 @@ class Intervening:
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> LogitDifferences:
         """The logit difference under each intervention, from one batch of teacher-forced passes."""
-        # Rows behind the one that is asked about have no influence on it.
+        # Later rows have no influence on the row of the contrast.
         ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
         looked = self._pass(source, ids, interventions)
         logs = log_softmax(looked.logits[:, contrast.row].astype(np.float64))  # (B, V)
@@ -154,7 +154,7 @@ KEPT_CHARACTERS = 2_000  # in one call; the passes over more text are not kept
 class Corrector(Mending, Intervening):
     """A loaded model. ``Corrector.load()`` opens the shipped one.
 
-    How a sentence becomes its correction stands in ``mending.py``, passes with something changed in ``intervening.py``.
+    ``Mending`` turns a sentence into its correction, ``Intervening`` runs passes under interventions.
 
     >>> corrector.correct("밥을 머거요.").text  # corrector = Corrector.load()
     '밥을 먹어요.'
@@ -204,7 +204,7 @@ class Corrector(Mending, Intervening):
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
         sentence and are many times as slow (``decoding.beam_search``).
 
-        A folder with a graph answers from it within a second (``model/graph/``), and loads Keras when something is asked
+        A folder with a graph answers from it within a second (``model/graph/``), and loads Keras for a question
         that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras answers everything.
 
         Raises ValueError for a beam width that is not a whole number of 1 or more, ModelFolderError if the folder is missing, damaged or
@@ -234,7 +234,7 @@ class Corrector(Mending, Intervening):
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
         sources, spans, sentences = self._cut(texts)
-        # The passes over a long text would fill the memory. Its traces are computed when somebody asks for them.
+        # The passes over a long text would fill the memory. Its traces are computed on demand.
         keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
         answers = iter(self._propose(sentences, keep_passes))
         return [
@@ -244,7 +244,7 @@ class Corrector(Mending, Intervening):
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
         """For each text the parts that the network read by themselves, mostly its sentences: where one begins, the part, and the
-        stretches in which something else could stand.
+        stretches that have alternatives.
 
         Raises TypeError for a single text.
         """
@@ -298,19 +298,19 @@ class Corrector(Mending, Intervening):
         self._network.warm_up()
 
     def warm_up_doubts(self) -> None:
-        """Load the morpheme analyser, which is asked about doubtful changes. It takes a second and 230 MB."""
+        """Load the morpheme analyser, which rates doubtful changes. It takes a second and 230 MB."""
         if self.confidence is not None:
             self.confidence.warm_up()
 
     def trace(self, source: str, target: str) -> AttentionTrace:
-        """What the network looks at while it turns one sentence into ``target``, in one pass.
+        """The attention of one pass that turns a sentence into ``target``.
 
         Raises ValueError for a source that is longer than the network can read.
         """
         return self._trace(None, source, target)
 
     def _trace(self, produced: Produced | None, source: str, target: str) -> AttentionTrace:
-        """The trace from the pass ``produced`` where it wrote just this target; else from a pass of its own."""
+        """The trace from the pass ``produced`` where it wrote just this target; else from a further pass."""
         source_ids, target_ids = self._encode(source, target)
         if produced is not None and produced.ids == target_ids:
             found = read_off(produced)
@@ -342,9 +342,9 @@ class Corrector(Mending, Intervening):
     def taps(
         self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
     ) -> dict[str, np.ndarray]:
-        """What the pass of ``trace`` hands out under ``names``, with ``intervention`` applied, as float32 arrays.
+        """The activations of the pass of ``trace`` by these names, with ``intervention`` applied, as float32 arrays.
 
-        ``model.trace.interventions`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
+        ``model.trace.interventions`` defines them and lists their shapes, of which B is left out here; ``config.taps`` are those
         that this network has. With ``config.norm_first`` the decoder's residual stream is the sum of all that is added to it::
 
             found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
@@ -362,7 +362,7 @@ class Corrector(Mending, Intervening):
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
     def output_weights(self) -> OutputWeights:
-        """What the decoder writes with: with ``taps`` it tells what each part of a pass adds to each logit.
+        """The unembedding: with ``taps`` it gives the addition of each part of a pass to each logit.
 
         Raises ValueError for a network without a residual stream.
         """
@@ -398,7 +398,7 @@ class Corrector(Mending, Intervening):
 
 
 class GrowingNetwork:
-    """A model folder with snapshots, asked for all of them. Safe to call from threads.
+    """The snapshots of a model folder. Safe to call from threads.
 
     Raises ModelFolderError where the folder is damaged or keeps no snapshot.
     """
@@ -412,7 +412,7 @@ class GrowingNetwork:
         self._one_at_a_time = Lock()
 
     def answers(self, text: str) -> tuple[Grown, ...]:
-        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none where there is no sentence
+        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none for a text without a sentence
         or it is too long."""
         with self._one_at_a_time:
             found = [_answer(step, corrector, text) for step, corrector in self._snapshots]

@@ -25,26 +25,26 @@ ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 
 
 class Features(NamedTuple):
-    """What the trees know of one candidate."""
+    """The features of one candidate for the first trees."""
 
     # Natural logarithms of the network's probabilities, at least LEAST_LOG:
     fix: float  # that the network writes the candidate
     keep: float  # that it keeps the source
     other: float  # that it writes the most probable other candidate
     network: float  # the network's own confidence, fix · (1 − keep)
-    wrong_count: float  # ``words.Known`` of the words that stand there
+    wrong_count: float  # ``words.Known`` of the words of the source
     wrong_beginning: float
     wrong_beginning_count: float
-    right_count: float  # ``words.Known`` of the words that would stand there
+    right_count: float  # ``words.Known`` of the words of the candidate
     right_beginning: float
     right_beginning_count: float
     spaces: float  # 0 letters alone, 1 spaces alone, 2 letters and spaces
     length: float  # characters
     jamo: float  # the fewest jamo that differ
     changes: float  # stretches of the sentence in which the network wrote something else
-    sentence: float  # log probability of what it wrote in all other stretches together
+    sentence: float  # log probability of its answers in all other stretches together
     candidates: float  # how many the stretch has
-    written: float  # 1 if it is what the network wrote
+    written: float  # 1 if it is the network's own answer
     phrase_kept: float  # how much more usual the phrase is than the source's (``NGrams.scores``)
     phrase_other: float  # the same, compared with the most usual other candidate
     phrase: float  # how usual it is, per character
@@ -72,7 +72,7 @@ MONOTONE = {
 
 
 class SecondFeatures(NamedTuple):
-    """What the second trees know besides. The first seven are of ``morphemes``, for the candidate with the words around it."""
+    """The further features for the second trees. The first seven are of ``morphemes``, for the candidate with the words around it."""
 
     morphemes_kept: float  # how much more usual they are than those of the source
     morphemes_other: float  # the same, compared with the most usual other candidate
@@ -91,7 +91,7 @@ FIRST, SECOND = Features._fields, (*Features._fields, *SecondFeatures._fields)
 
 
 class Rated(NamedTuple):
-    """A candidate of the stretch with this number, and what the trees ask about it."""
+    """A candidate of the stretch with this number, and its features."""
 
     stretch: int
     text: str
@@ -150,7 +150,7 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
 def second_features(
     source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
 ) -> list[SecondFeatures]:
-    """What the second trees ask besides, about the candidates ``asked``."""
+    """The further features of the candidates ``asked``."""
     sentence = _OneStretch(source, stretches)
     texts, starts = {}, {}
     for number in sorted({each.stretch for each in asked}):
@@ -186,7 +186,7 @@ def _norm(kept: str, text: str, before: str, after: str) -> int:
 
 
 def _ahead(usual: float, others: Iterable[float]) -> float:
-    """How much more usual a candidate is than the most usual other one; ALONE if there is none."""
+    """How much more usual a candidate is than the most usual other one; ALONE without others."""
     return usual - max(others, default=usual - ALONE)
 
 
@@ -194,7 +194,7 @@ class _OneStretch:
     """A source in which all stretches but one are as the network wrote them."""
 
     def __init__(self, source: str, stretches: Sequence[Stretch]):
-        self._parts, done = [], 0  # what stands before each stretch, and what is written there
+        self._parts, done = [], 0  # the text before each stretch, and the network's answer for it
         for stretch in stretches:
             self._parts += [source[done : stretch.start], stretch.written]
             done = stretch.end

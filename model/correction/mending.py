@@ -39,7 +39,7 @@ Proposed = tuple[tuple[Change, ...], Produced | None]
 
 
 class Mending:
-    """Lets the network read sentences, and decides what to change in them."""
+    """Lets the network read sentences, and decides on the changes in them."""
 
     config: NetworkConfig
     tokenizer: Tokenizer
@@ -51,13 +51,13 @@ class Mending:
 
         The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """
-        different = list(dict.fromkeys(sentences))  # in a file the same sentence may stand many times
+        different = list(dict.fromkeys(sentences))  # in a file the same sentence may come many times
         proposed = self._network.spread(partial(self._with_offers, keep_passes), different)
         found = dict(zip(different, proposed, strict=True))
         return [found[sentence] for sentence in sentences]
 
     def _with_offers(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
-        """What the network would change in each sentence, and the words that may have been typed in the English layout."""
+        """The proposed changes of each sentence, and the words that may have been typed in the English layout."""
         offered = [self._offers(sentence) for sentence in sentences]
         to_read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
         proposed = self._mended(to_read, keep_passes)
@@ -73,7 +73,7 @@ class Mending:
         return find_offers(sentence, self.confidence.words)
 
     def _mended(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """What the network would change in each sentence after all readings of it, and the pass that wrote the answer."""
+        """The proposed changes of each sentence after all readings of it, and the pass of the answer."""
         proposed, minimum = self._one_reading(sentences, keep_passes), self.config.minimum_confidence
         if self.confidence is None:
             return proposed
@@ -95,7 +95,7 @@ class Mending:
         return proposed
 
     def _one_reading(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """What the network would change in each sentence after one reading, and the pass that wrote the answer."""
+        """The proposed changes of each sentence after one reading, and the pass of the answer."""
         proposed: list[Proposed] = [((), None)] * len(sentences)
         for batch in self._answers(sentences):
             weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
@@ -107,7 +107,7 @@ class Mending:
         return proposed
 
     def _answers(self, sentences: list[Passage]) -> Iterator[dict[int, list[Answer]]]:
-        """What the network wrote for each sentence, by its number, a batch at a time; nothing for a sentence that it cannot read."""
+        """The network's answers to each sentence, by its number, a batch at a time; without those that it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         # Sentences of about the same length need little padding.
         readable.sort(key=lambda i: len(sentences[i].text))
@@ -115,7 +115,7 @@ class Mending:
             yield read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]}, self._write)
 
     def _write(self, texts: list[str]) -> list[tuple[str, Produced] | None]:
-        """What ``reading.read`` asks of a network."""
+        """The ``write`` of ``candidates.read``."""
         produced = self._network.produce([self.tokenizer.encode_source(text) for text in texts])
         return [
             None if one is None else (self.tokenizer.decode(one.ids, text), one)
@@ -128,7 +128,7 @@ class Mending:
             return [(self._written(answer), answer.produced) for answer in answers]
         chosen = [self._chosen(answer, self.confidence) for answer in answers]
         targets = [apply_changes(a.source, changes) for a, changes in zip(answers, chosen, strict=True)]
-        # If the proposed text is not what the network wrote, one more pass is needed for its probabilities.
+        # If the proposed text is not the network's own, one more pass is needed for its probabilities.
         others = [i for i, answer in enumerate(answers) if chosen[i] and targets[i] != answer.target]
         passes = self._network.read(
             [self.tokenizer.encode_source(answers[i].source) for i in others],
@@ -173,7 +173,7 @@ class Mending:
     def _accepts(self, part: Passage, change: Change) -> bool:
         """Whether a change may be proposed.
 
-        It may not touch a protected character, a laugh or what is no prose. It may not remove a word, nor move spaces beside a character
+        It may not touch a protected character, a laugh or text that is no prose. It may not remove a word, nor move spaces beside a character
         that the network cannot read. Without a ``confidence`` it may remove words: the network may be an early snapshot that is still
         learning to keep them, and its answer is shown as it is.
         """

@@ -35,7 +35,7 @@ class Cut(NamedTuple):
 
 
 class MorphemeTable:
-    """Answers ``tokenize`` and ``join`` as a Kiwi does, from what was learnt.
+    """Answers ``tokenize`` and ``join`` as a Kiwi does, from a table.
 
     >>> table = MorphemeTable({"책이": (("NNG", 0, 1), ("JKS", 1, 2))}, {"책/NNG+이/JKS": "책이"})
     >>> table.tokenize("새 책이")
@@ -61,7 +61,7 @@ class MorphemeTable:
         return self.joins[join_key(morphemes)]
 
     def write(self, path: Path) -> None:
-        """Write the table as JSON, compressed by LZMA. Words that are cut alike stand together, which compresses better."""
+        """Write the table as JSON, compressed by LZMA. Words that are cut alike share a line, which compresses better."""
         alike = defaultdict(list)
         for word, cut in sorted(self.words.items()):
             alike[" ".join(f"{tag} {start} {end}" for tag, start, end in cut)].append(word)
@@ -108,7 +108,7 @@ def usual_cuts(counts: Counter) -> dict[str, tuple]:
     return {word: cut for word, (_, cut) in best.items()}
 
 
-# Names a file of ``morpheme_table`` that stands in for Kiwi; an environment variable, so that processes inherit it.
+# Names a file of a ``MorphemeTable`` that replaces Kiwi; an environment variable, so that processes inherit it.
 TABLE_VARIABLE = "MORPHEME_TABLE"
 _loading = Lock()
 
@@ -126,7 +126,7 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
 
 def longest_known(text: str, start: int, end: int) -> int:
-    """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0 where there is none.
+    """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0 without one.
     For an empty place it is the morpheme that goes on from before the place to behind it.
 
     >>> longest_known("비문을 탁본했다.", 4, 5), longest_known("그는 아경을 썼다.", 3, 4)
@@ -157,7 +157,7 @@ def join(morphemes: Sequence[tuple[str, str]]) -> str:
 
 
 def load_kiwi() -> Any:
-    """Kiwi, loaded once in a process; or the table that stands in for it."""
+    """Kiwi, loaded once in a process; or the table that replaces it."""
     with _loading:  # else two threads would load it at once
         return _load()
 
@@ -170,5 +170,5 @@ def _load() -> Any:
 
     # The dictionaries of names and of words with spaces in them gained nothing and take as long and as much memory again.
     kiwi = Kiwi(num_workers=1, load_default_dict=False, load_multi_dict=False, load_typo_dict=False)
-    kiwi.analyze("")  # the first call is what reads the language model
+    kiwi.analyze("")  # the first call reads the language model
     return kiwi

@@ -20,7 +20,7 @@ import numpy as np
 from model.stored.folder import read_npz
 
 ORDER = 5  # characters of the longest runs
-EDGE = "\n"  # stands before and behind every sentence
+EDGE = "\n"  # put before and behind every sentence
 LEAST = {4: 2, 5: 3}  # counts from which runs are kept; sentences could be rebuilt from rarer ones
 SHORT = 2  # characters up to which a run counts as often as there are different characters before it
 LEVELS = 8  # a count is rounded to one of so many steps between a power of two and the next
@@ -158,7 +158,7 @@ class NGrams:
         return place, keys[place] == runs
 
     def write(self, file: Any) -> None:
-        """Write what ``read`` reads: the same bytes for the same counts."""
+        """Write the file of ``read``: the same bytes for the same counts."""
         arrays = {
             "characters": np.frombuffer(self.characters.encode("utf-32-le", "surrogatepass"), np.uint32)
         }
@@ -171,7 +171,7 @@ class NGrams:
 
     @classmethod
     def read(cls, path: Path) -> "NGrams":
-        """Raises OSError or ValueError for what is no such table."""
+        """Read a table. Raises OSError or ValueError for another file."""
         try:
             found = read_npz(path)
         except OSError:

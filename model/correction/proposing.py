@@ -1,7 +1,7 @@
 """Proposed changes of sentences: from candidates, a second reading, offers, and agreement in a text.
 
-* ``propose``: changes with their probabilities.
-* ``joined`` readings: the network is less sure of a change when other mistakes are near it. So a mended sentence is read again, and a
+* ``changes_of``: changes with their probabilities.
+* ``after_second_reading``: the network is less sure of a change when other mistakes are near it. So a mended sentence is read again, and a
   change that is sure now becomes a change of the typed sentence. Otherwise correcting a corrected sentence would change it again.
   A right sentence is read once.
 * Offers: words that were typed in the English keyboard layout. The network is given the Hangul of the same keys, so that the rest of
@@ -27,7 +27,7 @@ from model.text.keyboard import find_in_english_layout
 from model.text.protected import Passage
 from model.text.tokenizer import Span
 
-# What the network's probability of a change should be at least if the change removes letters or words.
+# The least probability, by the network, of a change that removes letters or words.
 PROBABILITY_OF_LOSS = 0.75
 # The same if a word loses its first syllable. People seldom type that twice by mistake, but the name 남나무 would become 나무.
 PROBABILITY_OF_LOST_BEGINNING = 0.99
@@ -38,7 +38,7 @@ def changes_of(
 ) -> tuple[Change, ...]:
     """The changes of ``source`` that the chosen candidates make, each with its confidence.
 
-    Candidates that touch become one change, as in ``find_changes``. ``accepts`` is asked about that whole change.
+    Candidates that touch become one change, as in ``find_changes``. ``accepts`` decides on that whole change.
     """
     kept = without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
@@ -138,7 +138,7 @@ def after_second_reading(
 ) -> tuple[Change, ...]:
     """The changes of ``source`` after both readings: ``first`` of it, ``second`` of the text with what ``first`` is sure of.
 
-    What the second reading is not sure of is left out; what the first was unsure of stays a proposal.
+    Unsure changes of the second reading are left out, those of the first stay proposals.
     """
     sure = made(first, minimum)
     once = apply_changes(source, sure)
@@ -160,14 +160,14 @@ def after_second_reading(
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
-    """A change of both readings. Its confidence is the lowest of what it is made of, its probabilities those of the second reading."""
+    """A change of both readings. Its confidence is the lowest of its parts, its probabilities those of the second reading."""
     mine = [each for each in first if _meet(change, each)]
     others = [
         each
         for each in second
         if each.target_start <= change.target_end and change.target_start <= each.target_end
     ]
-    # Where a syllable stands twice, the change of both readings may begin at the other one and touch none of its parts.
+    # Where a syllable comes twice, the change of both readings may begin at the other one and touch none of its parts.
     parts = [*mine, *others] or [*first, *second]
     least = min(parts, key=lambda each: each.confidence)
     last = min(others or parts, key=lambda each: each.confidence)
@@ -185,7 +185,7 @@ def _meet(one: Change, other: Change) -> bool:
     return one.source_start <= other.source_end and other.source_start <= one.source_end
 
 
-LEAST_COUNT = {2: 5}  # how often a word of so many syllables should stand in the training sentences
+LEAST_COUNT = {2: 5}  # how often a word of so many syllables should occur in the training sentences
 LEAST_COUNT_LONGER = 2
 
 
@@ -211,7 +211,7 @@ def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
 
 
 def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
-    """``changes``, found in the sentence ``as_if_right``, moved to their places in the sentence as typed, together with the offers.
+    """``changes`` of the sentence ``as_if_right``, moved to their places in the sentence as typed, together with the offers.
 
     A change that touches an offer is left out: it would make no sense if the offer is declined.
     """
@@ -224,7 +224,7 @@ def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Ch
 
 
 def _touches_offers(change: Change, offer: Change) -> bool:
-    """Whether a change touches what an offer wrote. Both places are counted in the sentence ``as_if_right``."""
+    """Whether a change touches the text of an offer. Both places are counted in the sentence ``as_if_right``."""
     return change.source_start <= offer.target_end and offer.target_start <= change.source_end
 
 
@@ -232,7 +232,7 @@ def _drift(offers: Iterable[Change]) -> int:
     return sum(len(offer.right) - len(offer.wrong) for offer in offers)
 
 
-_BEGINNING = ""  # stands for the word before the first one of a sentence
+_BEGINNING = ""  # takes the place of the word before the first one of a sentence
 
 
 class _Word(NamedTuple):
@@ -242,7 +242,7 @@ class _Word(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """What two changes have in common if they count as the same change of the same words."""
+    """The key of a change: equal for the same change of the same words."""
 
     said: tuple[str, ...]  # the word before, then the words that the change touches
     offset: int  # from the beginning of the first touched word to the change, in characters
@@ -255,8 +255,8 @@ def agreeing(
 ) -> list[tuple[Change, ...]]:
     """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same change of the same words.
 
-    ``spans`` say where the sentences stand. Words count as the same only behind the same word. Their change gets the lowest confidence
-    that it has at any place where these words stand. If one of the places lacks the change, it gets 0.
+    ``spans`` are those of the sentences. Words count as the same only behind the same word. Their change gets the lowest confidence
+    that it has at any place of these words. If one of the places lacks the change, it gets 0.
 
     >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
     >>> unsure = replace(change, known_confidence=0.3)

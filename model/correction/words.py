@@ -36,7 +36,7 @@ class WordTable(Mapping[str, int]):
 
     def __getitem__(self, word: str) -> int:
         text = self._text
-        first, stop = 0, len(text)  # where lines begin between which the word would stand
+        first, stop = 0, len(text)  # where lines begin between which the word would be
         while first < stop:
             start = text.rfind("\n", first, (first + stop) // 2) + 1 or first
             gap = text.find(" ", start)
@@ -80,26 +80,26 @@ def touching(text: str, start: int, end: int) -> list[str]:
 class Known(NamedTuple):
     """How well some words are known. Each measure is that of the least known word."""
 
-    whole: float  # log(1 + how often the word stands in the training sentences)
+    whole: float  # log(1 + the count of the word in the training sentences)
     beginning: float  # the share of the word that its longest known beginning covers, 1 for a known word
-    beginning_count: float  # log(1 + how often that beginning stands there as a word)
+    beginning_count: float  # log(1 + the count of that beginning as a word)
 
 
 class Words:
-    """How often each word stands in the training sentences; 0 for all that are not in the table."""
+    """The counts of words in the training sentences; 0 for all that are not in the table."""
 
     def __init__(self, counts: Mapping[str, int]):
         self.counts = counts
 
     @classmethod
     def count(cls, sentences: Iterable[str], least: int = 2) -> "Words":
-        """Count the words; those that stand there fewer than ``least`` times are left out."""
+        """Count the words; those that occur fewer than ``least`` times are left out."""
         counts = Counter(word for text in sentences for _, word in find_words(text))
         return cls({word: count for word, count in counts.items() if count >= least})
 
     @classmethod
     def read(cls, path: Path) -> "Words":
-        """Raises OSError or ValueError for what is no such table."""
+        """Read a table. Raises OSError or ValueError for another file."""
         try:
             with gzip.open(path) as file:
                 text = file.read(LARGEST + 1)
@@ -115,7 +115,7 @@ class Words:
         return gzip.compress(text.encode(), mtime=0)
 
     def known(self, words: Iterable[str]) -> Known:
-        """How well all of the words are known; 0 in every measure where there is no word."""
+        """How well all of the words are known; 0 in every measure without a word."""
         measures = list(map(self._known, words))
         return Known(*map(min, zip(*measures, strict=True))) if measures else Known(0.0, 0.0, 0.0)
 

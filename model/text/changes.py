@@ -20,7 +20,7 @@ class Change:
     Between two texts without a network both are None.
 
     ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its files. With it a
-    change may be proposed that is not the network's own choice. Then ``instead_of`` is what the network wrote there.
+    change may be proposed that is not the network's own choice. Then ``instead_of`` is the network's own text for it.
 
     ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.keyboard``). No network judged
     it, so it has no confidence, and it is made only where a person accepts it.
@@ -54,7 +54,7 @@ class Change:
     @property
     def confidence(self) -> float:
         """How sure it is that this change should be made, in 0..1: ``known_confidence``, and
-        ``network_confidence`` where there is none.
+        otherwise ``network_confidence``.
 
         Raises ValueError for a change without probabilities.
         """
@@ -89,9 +89,9 @@ class Change:
 
 
 def find_changes(source: str, target: str) -> tuple[Change, ...]:
-    """The places where two texts differ. Between two neighbouring changes there is at least one character that both texts share.
+    """The places where two texts differ. Neighbouring changes are parted by at least one character that both texts share.
 
-    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then what stands between
+    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then the texts between
     the aligned characters is compared. So a space that moved is one change. If the texts were aligned with their
     spaces, the letter beside the space might be deleted in one place and inserted in another; undoing one of these two
     changes would lose the letter.
@@ -108,8 +108,8 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
 
 
 def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
-    """``find_changes`` of a correction. If less than half of the longer text stays, as in a translation, there is one change
-    of the whole text, because such texts share characters only by chance.
+    """``find_changes`` of a correction. If less than half of the longer text stays, as in a translation, the whole text is one
+    change, because such texts share characters only by chance.
     """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
         return (Change(0, len(source), 0, len(target), source, target),)
@@ -137,7 +137,7 @@ def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
 
 
 def _differences(source: str, target: str, span: tuple[int, int], other: tuple[int, int]) -> Iterator[Change]:
-    """What differs between ``source[span]`` and ``target[other]``, neighbouring edits joined."""
+    """The differences of ``source[span]`` and ``target[other]``, neighbouring edits joined."""
     blocks = Levenshtein.opcodes(source[slice(*span)], target[slice(*other)])
     for same, group in groupby(blocks, key=lambda block: block.tag == "equal"):
         if not same:

@@ -29,7 +29,7 @@ def is_syllable(character: str) -> bool:
 
 
 def is_hangul(character: str) -> bool:
-    """Whether ``character`` is a syllable, or a jamo that stands alone (ㄱ … ㅣ)."""
+    """Whether ``character`` is a syllable, or a single jamo (ㄱ … ㅣ)."""
     return is_syllable(character) or (len(character) == 1 and "ㄱ" <= character <= "ㅣ")
 
 
@@ -42,7 +42,7 @@ def indices(syllable: str) -> tuple[int, int, int]:
 
 
 def decompose(syllable: str) -> tuple[str, str, str]:
-    """``"값" -> ("ㄱ", "ㅏ", "ㅄ")``; the final is ``""`` where there is no coda.
+    """``"값" -> ("ㄱ", "ㅏ", "ㅄ")``; the final is ``""`` without a coda.
 
     >>> decompose("값")
     ('ㄱ', 'ㅏ', 'ㅄ')
@@ -52,7 +52,7 @@ def decompose(syllable: str) -> tuple[str, str, str]:
 
 
 def compose(initial: str, medial: str, final: str = "") -> str:
-    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``. Raises ValueError for what is no initial, medial or final.
+    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``. Raises ValueError for another character than an initial, medial or final.
 
     >>> compose("ㄱ", "ㅏ", "ㅄ")
     '값'
@@ -117,7 +117,7 @@ _LAST = re.compile(
 
 
 def misshapen(text: str) -> int:
-    """How many words end in what looks like a particle of the wrong shape, such as 이 after a vowel.
+    """The number of words that end like a particle of the wrong shape, such as 이 after a vowel.
 
     A guess without a lexicon: 사과 counts, too, as if it were 사 with 과. It is for comparing two spellings of one word.
 

@@ -62,7 +62,7 @@ def neighbours(jamo: str) -> tuple[str, ...]:
     """Jamo that appear when the finger lands one key beside the right one.
 
     Shift stays held (ㄲ -> ㄸ ㅆ ㅇ ㄹ). Of a jamo typed with two keys one key goes astray, and only
-    results that are one jamo again count (ㅘ -> ㅙ ㅚ). Raises ValueError for what is on no key.
+    results that are one jamo again count (ㅘ -> ㅙ ㅚ). Raises ValueError for a jamo on no key.
 
     >>> neighbours("ㄱ")
     ('ㄷ', 'ㅅ', 'ㅇ', 'ㄹ')
@@ -104,7 +104,7 @@ def spell(word: str) -> str:
 
 
 def compose_strokes(strokes: str) -> str:
-    """What a two-set input method writes for these keys, one jamo a key; anything but a jamo is left out.
+    """The text that a two-set input method writes for these keys, one jamo a key; other characters are left out.
 
     >>> compose_strokes("ㅎㅏㄱㄱㅛㄱㅇㅔ")
     '학굑에'
@@ -124,7 +124,7 @@ def compose_strokes(strokes: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _with_consonant(current: str, key: str) -> tuple[str, ...]:
-    """The unfinished syllable and what follows it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값 ㄱ."""
+    """The unfinished syllable and the text behind it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값 ㄱ."""
     if is_syllable(current):
         initial, medial, final = decompose(current)
         longer = JOINED.get(final + key) if final else key
@@ -135,7 +135,7 @@ def _with_consonant(current: str, key: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def _with_vowel(current: str, key: str) -> tuple[str, ...]:
-    """The unfinished syllable and what follows it after a vowel: 각 and ㅏ are 가 가, 고 and ㅏ are 과."""
+    """The unfinished syllable and the text behind it after a vowel: 각 and ㅏ are 가 가, 고 and ㅏ are 과."""
     if is_syllable(current):
         initial, medial, final = decompose(current)
         if final:
@@ -158,13 +158,13 @@ _LOWER = {
     for letters, (row, _) in zip(_LETTERS, ROWS, strict=True)
     for letter, jamo in zip(letters, row, strict=True)
 }
-# A capital letter counts only where the shift key writes another jamo: nobody writes Dkssud.
+# A capital letter counts only where the shift key writes another jamo: Dkssud is not typed.
 _JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
 
 # A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a contraction.
 _WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
 
-# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. There are few,
+# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. They are few,
 # because their letters have to lie on the left and on the right half of the keyboard by turns.
 _LATIN_WORDS = frozenset(
     "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth rudi shelf soso thrown togo "

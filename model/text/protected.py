@@ -33,7 +33,7 @@ _MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a clos
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")  # tuples, because every text contains ""
 
 # Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
-# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo stands beside it and no syllable behind it. In 네ㅎ it is a laugh. In ㅎㅏ나 and
+# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo is beside it and no syllable behind it. In 네ㅎ it is a laugh. In ㅎㅏ나 and
 # in 안녕ㅎ하세요 it is a slip.
 # Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
 _OUTCRY = re.compile(
@@ -102,12 +102,12 @@ def is_protected(character: str) -> bool:
 
 
 def _is_space(character: str) -> bool:
-    # Python also counts the separators of ASCII tables and NEXT LINE, which nobody types for a space.
+    # Python also counts the separators of ASCII tables and NEXT LINE, which are not typed for a space.
     return character.isspace() and character not in "\x1c\x1d\x1e\x1f\x85"
 
 
 def outcries(text: str) -> list[tuple[int, int]]:
-    """Where laughing, weeping and initials stand, in order and apart from each other.
+    """The spans of laughing, weeping and initials, in order and apart from each other.
 
     >>> outcries("그래 ㅋㅋ")
     [(3, 5)]
@@ -124,7 +124,7 @@ _NAME = r"[\w.-]{1,64}"
 _START = r"(?<![\w.-])"
 _QUOTED = r"""(?: "[^"\n]*" | '[^'\n]*' )"""
 
-# The last vowel of what is said, written once more. Elsewhere than at the end it might be a particle (카페에, 나의).
+# The last vowel of a sentence, written once more. Elsewhere than at the end it might be a particle (카페에, 나의).
 _DRAWN_OUT = "|".join(
     f"(?<=[{''.join(compose(initial, vowel) for initial in INITIALS for vowel in same)}]){long}+"
     for same, long in (
@@ -174,7 +174,7 @@ _VERBATIM = re.compile(
 
 
 def verbatim_spans(text: str) -> tuple[Span, ...]:
-    """Where the spans stand, in order and apart from each other.
+    """The verbatim spans of a text, in order and apart from each other.
 
     >>> [text[a:b] for text in ["#오늘의운동 했어요, 과제_최종.hwp 를 보냄"] for a, b in verbatim_spans(text)]
     ['#오늘의운동', '과제_최종.hwp']
@@ -220,12 +220,12 @@ class Passage(NamedTuple):
 
     @property
     def has_prose(self) -> bool:
-        """Whether there is Hangul outside the spans that are no prose."""
+        """Whether Hangul occurs outside the verbatim spans."""
         inside = {i for span in self.verbatim for i in range(*span)}
         return any(is_hangul(c) for i, c in enumerate(self.text) if i not in inside)
 
     def cut(self, start: int, end: int) -> "Passage":
-        """What stands from ``start`` to ``end``, but for the white space at its ends."""
+        """The text from ``start`` to ``end``, but for the white space at its ends."""
         text = self.text[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
         anchors, verbatim = (clipped(spans, start, end) for spans in (self.anchors, self.verbatim))
@@ -268,7 +268,7 @@ def lost_anchors(passage: Passage, target: str) -> list[Span]:
 
 
 def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
-    """Whether all characters of an anchor stand side by side in the target."""
+    """Whether all characters of an anchor are side by side in the target."""
     first = places.get(anchor.start)
     return first is not None and all(places.get(i) == first + i - anchor.start for i in range(*anchor))
 
@@ -286,7 +286,7 @@ def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int
 
 
 def _copied(source: str, target: str) -> dict[int, int]:
-    """Where each character of the source stands in the target, if it is there, by the fewest edits (Levenshtein 1966)."""
+    """The place in the target of each character of the source that is kept, by the fewest edits (Levenshtein 1966)."""
     return {
         block.src_start + i: block.dest_start + i
         for block in Levenshtein.opcodes(source, target)
@@ -296,7 +296,7 @@ def _copied(source: str, target: str) -> dict[int, int]:
 
 
 def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
-    """What stands before, between and after these anchors of a passage. Only stretches that hold prose."""
+    """The passages before, between and after these anchors; only those that hold prose."""
     starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(passage.text)]
     starts = [start + _particle(passage.text, start) for start in starts]
     passages = [passage.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
@@ -310,7 +310,7 @@ def _particle(text: str, start: int) -> int:
     return int(text[:start][-1:] in CLOSING and _LONE_SYLLABLE.match(text, start) is not None)
 
 
-LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
+LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four are in 꽃이, of 저녁 one is in 아침
 # A word that is joined to the one before needs more than this: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
 LEAST_ALIKE_JOINED = 0.5
 MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
@@ -319,7 +319,7 @@ _WORD = re.compile(r"\S+")
 
 
 def spares_words(change: Change, source: str) -> bool:
-    """Whether each word of ``source`` that the change covers is still there, written in whatever way, and no other has come.
+    """Whether each word of ``source`` that the change covers is still there, in another spelling, and no other has come.
 
     >>> spares_words(Change(3, 3, 3, 6, "", "마지막"), "그 일")
     False
@@ -343,7 +343,7 @@ def spares_words(change: Change, source: str) -> bool:
 
 
 def _joins(change: Change) -> bool:
-    """Whether what the change writes is joined to the word before, which the source set apart."""
+    """Whether the new text is joined to the word before, which the source set apart."""
     return change.wrong[:1].isspace() and not change.right[:1].isspace()
 
 
@@ -370,7 +370,7 @@ def _covered_words(change: Change, source: str) -> list[Span]:
 
 
 def _kept_jamo(change: Change) -> list[bool]:
-    """For each jamo of ``wrong`` whether it stands in ``right``, too, in this order."""
+    """For each jamo of ``wrong`` whether it is kept in ``right``, in this order."""
     wrong, right = (unicodedata.normalize("NFD", text) for text in (change.wrong, change.right))
     kept = [False] * len(wrong)
     for block in Levenshtein.opcodes(wrong, right):
@@ -388,7 +388,7 @@ def _share_kept(word: Span, start: int, wrong: str, kept: list[bool]) -> float:
 
 
 def _is_doubled(word: Span, source: str) -> bool:
-    """Whether the word stands there exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
+    """Whether the word comes exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
     them twice on purpose.)
     """
     words, said = _WORD.findall(source), source[word.start : word.end]

@@ -33,7 +33,7 @@ _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
 _BEGINNING = 32  # characters that are compared first, to save time: most parts of a long text differ there
 LEAST_JOINED = 2  # characters of a unit that is repeated without spaces
-LEAST_REPETITIONS = 2  # of what white space sets apart
+LEAST_REPETITIONS = 2  # of parts between white space
 LEAST_REPETITIONS_JOINED = 3
 
 
@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
-    """What of some spans of a text lies between ``start`` and ``end``, counted from ``start``.
+    """The parts of some spans between ``start`` and ``end``, counted from ``start``.
 
     >>> clipped([Span(0, 3), Span(5, 9)], 2, 6)
     (Span(start=0, end=1), Span(start=3, end=4))
@@ -52,11 +52,11 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 
 
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
-    """Where the sentences of a text stand, in order. Between them lies white space, and in a repetition the mark that the last one
+    """The spans of the sentences of a text, in order. Between them lies white space, and in a repetition the mark that the last one
     lacks (좋아! 좋아! 좋아).
 
     A text that says the same again and again is cut there: 할 수 있다 할 수 있다. A network that reads it as one loses count. Texts of
-    several sentences are looked at first, then each sentence.
+    several sentences come first, then each sentence.
     A sentence of more than ``longest`` characters is cut at white space into parts of about equal length. Only text without white
     space stays longer.
 
@@ -95,7 +95,7 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
-    """Parts of about equal length, cut at white space; none has more than ``longest`` characters if there is enough white space."""
+    """Parts of about equal length, cut at white space; none has more than ``longest`` characters if the white space allows."""
     gaps = [Span(start + gap.start(), start + gap.end()) for gap in _SPACE.finditer(text[start:end])]
     while end - start > longest:
         first, last = (bisect_right(gaps, place, key=itemgetter(0)) for place in (start, start + longest))
@@ -134,7 +134,7 @@ SPECIAL_TOKENS = (PAD, OUTSIDE, START, END)
 PAD_ID, OUTSIDE_ID, START_ID, END_ID = range(4)
 VISIBLE_SPACE = "␣"
 
-_HOLE = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: what Unicode reserves for "something stands here"
+_HOLE = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: Unicode's placeholder for an object in a text
 
 
 class Tokenizer:
@@ -186,7 +186,7 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int], source: str) -> str:
         """Text of produced ids, up to the end mark; ``<outside>`` becomes the character of
-        ``source`` that stands at its place in the cheapest alignment of both (dropped if none does)."""
+        ``source`` at its place in the cheapest alignment of both (dropped if none does)."""
         produced = []
         for token_id in ids:
             if token_id == END_ID:

@@ -39,7 +39,7 @@ def plain_array(name: str, value: Any) -> np.ndarray:
 
 
 def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
-    """(L, H, Q, K), of one array or of one for each layer; ``batch`` says which sentence where there is a batch axis.
+    """(L, H, Q, K), of one array or of one for each layer; ``batch`` chooses the sentence of a batch axis.
 
     A single array of four dimensions is (L, H, Q, K), and (B, H, Q, K) of one layer where ``batch`` is given. In a list
     or tuple each is one layer, (H, Q, K) or (B, H, Q, K). Only a batch of one needs no ``batch``.
@@ -76,7 +76,7 @@ def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
 
 
 def of_sentence(name: str, value: Any, batch: int | None) -> Any:
-    """The row ``batch`` of what has two dimensions, such as the padding of a batch; anything else as it is."""
+    """The row ``batch`` of a field of two dimensions, such as the padding of a batch; anything else as it is."""
     if batch is None or value is None or isinstance(value, tuple) and not value:
         return value
     found = plain_array(name, value)
@@ -84,7 +84,7 @@ def of_sentence(name: str, value: Any, batch: int | None) -> Any:
 
 
 def chosen(name: str, batch: int, sentences: int) -> int:
-    """``batch``, if there is such a sentence; raises TraceError where there is none."""
+    """``batch``, if the batch has such a sentence. Raises TraceError otherwise."""
     if not 0 <= batch < sentences:
         raise TraceError(name, f"have a sentence {batch} in its batch", f"{sentences}, counted from 0")
     return batch
@@ -287,12 +287,12 @@ def _received(value: object) -> str:
     return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind
 
 
-MASKS = {  # what sparse attention hides, by the kind of attention
+MASKS = {  # cells that sparse attention hides, by the kind of attention
     "encoder_attention": "encoder_masked",
     "decoder_attention": "decoder_masked",
     "cross_attention": "cross_masked",
 }
-_AXES = {  # what gives an attention its rows and columns
+_AXES = {  # the tokens of the rows and columns of an attention
     "encoder_attention": "Rows and columns are the source_tokens",
     "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
     "cross_attention": "Rows are the target_tokens, columns the source_tokens",
@@ -330,7 +330,7 @@ def _check_attention(trace: Any) -> None:
 
 
 def _check_produced(trace: Any, target: int) -> None:
-    """The probabilities of what was produced, and of what could have been produced instead."""
+    """Check the probabilities of the produced tokens and of their alternatives."""
     if trace.log_probabilities is not None:
         expect_shape("log_probabilities", trace.log_probabilities, (target,))
     if trace.alternatives or trace.alternative_probabilities is not None:
@@ -366,14 +366,14 @@ def check_rows(
     sink: bool = False,
 ) -> None:
     """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
-    look ahead, because nobody uses what they compute.
+    look ahead, because their outputs are not used.
 
     Args:
-        later: (Q, K) bool, where nobody may look, or None.
+        later: (Q, K) bool, cells that no row may attend to, or None.
         emptied: whether any row may be all 0.
         sink: whether any row may sum to less than 1, as the rest falls on an attention sink.
     """
-    smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
+    smallest, largest = weights.min(), weights.max()  # NaN if any is, and then no comparison holds
     if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
         within = np.isfinite(weights) & (weights >= -_RANGE_TOLERANCE) & (weights <= 1 + _RANGE_TOLERANCE)
         *place, column = (int(number) for number in np.argwhere(~within)[0])
@@ -403,7 +403,7 @@ def check_rows(
 
 
 def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:
-    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) looks at what is ``hidden`` (Q, K). Rows that are
+    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) attends to a cell that is ``hidden`` (Q, K). Rows that are
     ``padded`` (Q,) may.
     """
     outside = ((weights != 0) & hidden).any(-1) & ~padded
@@ -439,7 +439,7 @@ def expect_range(name: str, values: np.ndarray | None, lowest: float, highest: f
     """Raises TraceError for values that are not finite or lie outside of ``lowest``..``highest``."""
     if values is None or not values.size:
         return
-    smallest, largest = values.min(), values.max()  # NaN where there is one, and then no comparison holds
+    smallest, largest = values.min(), values.max()  # NaN if any is, and then no comparison holds
     within = smallest >= lowest - _RANGE_TOLERANCE and largest <= highest + _RANGE_TOLERANCE
     if not (within and np.isfinite(smallest) and np.isfinite(largest)):
         limits = "" if lowest == -highest else f" and lie in {lowest}..{highest}"
@@ -450,7 +450,7 @@ EVERYWHERE = -1  # the window of a layer that has none
 
 
 def later(length: int, prefix: int = 0) -> np.ndarray:
-    """(length, length) bool: what comes after a row; the first ``prefix`` tokens all see each other.
+    """(length, length) bool: the cells after a row; the first ``prefix`` tokens all see each other.
 
     >>> later(2).tolist()
     [[False, True], [False, False]]
@@ -461,7 +461,7 @@ def later(length: int, prefix: int = 0) -> np.ndarray:
 
 
 def beyond(length: int, window: int, globals_: int = 0) -> np.ndarray:
-    """(length, length) bool: what lies more than ``window`` tokens away from a row, to either side.
+    """(length, length) bool: the cells more than ``window`` tokens away from a row, to either side.
 
     The first ``globals_`` tokens see all others and are seen by all (Beltagy, Peters & Cohan 2020).
 

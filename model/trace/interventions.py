@@ -59,16 +59,16 @@ class ZeroedValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
-    """What is changed in one pass; ``Intervention()`` changes nothing. Interventions with the same contents are equal and have
+    """The changes in one pass; ``Intervention()`` changes nothing. Interventions with the same contents are equal and have
     the same hash, so one can be part of a cache key. Do not change its arrays afterwards.
 
     ``off``: heads whose output, before the output projection, is replaced: by zero (Michel et al. 2019, section 2.3), or by
     the head's part of ``means``, which are by kind (L, H, D/H), such as the mean over a corpus.
-    ``weights``: by head (Q, K), what replaces its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
-    own weights; so does every row beyond Q. In decoder self-attention nothing may stand right of the diagonal.
+    ``weights``: by head (Q, K), the replacement of its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
+    own weights; so does every row beyond Q. In decoder self-attention nothing may be right of the diagonal.
     ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
-    ``without_source``: source positions that nobody may look at, as if they were padding; the other tokens keep their
-    positions. ``without_target``: the same for what the decoder has read; 0 is the start mark. The embedding of such a token is
+    ``without_source``: source positions that no row may attend to, as if they were padding; the other tokens keep their
+    positions. ``without_target``: the same for the tokens that the decoder reads; 0 is the start mark. The embedding of such a token is
     zero, too, because a row of the decoder starts from the embedding of the token it read last.
 
     >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
@@ -84,7 +84,7 @@ class Intervention:
     without_target: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        """NumPy's integers become Python's, and plain tuples heads: what compares equal has one fingerprint.
+        """NumPy's integers become Python's, and plain tuples heads: equal interventions have one fingerprint.
 
         Raises ValueError for a place of another form.
         """
@@ -175,7 +175,7 @@ def tap(of: str, part: str) -> str:
 
 
 class Found:
-    """Collects what one pass hands out. It keeps the tensors whose names were asked for and drops all others.
+    """The activations of one pass: it keeps the tensors of the requested names and drops all others.
 
     >>> found = Found(["encoder_residual"])
     >>> found.add("encoder", residual=1, output=2)
@@ -189,7 +189,7 @@ class Found:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was asked for."""
+        """The requested names."""
         return tuple(self._layers)
 
     def add(self, of: str, **parts: Any) -> None:
@@ -207,7 +207,7 @@ class Found:
         return self._layers[name]
 
     def stacked(self, stack: Callable[..., Any]) -> dict[str, Any]:
-        """What was collected, by name. ``stack(tensors, axis=1)`` puts the axis of layers behind B."""
+        """The collected activations, by name. ``stack(tensors, axis=1)`` puts the axis of layers behind B."""
         stacks = {name: stack(tensors, axis=1) for name, tensors in self._layers.items() if tensors}
         return stacks | self._whole
 
@@ -241,17 +241,17 @@ class Node(NamedTuple):
 
     @property
     def tap(self) -> str:
-        """The name of what it puts out."""
+        """The name of its output."""
         return tap(self.side, "output") if self.head is None else tap(self.kind, "heads")
 
     @property
     def place(self) -> int | tuple[int, int]:
-        """Where it stands in its tap."""
+        """Its index in its activation."""
         return self.sublayer if self.head is None else (self.layer, self.head)
 
 
 class Patch(NamedTuple):
-    """What stands in the place of something that a pass computes, before anything reads it.
+    """The replacement of an activation, before anything reads it.
 
     >>> Patch.of(Node("cross_attention", 3, 0), np.zeros(32)).tap
     'cross_heads'
@@ -349,7 +349,7 @@ class Normalisation:
     is_centred: bool = True  # whether the mean is taken away first
 
     def deviation(self, stream: np.ndarray) -> np.ndarray:
-        """(..., D) -> (..., 1): what it divides by."""
+        """(..., D) -> (..., 1): the divisor."""
         square = (
             stream.var(axis=-1, keepdims=True)
             if self.is_centred
@@ -368,7 +368,7 @@ class Normalisation:
         return found
 
     def before(self, towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-        """(N, D) directions behind a normalisation as directions before it, with the scale of what enters it, ``entering`` (N, D)."""
+        """(N, D) directions behind a normalisation as directions before it, with the scale of its input, ``entering`` (N, D)."""
         return self._centred(towards * gamma) / self.deviation(entering)
 
     def _centred(self, vectors: np.ndarray) -> np.ndarray:
@@ -380,7 +380,7 @@ class Normalisation:
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """The weights that, with the taps of a pass (``model.trace.interventions``), tell what each part of the decoder adds to each logit.
+    """The weights that, with the taps of a pass (``model.trace.interventions``), give the addition of each part of the decoder to each logit.
 
     ``Corrector.output_weights`` returns a network's; they are the same for all sentences. A logit is the dot product
     of a token's vector with the normalised end of the residual stream, plus a bias (Vaswani et al. 2017, section 3.4)::
@@ -390,16 +390,16 @@ class OutputWeights:
         logits = weights.read("decoder", logits) @ weights.vocabulary.T + weights.bias  # (T, V)
 
     ``norms`` holds gamma and beta of the normalisations between a sub-layer's output and the end. With ``norm_first``
-    that is one for each side, behind its last layer. Without it there is one behind each sub-layer, in their order.
+    that is one for each side, behind its last layer. Without it one comes behind each sub-layer, in their order.
     """
 
     norm_first: bool
-    # By kind of the decoder's attention (L, H, D/H, D): what a head writes with
+    # By kind of the decoder's attention (L, H, D/H, D): the rows of a head
     kernels: dict[str, np.ndarray]
     # By the same (L, D): biases of the output projections, which belong to no head
     biases: dict[str, np.ndarray]
     norms: dict[str, np.ndarray]  # by side, "encoder" or "decoder": (norms, 2, D)
-    vocabulary: np.ndarray  # (V, D): for a syllable the sum of its own vector and those of its jamo
+    vocabulary: np.ndarray  # (V, D): for a syllable the sum of the vectors of itself and of its jamo
     bias: np.ndarray  # (V,)
     # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
     jamo: dict[str, np.ndarray]
@@ -445,7 +445,7 @@ class Projections:
 
 class Slopes(NamedTuple):
     """The gradients for integrated gradients. All token embeddings are multiplied by a factor that goes from 0 to 1 in N points; at
-    each point there are the score and its derivatives by the factor of each token.
+    each point come the score and its derivatives by the factor of each token.
     """
 
     score: np.ndarray  # (N,) float32
@@ -454,7 +454,7 @@ class Slopes(NamedTuple):
 
 
 class Insides(NamedTuple):
-    """What one pass over one sentence computes inside, by kind of attention."""
+    """The inner activations of one pass over one sentence, by kind of attention."""
 
     attention: dict[str, np.ndarray]  # (L, H, Q, K)
     values: dict[str, np.ndarray]  # (L, H, K, D/H) value vectors

@@ -21,16 +21,16 @@ import numpy as np
 MOST_BYTES = 20 * 2**20  # of a file
 MOST_UNPACKED = 256 * 2**20  # of everything in it
 MOST_WORDS = 8 * 2**20  # of its JSON
-FILE = "the file"  # what a TraceError names where no single field is wrong
+FILE = "the file"  # the name in a TraceError where no single field is wrong
 THINNED = "dataclasses.replace(trace, encoder_attention=trace.encoder_attention[-2:])"
 THINNER = f"Save fewer layers or heads, such as {THINNED}"
 _LONGEST_HEADER = 1_000  # bytes; NumPy's own have about 120
 _WORDS = "words"  # the JSON, as an array of its bytes
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no more than they are asked for
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no more than is read
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is wrong; the message says how. ``advice`` says what to do."""
+    """A field of a trace, or the file that should hold one, is wrong; the message says how. ``advice`` names a remedy."""
 
     def __init__(self, field: str, expected: str, received: object, advice: str = ""):
         text = str(received)
@@ -58,13 +58,13 @@ def packed(arrays: Mapping[str, np.ndarray], words: object) -> dict[str, Any]:
 def read(
     path: str | Path | BinaryIO, ranks: Mapping[str, int], limited: bool, beside: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, object]]:
-    """(arrays, words): float32 arrays by name, and what was written as JSON beside them.
+    """(arrays, words): float32 arrays by name, and the JSON beside them.
 
     ``ranks``: the number of dimensions of each array, by name; the file may lack some. ``limited``: whether a file of more than
     MOST_BYTES, or of more than MOST_UNPACKED unpacked, is refused. ``beside``: names of other members that the file may have; they
     are not unpacked.
 
-    Raises TraceError for anything else, and OSError where there is no such file.
+    Raises TraceError for anything else, and OSError for a missing file.
     """
     most = MOST_BYTES + 1 if limited else -1
     if isinstance(path, str | Path):

@@ -81,8 +81,8 @@ class AttentionTrace:
     """Everything a picture of one pass needs, and nothing that needs the network's library.
 
     The pass may be an encoder-decoder's, an encoder's alone (no target) or a decoder's alone (no source).
-    ``kinds`` names the kinds of attention there are; each has its own number of layers and heads (``shape``).
-    What a network does not have, or what was not kept, is None or empty.
+    ``kinds`` names the kinds of attention of the trace; each has its own number of layers and heads (``shape``).
+    A field that a network does not have, or that was not kept, is None or empty.
 
     Rows of every attention map are queries, columns are keys, and each row sums to 1; a row of padding may be empty.
     ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
@@ -94,17 +94,17 @@ class AttentionTrace:
     ``AttentionTrace(source_tokens=tokens, encoder_attention=out.attentions, batch=0)``.
 
     Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t`` PRODUCED, so
-    the next column of decoder self-attention, which stands for that token, is padding, too.
+    the next column of decoder self-attention, which belongs to that token, is padding, too.
 
     A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight falls on no token
     (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one. Their rows sum to less than 1, and
     ``sink`` is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the
     decoder reads all see each other, later ones included.
 
-    Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how
+    Some networks let a row attend only to near tokens (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how
     far, layer by layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al.
     2019; Zaheer et al. 2020) is given cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head
-    of a layer may look. Padding, and what comes later in a decoder, need not be marked there.
+    of a layer may look. Padding, and later tokens of a decoder, need not be marked there.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -118,9 +118,9 @@ class AttentionTrace:
     (('encoder_attention',), (1, 1))
     """
 
-    source_tokens: tuple[str, ...] = ()  # (S,) what the encoder read
-    target_tokens: tuple[str, ...] = ()  # (T,) what each decoder row produced
-    decoder_input_tokens: tuple[str, ...] = ()  # (T,) what each decoder row read last
+    source_tokens: tuple[str, ...] = ()  # (S,) read by the encoder
+    target_tokens: tuple[str, ...] = ()  # (T,) produced by each decoder row
+    decoder_input_tokens: tuple[str, ...] = ()  # (T,) read last by each decoder row
     encoder_attention: np.ndarray | None = None  # (L, H, S, S) float32
     decoder_attention: np.ndarray | None = None  # (L, H, T, T) float32
     cross_attention: np.ndarray | None = None  # (L, H, T, S) float32
@@ -134,11 +134,11 @@ class AttentionTrace:
     alternative_probabilities: np.ndarray | None = None  # (T, A) float32
     source_text: str | None = None
     target_text: str | None = None
-    source_spans: Spans | None = None  # (S, 2) where each source token stands in source_text
-    target_spans: Spans | None = None  # (T, 2) where each target token stands in target_text
+    source_spans: Spans | None = None  # (S, 2) of each source token in source_text
+    target_spans: Spans | None = None  # (T, 2) of each target token in target_text
     source_words: Spans | None = None  # (W, 2) which source tokens each word has
     target_words: Spans | None = None  # (W, 2) which target tokens each word has
-    source_padding: tuple[bool, ...] = ()  # (S,) or empty, where there is none
+    source_padding: tuple[bool, ...] = ()  # (S,) or empty, without padding
     target_padding: tuple[bool, ...] = ()  # (T,) or empty
     sinks: tuple[str, ...] = ()  # the kinds of attention with a sink
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
@@ -179,7 +179,7 @@ class AttentionTrace:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Which of ATTENTION_KINDS there are, in their order."""
+        """The kinds of attention of the trace, in the order of ATTENTION_KINDS."""
         return tuple(filter(self._has, ATTENTION_KINDS))
 
     def shape(self, kind: str) -> tuple[int, int]:
@@ -212,7 +212,7 @@ class AttentionTrace:
         return getattr(self, self._known(kind))
 
     def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(row tokens, column tokens) of one of ``kinds``: who asks, and what is looked at."""
+        """(row tokens, column tokens) of one of ``kinds``: queries and keys."""
         return {
             "encoder_attention": (self.source_tokens, self.source_tokens),
             "decoder_attention": (self.target_tokens, self.decoder_input_tokens),
@@ -244,7 +244,7 @@ class AttentionTrace:
     def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
         """(Q, K) bool, True where a row may not look; None where it may look everywhere.
 
-        A decoder may not look at what comes later, and with ``windows`` not at what lies far away. A mask of sparse attention may hide
+        A decoder may not attend to later tokens, and with ``windows`` not to far ones. A mask of sparse attention may hide
         more. Without a ``layer`` these are the cells that no layer may look at.
         """
         if layer is None:
@@ -264,7 +264,7 @@ class AttentionTrace:
             yield MASKS[kind], getattr(self, MASKS[kind])[layer]
 
     def sink(self, kind: str) -> np.ndarray | None:
-        """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. It is 0 in rows of padding."""
+        """(L, H, Q) the weight on the attention sink, which is no token; None without one. It is 0 in rows of padding."""
         if kind not in self.sinks:
             return None
         rest = np.clip(1 - self.attention(kind).sum(-1, dtype=np.float32), 0, 1)
@@ -310,8 +310,8 @@ class AttentionTrace:
         The file may come from anywhere: it is checked before it is used, and nothing in it is run. ``limited``: refuse a file of
         more than 20 MB, or 256 MB unpacked, as a server should.
 
-        Raises TraceError, which names the field, what was expected and what was received; OSError where there is no
-        such file.
+        Raises TraceError, which names the field, the expectation and the received value; OSError for a missing
+        file.
         """
         arrays, words = read(path, _RANKS, limited, BESIDE)
         for name, expected in (("format", _FORMAT), ("version", VERSION)):
@@ -374,7 +374,7 @@ class Selection:
 @dataclass(frozen=True)
 class Grown:
     """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a young network would
-    otherwise seem to do nothing. If it found no end mark, ``text`` is the source.
+    otherwise seem to do nothing. If it wrote no end mark, ``text`` is the source.
     """
 
     step: int
@@ -394,15 +394,15 @@ TASKS = ("correct", "rewrite", "translate", "continue")
 
 @dataclass(frozen=True)
 class Described:
-    """What a ``TracedModel`` says of itself. A page of a model that does not correct shows no corrections in its text."""
+    """A ``TracedModel``'s description of itself. A page of a model that does not correct shows no corrections in its text."""
 
     task: str = "correct"
-    examples: tuple[str, ...] = ()  # what the page offers to try; the first one is there when the page opens
-    language: str = "ko"  # of what it writes, as HTML names it: "de", "en"
+    examples: tuple[str, ...] = ()  # to try on the page, which opens with the first one
+    language: str = "ko"  # of its output, as HTML names it: "de", "en"
 
 
 def described(model: object) -> Described:
-    """What a model says of itself, with the defaults for what it does not say.
+    """A model's description of itself, with defaults for the rest.
 
     >>> class Translator:
     ...     task, examples, language = "translate", ["손님이 왔다."], "en"
@@ -440,13 +440,13 @@ class TracedModel(Protocol):
     """
 
     def correct(self, text: str) -> str:
-        """What the model makes of one sentence: its correction, its translation, its continuation."""
+        """The model's output for one sentence: its correction, its translation, its continuation."""
         ...
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """The pass in which the model turns ``source`` into ``target``.
 
-        ``target`` is what ``correct`` returned, or that text without some of its changes, which a person took back.
+        ``target`` is the output of ``correct``, or that text without some changes that a person took back.
         With ``source_text``, ``source_spans`` and the same of the target, the views find the changes in the maps.
         """
         ...
@@ -457,7 +457,7 @@ class InterveningModel(TracedModel, Protocol):
     """The optional part, with which the laboratory works, too.
 
     The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``, of one
-    head), and tokens that nobody may look at (``without_source``, ``without_target``); never two of these at once.
+    head), and tokens that no row may attend to (``without_source``, ``without_target``); never two of these at once.
 
     >>> class CopiesAnyway:
     ...     def correct(self, text): ...
@@ -469,7 +469,7 @@ class InterveningModel(TracedModel, Protocol):
     """
 
     def correct_under(self, text: str, intervention: Intervention) -> str | None:
-        """What the model writes with something changed; None where it finds no end."""
+        """The model's output under an intervention; None where it writes no end mark."""
         ...
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:

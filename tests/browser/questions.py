@@ -6,7 +6,6 @@ from typing import Any
 
 from model.analysis import (
     activation_patching,
-    circuit_edges,
     corrupted_by_exchange,
     corrupted_values,
     decompose_attention_score,
@@ -15,6 +14,7 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
+from model.analysis import circuits as circuit_edges
 from model.text.changes import Change
 from model.trace.interventions import Head
 

@@ -20,8 +20,8 @@ from examples.keras_networks import (
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
+from model.analysis import circuits as circuit_edges
 from model.analysis import (
-    circuit_edges,
     contrast_of_row,
     contribution,
     decompose_attention_score,

@@ -1,26 +1,27 @@
-"""What a trace says about a correction, and what the network says when it is asked again with something changed.
+"""Interpretability methods for one correction or one trace, in NumPy.
 
-This package exports the questions of the laboratory. They take what answers (``model.correction.answers``) or traces:
+They take a corrector (``model.correction.answers``) and a pair of texts, or traces:
 
-* ``head_effects``, ``ablate_heads``, ``pair_effects``: what changes when a head is switched off?
-* ``pruning_curve``: how well does the network correct with fewer and fewer heads?
-* ``contributions``, ``contribution_rows``: which characters does a produced character come from? Several methods answer.
-* ``replaced_for_change``: what changes when a head is given other weights?
-* ``alternative_continuation``: how would the network go on after another token?
-* ``aligned_difference``: how does the attention of two passes differ?
-* ``growth``: when in training did each head take up its role?
-* ``direct_logit_attribution``, ``logit_lens``: which parts wrote the answer, and after which layer did it stand?
-* ``activation_patching``: where is what the correction needs, in a twin that is not corrected?
-* ``find_circuit``, ``circuit_edges``: which few parts are enough, and what do they read of each other?
-* ``node_effects``: what is each part worth, in all and by what the answer itself reads of it?
-* ``decompose_attention_score``: what were the query and the key of one attention weight made of?
-* ``verified_explanation``: a few claims about a correction, each tested by an intervention.
+* ``direct_logit_attribution``, ``logit_lens``: the residual stream, read by the unembedding.
+* ``contributions``, ``contribution_rows``: input attribution by eight methods, such as rollout, ALTI,
+  integrated gradients.
+* ``head_effects``, ``ablate_heads``, ``pair_effects``, ``pruning_curve``: ablation of attention heads.
+* ``activation_patching``: an activation of the clean run in a corrupted run, with the share of the score it
+  restores.
+* ``node_effects``: total and direct effect of each head and feed-forward network.
+* ``find_circuit``, ``circuit_edges``, ``attribution_graph``: the nodes that suffice, and their edges by path
+  patching.
+* ``decompose_attention_score``: one attention score over the parts of its query and key.
+* ``replaced_attention``, ``alternative_continuation``: other weights in one head, another token in one row.
+* ``verified_explanation``: claims about a correction, each tested by an intervention.
+* ``aligned_difference``: the difference between the attention of two passes.
+* ``growth``: the development of each head's role over the training.
 
-Most of them ask why the network wrote the fix and not what was typed. ``contrast_of_change`` makes that question of a change.
+Most explain a contrast, the logit difference of two tokens in one row; ``contrast_of_change`` makes it from a
+change.
 
-The submodules hold more, all in NumPy. Read from a trace: ``edits`` (the rows and columns of a change, and the heads that look
-there), ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads).
-Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
+Of the submodules, ``edits``, ``attention_maps``, ``kinds`` and ``roles`` read traces and texts alone.
+Importing any of them loads no network library.
 """
 
 from model.analysis.attention_maps import aligned_difference

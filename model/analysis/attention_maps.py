@@ -1,4 +1,9 @@
-"""Attention maps as tables: by word, the difference between two traces, entropy and distance of a head."""
+"""Attention maps as tables: by word (어절), the difference of two traces, spread and distance of heads.
+
+Shapes: L layers, H heads, Q query and K key positions; Q' and K' of the second trace.
+
+Reference: Shannon, "A Mathematical Theory of Communication" (1948), section 6, for the entropy.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ WordSpans = tuple[tuple[int, int], ...]  # (start, end) of each word among the t
 
 @dataclass(frozen=True)
 class WordAxis:
-    """One axis of an attention map in words: which tokens each has, and what it is called."""
+    """One axis of an attention map in words: the tokens of each, and its label."""
 
     words: WordSpans
     labels: tuple[str, ...]
@@ -27,11 +32,17 @@ class WordAxis:
 def word_axes(trace: AttentionTrace, kind: str) -> tuple[WordAxis, WordAxis]:
     """(rows, columns) of a kind of attention in words.
 
-    A side's words are those that the trace was given; else what white space separates in its text, where its tokens
-    have spans; else in the tokens themselves. The columns of decoder self-attention are the words of the rows, one
-    token later.
+    A side's words are the trace's own; without them the text split at white space, where its tokens have
+    spans; else the tokens themselves split so. The columns of decoder self-attention are the words of the
+    rows, one token later.
 
-    Raises ValueError for a kind that the trace lacks.
+    Raises:
+        ValueError: for a kind that the trace lacks.
+
+    Example:
+        >>> rows, columns = word_axes(corrector.trace("나 밥", "나 밥"), "cross_attention")
+        >>> columns.labels
+        ('나', '밥', '</s>')
     """
     queries, keys = trace.axes(kind)
     if kind == "encoder_attention":
@@ -55,7 +66,7 @@ def _axis(trace: AttentionTrace, side: str, tokens: Sequence[str]) -> WordAxis:
 def _labels(
     tokens: Sequence[str], words: WordSpans, text: str | None, spans: Spans | None
 ) -> tuple[str, ...]:
-    """The text of each word; its tokens if there is no text, as for marks."""
+    """The text of each word; without a text, as of marks, its tokens."""
     labels = word_labels(tokens, words)
     if spans is None or text is None:
         return labels
@@ -64,17 +75,23 @@ def _labels(
 
 
 def _one_later(words: WordSpans, size: int) -> WordSpans:
-    """The same words shifted by one token. The start mark becomes a word of its own, and the last token falls away."""
+    """The same words one token later.
+
+    The start mark becomes a word of its own, and the last token falls away.
+    """
     moved = ((start + 1, min(end + 1, size)) for start, end in words)
     return tuple(pair for pair in ((0, min(1, size)), *moved) if pair[0] < pair[1])
 
 
 def words_in_text(text: str, spans: Spans) -> WordSpans:
-    """Where the words of a text stand among its tokens, by the characters from which each token was made.
+    """(start, end) of each word of a text among its tokens, by the tokens' character spans.
 
-    A token begins a word if white space lies between the last visible character before it and its first one. A token of
-    white space belongs to the word before it. A token without characters is a word of its own. A text without white
-    space is one word.
+    A token begins a word if white space lies between the last visible character before it and its first one.
+    A token of white space belongs to the word before it. A token without characters is a word of its own. A
+    text without white space is one word.
+
+    >>> words_in_text("나 밥", ((0, 1), (1, 2), (2, 3)))
+    ((0, 2), (2, 3))
     """
     # done: the end of the last visible character so far; alone: the next token begins a word
     starts, done, alone = [], 0, True
@@ -91,10 +108,13 @@ def words_in_text(text: str, spans: Spans) -> WordSpans:
 
 
 def words(tokens: Sequence[str]) -> WordSpans:
-    """Where the words of a sentence stand among its tokens: every token is in one of them, in order.
+    """(start, end) of each word among the tokens of a sentence: every token is in one of them, in order.
 
-    A space belongs to the word before it. Marks such as ``</s>`` stand alone; so do spaces that have no
-    word before them.
+    A space belongs to the word before it. Marks such as ``</s>`` are alone, and so are spaces with no word
+    before them.
+
+    >>> words(["나", "␣", "밥", "</s>"])
+    ((0, 2), (2, 3), (3, 4))
     """
     starts = [index for index in range(len(tokens)) if _begins_word(tokens, index)]
     return tuple(pairwise([*starts, len(tokens)]))
@@ -114,7 +134,11 @@ def _is_space(token: str) -> bool:
 
 
 def word_labels(tokens: Sequence[str], words: WordSpans) -> tuple[str, ...]:
-    """What to call each word: its characters without the spaces behind them, or spaces that stand alone."""
+    """The label of each word: its characters without the spaces behind them, or spaces that are alone.
+
+    >>> word_labels(["나", "␣", "밥"], ((0, 2), (2, 3)))
+    ('나', '밥')
+    """
     labels = []
     for start, end in words:
         last = end
@@ -125,12 +149,17 @@ def word_labels(tokens: Sequence[str], words: WordSpans) -> tuple[str, ...]:
 
 
 def by_word(weights: np.ndarray, query_words: WordSpans, key_words: WordSpans) -> np.ndarray:
-    """(..., Q, K) -> (..., query words, key words): what a word looks at.
+    """(..., Q, K) -> (..., query words, key words): attention between words.
 
-    A row is the mean of its characters' rows, a column the sum of its characters' columns. So rows that
-    sum to 1 still do, and a long word collects what its characters were given.
+    A row is the mean of its tokens' rows, a column the sum of its tokens' columns: rows that sum to 1 still
+    do, and a long word collects the weight of all its tokens.
 
-    Raises ValueError for words that do not cover the axes from end to end.
+    Raises:
+        ValueError: for words that do not cover the axes from end to end.
+
+    Example:
+        >>> by_word(np.full((2, 2), 0.5), ((0, 2),), ((0, 2),)).tolist()
+        [[1.0]]
     """
     weights = np.asarray(weights)
     queries, keys = (
@@ -142,7 +171,7 @@ def by_word(weights: np.ndarray, query_words: WordSpans, key_words: WordSpans) -
 
 
 def masked_by_word(masked: np.ndarray, query_words: WordSpans, key_words: WordSpans) -> np.ndarray:
-    """(Q, K) bool -> (query words, key words) bool: where all of a word is hidden from all of another."""
+    """(Q, K) bool -> (query words, key words) bool: True where all of a word is masked for all of another."""
     queries, keys = (_starts(spans, size) for spans, size in zip((query_words, key_words), masked.shape))
     return np.logical_and.reduceat(np.logical_and.reduceat(masked, keys, axis=1), queries, axis=0)
 
@@ -156,9 +185,12 @@ def _starts(words: WordSpans, size: int) -> np.ndarray:
 
 
 def counterparts(one: str, other: str) -> np.ndarray:
-    """(len(other) + 1,) int: for each token of ``other`` the token of ``one`` that corresponds to it; -1 if none does.
+    """(len(other) + 1,) int: the token of ``one`` that corresponds to each token of ``other``; -1 for none.
 
-    Characters that both share correspond to each other, and so do the end marks.
+    Shared characters correspond to each other, and so do the end marks.
+
+    >>> counterparts("밥", "밥요").tolist()
+    [0, -1, 1]
     """
     positions = copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
     # In a replacement these are one to one: another character is no counterpart.
@@ -171,17 +203,23 @@ def aligned_difference(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The weights of ``other`` minus those of ``one``, on the axes of ``other``.
 
-    ``weights``: (Q, K) of each trace for the attention ``kind``. Returns the difference (Q', K') float32 in -1..1, and
-    bool of the same shape, True where one of the two tokens has no counterpart: there the difference is 0. A row with
-    tokens that have none may sum to anything, because the weight that went to them is left out.
+    Args:
+        weights: (Q, K) of each trace for the attention ``kind``.
 
-    Raises ValueError for weights that do not have the shape of their trace.
+    Returns:
+        The difference (Q', K') float32 in -1..1, and bool of the same shape: True where one of the two tokens
+        has no counterpart; there the difference is 0. A row with such tokens may sum to anything, because
+        their weight is left out.
 
-    >>> one, other = corrector.trace("밥", "밥"), corrector.trace("밥요", "밥요")
-    >>> weights = tuple(trace.encoder_attention.mean(axis=(0, 1)) for trace in (one, other))
-    >>> difference, without = aligned_difference("encoder_attention", one, other, weights)
-    >>> difference.shape, without[1].tolist()  # the row of 요, which has no counterpart
-    ((3, 3), [True, True, True])
+    Raises:
+        ValueError: for weights that do not have the shape of their trace.
+
+    Example:
+        >>> one, other = corrector.trace("밥", "밥"), corrector.trace("밥요", "밥요")
+        >>> weights = tuple(trace.encoder_attention.mean(axis=(0, 1)) for trace in (one, other))
+        >>> difference, without = aligned_difference("encoder_attention", one, other, weights)
+        >>> difference.shape, without[1].tolist()  # the row of 요, which has no counterpart
+        ((3, 3), [True, True, True])
     """
     for trace, map_ in zip((one, other), weights, strict=True):
         if np.shape(map_) != (expected := trace.attention(kind).shape[2:]):
@@ -192,7 +230,7 @@ def aligned_difference(
     return np.where(missing, 0, found).astype(np.float32), missing
 
 
-_PRIVATE = 0xF0000  # the first of 65,534 characters that no text has
+_PRIVATE = 0xF0000  # the first of 65,534 characters that occur in no text
 _AXES = {
     "encoder_attention": ("source", "source"),
     "decoder_attention": ("target", "read"),
@@ -201,36 +239,37 @@ _AXES = {
 
 
 def _matched(axis: str, one: AttentionTrace, other: AttentionTrace) -> np.ndarray:
-    """Where in ``one`` the tokens of an axis of ``other`` are."""
+    """The positions in ``one`` of the tokens of an axis of ``other``; -1 for none."""
     name = "source_tokens" if axis == "source" else "target_tokens"
     written = counterparts(*_texts(getattr(one, name), getattr(other, name)))
     if axis != "read":
         return written
-    # What was read is the start mark, then what was written before.
+    # The start mark was read, then the tokens written before.
     return np.concatenate([[0], np.where(written[:-1] < 0, -1, written[:-1] + 1)])
 
 
 def _texts(*sides: tuple[str, ...]) -> Iterator[str]:
-    """The tokens of each side before its end mark, each as one character, so that positions are those of the tokens."""
+    """The tokens of each side before its end mark, one character each, so that positions stay."""
     longer = dict.fromkeys(token for tokens in sides for token in tokens if len(token) != 1)
     names = {token: chr(_PRIVATE + number) for number, token in enumerate(longer)}
     return ("".join(names.get(token, token) for token in tokens[:-1]) for tokens in sides)
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """(L, H) float32, in bits: how widely each head spreads its attention, averaged over its rows.
+    """(L, H) float32, in bits: the entropy of each head's attention, the mean over its rows.
 
-    0: every row looks at a single key; log2(K): every row looks at all K keys alike. A key without weight
-    adds nothing, so masked ones do not count.
+    0: every row attends to a single key; log2(K): every row attends to all K keys alike. Keys without weight,
+    such as masked ones, add nothing.
 
     Args:
         weights: (L, H, Q, K), rows that sum to 1.
 
-    Source: Shannon, "A Mathematical Theory of Communication" (1948), section 6.
-    Raises ValueError for weights of another rank.
+    Raises:
+        ValueError: for weights of another rank.
 
-    >>> entropy(np.array([[[[0.5, 0.5], [1.0, 0.0]]]])).tolist()  # rows of 1 bit and of 0 bits
-    [[0.5]]
+    Example:
+        >>> entropy(np.array([[[[0.5, 0.5], [1.0, 0.0]]]])).tolist()  # rows of 1 bit and of 0 bits
+        [[0.5]]
     """
     weights = _checked(weights)
     logarithms = np.log2(np.where(weights > 0, weights, 1))
@@ -238,14 +277,18 @@ def entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def distance(weights: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """(L, H) float32, in tokens: how far from where it stands a row looks on average, averaged over rows.
+    """(L, H) float32, in tokens:
+
+    the mean distance between a row's own position and the keys that it attends to.
 
     Args:
         weights: (L, H, Q, K), rows that sum to 1.
-        positions: (Q,) the key at which each row stands, such as ``edits.row_positions``. Rows with -1 stand
-            nowhere and are left out; without any other row the distance is 0.
+        positions: (Q,) the key position of each row, such as ``edits.row_positions``. Rows with -1 are left
+            out; without
+            any other row the distance is 0.
 
-    Raises ValueError for shapes that do not fit each other.
+    Raises:
+        ValueError: for shapes that do not fit each other.
     """
     weights, positions = _checked(weights), np.asarray(positions)
     if positions.shape != weights.shape[2:3]:

@@ -1,19 +1,24 @@
 """The input attribution methods: scores for the source tokens and the tokens read before one produced token.
 
-Shapes: L layers, H heads, S source and T target tokens, N tokens of a decoder alone, Q query and K key positions, D d_model. A method
-scores one row of the decoder: its contrast, that is, the logit of the written token minus that of another one.
+Shapes: L layers, H heads, S source and T target tokens, N tokens of a decoder alone, Q query and K key
+positions, D d_model. A method scores one row of the decoder: its contrast, that is, the logit of the written
+token minus that of another one.
 
-To add a method, write a function from ``AttributedRow`` to ``TokenScores`` and an entry of ``METHODS``; the app shows it under the text
-``method_<name>``.
+To add a method, write a function from ``AttributedRow`` to ``TokenScores`` and an entry of ``METHODS``; the
+app shows it under the text ``method_<name>``.
 
 References:
     rollout: Abnar & Zuidema, "Quantifying Attention Flow in Transformers" (ACL 2020), section 3.
     norms: Kobayashi et al., "Attention is Not Only a Weight" (EMNLP 2020), section 3.
-    alti: Ferrando, Gállego & Costa-jussà, "Measuring the Mixing of Contextual Information in the Transformer" (EMNLP 2022), equations
-        8 to 10; its decoder: Ferrando et al., "Towards Opening the Black Box of Neural Machine Translation" (EMNLP 2022).
-    value_zeroing: Mohebbi et al., "Quantifying Context Mixing in Transformers" (EACL 2023), section 3, for an encoder; a decoder's row
+    alti: Ferrando, Gállego & Costa-jussà, "Measuring the Mixing of Contextual Information in the Transformer"
+    (EMNLP 2022), equations
+        8 to 10; its decoder: Ferrando et al., "Towards Opening the Black Box of Neural Machine Translation"
+        (EMNLP 2022).
+    value_zeroing: Mohebbi et al., "Quantifying Context Mixing in Transformers" (EACL 2023), section 3, for an
+    encoder; a decoder's row
         mixes the tokens read before and the source, which is our extension.
-    integrated_gradients: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICML 2017), section 3.
+    integrated_gradients: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICML 2017),
+    section 3.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +34,8 @@ from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Contrast, Insides, Intervention, Zeroed
 from model.trace.trace import AttentionTrace
 
-# The cost of a method: one pass over the sentence, one for each token, or many along a path. Cheap ones are shown first.
+# The cost of a method: one pass over the sentence, one for each token, or many along a path. Cheap ones are
+# shown first.
 ONE_PASS, EACH_TOKEN, PATH = range(3)
 TOLERATED_GAP = 0.01  # the largest relative error of the sum of integrated gradients
 _TOLERATED_ERRORS = 0.1  # the same for the sum of the sizes of all intervals' errors, which may cancel out
@@ -83,8 +89,8 @@ class TokenScores(NamedTuple):
 class AttributionMethod:
     """One input attribution method.
 
-    ``signed`` scores are in nats of log p(written) - log p(instead): positive ones favour the written token. The others are shares: none
-    is negative, and ``source`` and ``before`` together sum to 1.
+    ``signed`` scores are in nats of log p(written) - log p(instead): positive ones favour the written token.
+    The others are shares: none is negative, and ``source`` and ``before`` together sum to 1.
     """
 
     scores: Callable[[AttributedRow], TokenScores]
@@ -115,8 +121,8 @@ def _norms(row: AttributedRow) -> TokenScores:
 def norms(insides: Insides) -> ByToken:
     """Norm-weighted attention by source token (T, S) and by token read before (T, T).
 
-    The length of ``added_vectors``, the mean over layers. Both attentions of the decoder add to one stream, so their lengths compare;
-    rows are divided by the sum of both.
+    The length of ``added_vectors``, the mean over layers. Both attentions of the decoder add to one stream,
+    so their lengths compare; rows are divided by the sum of both.
     """
     source, before = _shares(
         *(_mean_lengths(insides, kind) for kind in ("cross_attention", "decoder_attention"))
@@ -130,9 +136,12 @@ def _mean_lengths(insides: Insides, kind: str) -> np.ndarray:
 
 
 def added_vectors(insides: Insides, kind: str, layer: int) -> np.ndarray:
-    """(Q, K, D) float64: the vectors that an attention layer adds to each row, by the key that they come from.
+    """(Q, K, D) float64:
 
-    Each is weight times value vector, through the output projection; over K they sum to the layer's output without its bias.
+    the vectors that an attention layer adds to each row, by the key that they come from.
+
+    Each is weight times value vector, through the output projection; over K they sum to the layer's output
+    without its bias.
     Reference: Kobayashi et al. (2020), equation 3.
     """
     weights = insides.attention[kind][layer].astype(np.float64)  # (H, Q, K)
@@ -151,7 +160,8 @@ def _rollout(row: AttributedRow) -> TokenScores:
 def rollout(attention: dict[str, np.ndarray]) -> ByToken:
     """Attention rollout, by source token (T, S) and by token read before (T, T).
 
-    Each attention is averaged over its heads, and half of each row is the residual connection. Feed-forward layers mix no tokens.
+    Each attention is averaged over its heads, and half of each row is the residual connection. Feed-forward
+    layers mix no tokens.
     """
     mean = {kind: weights.mean(axis=1, dtype=np.float64) for kind, weights in attention.items()}
     own, encoder = (
@@ -172,7 +182,8 @@ def _rolled_through(encoder: np.ndarray, own: np.ndarray, cross: np.ndarray) -> 
     """Multiply the mixing matrices of all layers.
 
     Args:
-        encoder: (L, S, S), rows that sum to 1. own: (L, T, T), cross: (L, T, S); of both together each row sums to 1.
+        encoder: (L, S, S), rows that sum to 1. own: (L, T, T), cross: (L, T, S); of both together each row
+            sums to 1.
     """
     read = np.eye(encoder.shape[1])
     for layer in encoder:
@@ -195,8 +206,9 @@ def _alti(row: AttributedRow) -> TokenScores:
 def alti(insides: Insides) -> ByToken:
     """ALTI by source token (T, S) and by token read before (T, T).
 
-    A row of an attention's output is a sum of vectors: one for each key, and the residual connection. The nearer one of them comes to
-    the sum, in the Manhattan distance, the more it contributes; the shares of all layers are multiplied.
+    A row of an attention's output is a sum of vectors: one for each key, and the residual connection. The
+    nearer one of them comes to the sum, in the Manhattan distance, the more it contributes; the shares of all
+    layers are multiplied.
     """
     own, cross = [], []
     for layer, read in enumerate(_self_shares(insides, "decoder_attention")):
@@ -210,7 +222,10 @@ def alti(insides: Insides) -> ByToken:
 
 
 def _self_shares(insides: Insides, kind: str) -> list[np.ndarray]:
-    """(N, N) of each layer of self-attention: the shares of the tokens, with the residual connection on the diagonal."""
+    """(N, N) of each layer of self-attention:
+
+    the shares of the tokens, with the residual connection on the diagonal.
+    """
     found = []
     for layer in range(len(insides.attention[kind])):
         vectors = added_vectors(insides, kind, layer)
@@ -258,15 +273,16 @@ def _asked(contrast: Contrast) -> tuple[int, int, int]:
 
 
 def integrate(slope: Slope) -> tuple[np.ndarray, float]:
-    """Integrate a gradient over 0..1 by Simpson's rule, with more points where it changes fast (ReLU makes kinks in the path).
+    """Integrate a gradient over 0..1 by Simpson's rule, with more points where it changes fast.
 
     Args:
         slope: points (P,) of the path -> the score (P,) and its derivatives (P, N) there.
 
     Returns:
-        The integral (N,) float64, and the relative error of its sum: the sum should be the change of the score (fundamental theorem);
-        the absolute error where the score does not change. Intervals with the largest errors are halved until ``TOLERATED_GAP`` is met
-        or 160 points are known.
+        The integral (N,) float64, and the relative error of its sum: the sum should be the change of the
+        score (fundamental theorem); the absolute error where the score does not change. ReLU makes kinks in
+        the path: intervals with the largest errors are halved until ``TOLERATED_GAP`` is met or 160 points
+        are known.
 
     Example:
         >>> integral, gap = integrate(lambda points: (np.square(points), 2 * np.array(points)[:, None]))
@@ -313,9 +329,10 @@ def _value_zeroing(row: AttributedRow) -> TokenScores:
 def zeroed_shares(zeroed: Zeroed) -> ByToken:
     """Value zeroing by source token (T, S) and by token read before (T, T).
 
-    A row's cosine distances over all positions whose values were zeroed, the mean over the decoder's layers, divided by their sum. Layers
-    are not multiplied as in ``rollout``: the distances do not tell the share of the residual connection, without which a product loses
-    the lower layers. A row in which no value has an effect is all 0.
+    A row's cosine distances over all positions whose values were zeroed, the mean over the decoder's layers,
+    divided by their sum. Layers are not multiplied as in ``rollout``: the distances do not tell the share of
+    the residual connection, without which a product loses the lower layers. A row in which no value has an
+    effect is all 0.
     """
     decoder, cross = (each.mean(axis=0, dtype=np.float64) for each in zeroed)
     source, before = _shares(cross, decoder, least=_ROUNDING)
@@ -323,7 +340,10 @@ def zeroed_shares(zeroed: Zeroed) -> ByToken:
 
 
 def _occlusion(row: AttributedRow) -> TokenScores:
-    """Leave out each token in turn: the drop of the logit difference. The other methods are compared with this one."""
+    """Leave out each token in turn:
+
+    the drop of the logit difference. The other methods are compared with this one.
+    """
     length = len(row.trace.source_tokens) or row.trace.prompt  # of a decoder alone the prompt
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
@@ -344,7 +364,10 @@ def _last_row(by_token: ByToken) -> TokenScores:
 
 
 def _of_one_sequence(row: AttributedRow, weights: np.ndarray) -> TokenScores:
-    """The scores (N, N) of a decoder alone in the row that writes the attributed token. No start mark was read."""
+    """The scores (N, N) of a decoder alone in the row that writes the attributed token.
+
+    No start mark was read.
+    """
     prompt, number = row.trace.prompt, row.contrast.row
     asked = weights[prompt - 1 + number]
     return TokenScores(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + number]]))

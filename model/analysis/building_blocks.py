@@ -1,4 +1,13 @@
-"""The arithmetic of a Transformer's parts: dot-product attention, masks, positions, parameters, multiplications."""
+"""The arithmetic of a Transformer's parts:
+
+attention step by step, masks, positions, parameters, multiplications.
+
+Shapes: B sentences, S source and T target tokens, Q query and K key positions, P positions, D d_model, d and
+v widths of keys and values, F feed-forward width, H heads, L layers, V vocabulary.
+
+Reference: Vaswani et al., "Attention Is All You Need" (2017), sections 3.2.1 (attention), 3.4 (embeddings are
+scaled by sqrt(D)) and 3.5 (positional encoding).
+"""
 
 import math
 import re
@@ -9,15 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from model.stored.config import NetworkConfig, TransformerConfig
-from model.text.tokenizer import PAD, PAD_ID, pad
+from model.text.tokenizer import PAD_ID
 
 
 @dataclass(frozen=True)
 class DotProduct:
     """Every intermediate result of ``softmax(query · keyᵀ / sqrt(d)) · value``, as float64.
 
-    Q queries and K keys of width d, values of width v. ``output`` and ``weights`` are what
-    ``model.network.layers.scaled_dot_product_attention`` gives for the same arrays and mask.
+    ``output`` and ``weights`` equal those of ``model.network.layers.scaled_dot_product_attention`` for the
+    same arrays and mask.
     """
 
     query: np.ndarray  # (Q, d)
@@ -30,7 +39,7 @@ class DotProduct:
     output: np.ndarray  # (Q, v) weights · value
 
     def weighted_values(self, row: int) -> np.ndarray:
-        """(K, v): each value times the weight that query ``row`` gives it; their sum is ``output[row]``."""
+        """(K, v): each value times its weight in query ``row``; their sum is ``output[row]``."""
         return self.weights[row][:, None] * self.value
 
 
@@ -42,17 +51,19 @@ def dot_product_attention(
     *,
     scaling: bool = True,
 ) -> DotProduct:
-    """All steps of one attention.
+    """Compute all steps of one attention.
 
     Args:
         query: (Q, d); key: (K, d); value: (K, v).
-        mask: (Q, K) bool, True where a query may look, as in ``model.network.layers``; None lets all look at all.
-        scaling: whether products are divided by sqrt(d); without it, see what the division is good for.
+        mask: (Q, K) bool, True where a query may attend, as in ``model.network.layers``; None for no mask.
+        scaling: whether products are divided by sqrt(d).
 
-    Raises ValueError for shapes that do not fit each other.
+    Raises:
+        ValueError: for shapes that do not fit each other.
 
-    >>> dot_product_attention(np.eye(2), np.eye(2), np.eye(2)).weights.round(2).tolist()
-    [[0.67, 0.33], [0.33, 0.67]]
+    Example:
+        >>> dot_product_attention(np.eye(2), np.eye(2), np.eye(2)).weights.round(2).tolist()
+        [[0.67, 0.33], [0.33, 0.67]]
     """
     query, key, value = (np.asarray(array, dtype=np.float64) for array in (query, key, value))
     _check(query, key, value, mask)
@@ -64,7 +75,11 @@ def dot_product_attention(
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """(..., K) -> (..., K), each row summing to 1, exactly 0 at -inf; all 0 where a row is nothing but -inf."""
+    """(..., K) -> (..., K), each row summing to 1, exactly 0 at -inf; all 0 in a row of nothing but -inf.
+
+    >>> softmax(np.array([0.0, -np.inf])).tolist()
+    [1.0, 0.0]
+    """
     highest = logits.max(axis=-1, keepdims=True, initial=-np.inf)
     # Subtracting the highest changes no share and keeps exp from overflowing.
     exponentials = np.exp(logits - np.where(np.isfinite(highest), highest, 0.0))
@@ -84,22 +99,27 @@ def _check(query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarr
         raise ValueError(f"mask should have the shape {(len(query), len(key))}, received {np.shape(mask)}")
 
 
-__all__ = ["PAD", "hidden_by_look_ahead", "hidden_by_padding", "pad"]
-
-
 def hidden_by_padding(ids: Sequence[Sequence[int]] | np.ndarray) -> np.ndarray:
-    """(B, K) ids -> (B, K) bool, True at padding; the opposite of ``model.network.layers.padding_mask``."""
+    """(B, K) ids -> (B, K) bool, True at padding.
+
+    It is the opposite of ``model.network.layers.padding_mask``.
+    """
     return np.asarray(ids) == PAD_ID
 
 
 def hidden_by_look_ahead(length: int) -> np.ndarray:
-    """(Q, K) bool with Q = K = length, True where the key is later than the query; the opposite of
-    ``model.network.layers.look_ahead_mask``."""
+    """(Q, K) bool with Q = K = length, True where the key is later than the query.
+
+    It is the opposite of ``model.network.layers.look_ahead_mask``.
+
+    >>> hidden_by_look_ahead(2).tolist()
+    [[False, True], [False, False]]
+    """
     return np.triu(np.ones((length, length), dtype=bool), k=1)
 
 
 def similarity(encoding: np.ndarray) -> np.ndarray:
-    """(P, D) -> (P, P) float32: the dot product of every two rows.
+    """(P, D) -> (P, P) float32: the dot product of every two rows of a positional encoding.
 
     For an even D it is the sum of cos(rate * (p - q)) over the D/2 rates: it depends on the distance of two
     positions alone, and is largest, D/2, where they are the same.
@@ -109,7 +129,7 @@ def similarity(encoding: np.ndarray) -> np.ndarray:
 
 
 def by_distance(similarities: np.ndarray) -> np.ndarray:
-    """(P, P) -> (P,) float32: the mean similarity of all pairs of positions that lie 0, 1, 2, … apart."""
+    """(P, P) -> (P,) float32: the mean similarity of all pairs of positions 0, 1, 2, … apart."""
     similarities = _ranked(similarities, 2, "similarities", "(P, P)")
     means = [np.diagonal(similarities, apart).mean() for apart in range(len(similarities))]
     return np.array(means, np.float32)
@@ -117,7 +137,7 @@ def by_distance(similarities: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class VectorLengths:
-    """Euclidean lengths of what is added up for each token, (S,) float32 each."""
+    """Euclidean lengths of the vectors that are added up for each token, (S,) float32 each."""
 
     embedding: np.ndarray  # as it lies in the table
     scaled: np.ndarray  # times sqrt(D), as the network uses it
@@ -125,7 +145,11 @@ class VectorLengths:
 
 
 def sizes(embeddings: np.ndarray, encoding: np.ndarray) -> VectorLengths:
-    """The sizes of unscaled ``embeddings`` (S, D) and the positions' ``encoding`` (P, D), with P >= S."""
+    """The lengths of unscaled ``embeddings`` (S, D) and of the positional ``encoding`` (P, D), with P >= S.
+
+    Raises:
+        ValueError: for other shapes.
+    """
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     tokens, width = embeddings.shape
     encoding = _ranked(encoding, 2, "encoding", "(P, D)")
@@ -144,10 +168,13 @@ class Move:
 
 
 def move(embedding: np.ndarray, encoding: np.ndarray, position: int) -> Move:
-    """How far ``sqrt(D) * embedding + encoding[position]`` goes when its position grows.
+    """The effect of a growing position on ``sqrt(D) * embedding + encoding[position]``.
 
-    ``embedding`` (D,) is unscaled. ``encoding`` (P, D) begins at position 0; shifts reach to its last row.
-    Raises ValueError for other shapes and for a position that it does not have.
+    Args:
+        embedding: (D,) unscaled. encoding: (P, D) from position 0; shifts reach to its last row.
+
+    Raises:
+        ValueError: for other shapes, and for a position that it does not have.
     """
     scaled = _ranked(embedding, 1, "embedding", "(D,)") * len(embedding) ** 0.5
     encoding = _ranked(encoding, 2, "encoding", "(P, D)")
@@ -159,7 +186,7 @@ def move(embedding: np.ndarray, encoding: np.ndarray, position: int) -> Move:
 
 @dataclass(frozen=True)
 class OtherToken:
-    """Another token in the place of one: how far that is, in the measures of ``Move``."""
+    """Another token in the place of one: its distance, in the measures of ``Move``."""
 
     token: str
     distance: float
@@ -171,8 +198,11 @@ def nearest_others(
 ) -> list[OtherToken]:
     """The ``count`` tokens of the sentence that are most like the one at ``position``, the nearest first.
 
-    Each is put at that same ``position``, so only the tokens differ and not their places. Equal tokens count once, and
-    tokens equal to the one at ``position`` are left out. ``embeddings`` (S, D) are unscaled.
+    Each is put at that same ``position``, so only the tokens differ. Equal tokens count once, and tokens
+    equal to the one at ``position`` are left out.
+
+    Args:
+        embeddings: (S, D) unscaled.
     """
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     if len(tokens) != len(embeddings):
@@ -202,7 +232,8 @@ def _ranked(values: ArrayLike, rank: int, name: str, shape: str) -> np.ndarray:
     return values
 
 
-OUTPUT_BIAS = "output_bias"  # stored with the embedding, because both share their vectors, but it belongs to the output layer
+# Stored with the embedding, because both share their vectors, but it belongs to the output layer.
+OUTPUT_BIAS = "output_bias"
 
 # Role -> pattern of the names of its parts, in the order in which data passes through them.
 _ROLES = {
@@ -227,9 +258,15 @@ ROLES = tuple(_ROLES)
 def group_parameters(sizes: Mapping[str, int]) -> dict[str, int]:
     """Sizes of arrays by path -> sizes of parts: ``encoder_1/self_attention``, ``embedding``, ``join`` …
 
-    Paths are Keras's: network, layers from the outermost to the innermost, array. A part is named by at most
-    two layers, so the four projections of one attention are one part. The sizes add up to the same total.
-    Raises ValueError for a path that has no layer.
+    Paths are Keras's: network, layers from the outermost to the innermost, array. A part has at most two
+    layers, so the four projections of one attention are one part. The sizes add up to the same total.
+
+    Raises:
+        ValueError: for a path without a layer.
+
+    Example:
+        >>> group_parameters({"net/encoder_1/self_attention/query/kernel": 8, "net/embedding/table": 9})
+        {'encoder_1/self_attention': 8, 'embedding': 9}
     """
     parts: dict[str, int] = {}
     for path, size in sizes.items():
@@ -244,7 +281,15 @@ def group_parameters(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def role_of(part: str) -> str:
-    """The role of a part, one of ROLES. Raises ValueError for a part that no network has."""
+    """The role of a part, one of ROLES.
+
+    Raises:
+        ValueError: for a part that no network has.
+
+    Example:
+        >>> role_of("encoder_1/self_attention")
+        'encoder_self_attention'
+    """
     for role, pattern in _ROLES.items():
         if re.fullmatch(pattern, part):
             return role
@@ -252,7 +297,7 @@ def role_of(part: str) -> str:
 
 
 def by_role(parts: Mapping[str, int]) -> dict[str, int]:
-    """Sizes of parts -> sizes of ROLES, all layers added. Roles that this network does not have are left out."""
+    """Sizes of parts -> sizes of ROLES, all layers added. Roles without parts are left out."""
     found: dict[str, int] = {}
     for part, size in parts.items():
         role = role_of(part)
@@ -261,13 +306,21 @@ def by_role(parts: Mapping[str, int]) -> dict[str, int]:
 
 
 def attention_share(parts: Mapping[str, int]) -> float:
-    """The share of all parameters, in 0..1, that belongs to attention: the projections of queries, keys, values and outputs."""
+    """The share of all parameters, in 0..1, in the projections of queries, keys, values and outputs.
+
+    >>> attention_share({"encoder_1/self_attention": 1, "embedding": 3})
+    0.25
+    """
     inside = sum(size for part, size in parts.items() if role_of(part).endswith("attention"))
     return inside / max(sum(parts.values()), 1)
 
 
 def under(parts: Mapping[str, int], *places: str) -> int:
-    """The number of parameters in the layers ``places``, such as ``encoder_1``."""
+    """The number of parameters in the layers ``places``.
+
+    >>> under({"encoder_1/self_attention": 4, "encoder_2/self_attention": 5}, "encoder_1")
+    4
+    """
     inside = tuple(f"{place}/" for place in places)
     return sum(size for part, size in parts.items() if part in places or part.startswith(inside))
 
@@ -276,7 +329,7 @@ MIXING = "mixing"  # query times key, and weight times value: what grows with th
 
 
 def attention_weights(config: NetworkConfig, source: int, target: int) -> dict[str, int]:
-    """How many weights one pass has, by kind of attention: L * H * Q * K, the masked ones included."""
+    """The number of weights of one pass by kind of attention: L * H * Q * K, masked ones included."""
     maps = config.attention_layers * config.num_heads
     sizes = {
         "encoder_attention": source * source,
@@ -287,10 +340,10 @@ def attention_weights(config: NetworkConfig, source: int, target: int) -> dict[s
 
 
 def multiplications(config: NetworkConfig, source: int, target: int) -> dict[str, int]:
-    """Multiplications of numbers in one pass, by purpose: ``attention`` (its four projections), MIXING,
-    ``feed_forward`` or ``recurrence``, ``output``.
+    """Multiplications of numbers in one pass, by purpose.
 
-    Only matrix products count; normalisation, softmax and the embedding's sums are small beside them.
+    ``attention`` (its four projections), MIXING, ``feed_forward`` or ``recurrence``, ``output``. Only matrix
+    products count; normalisation, softmax and the embedding's sums are small beside them.
     """
     if isinstance(config, TransformerConfig):
         return _transformer(config, source, target)

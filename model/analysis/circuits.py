@@ -1,8 +1,30 @@
-"""The circuit of a correction, its edges by path patching, and its attribution graph as JSON."""
+"""The circuit of a correction, its edges by path patching, and its attribution graph as JSON.
+
+A circuit is a set of nodes (heads and feed-forward networks of both sides) that keeps a share of the score,
+log p(fix) - log p(keep) in nats, while all other nodes are ablated (``patching``). Nodes join in the order of
+their effect, the loss of the score when each alone is ablated, until the set keeps the goal; each step is
+verified by a pass. Then members that the goal does not need are dropped greedily. The set is not unique, and
+a smaller one may exist.
+
+An edge is the loss of the score when one receiver does not read one sender: the receiver is computed again
+from the stream without the sender, all its other inputs stay, and what follows the receiver is computed anew.
+Nodes outside of the circuit stay ablated. This is exact for each edge.
+
+The graph has the format of the library circuit-tracer, which Neuronpedia's schema of attribution graphs
+describes: metadata, nodes, links. Their nodes are features and their weights linear attributions; ours are
+heads and feed-forward networks, and effects of interventions in nats.
+
+Shapes: N nodes, M members, S source and T target tokens, Q query and K key positions, D d_model, E senders.
+
+References:
+    Wang et al., "Interpretability in the Wild" (2023): faithfulness, completeness, minimality; section 3.1
+    for edges. Conmy et al., "Towards Automated Circuit Discovery" (2023). Goldowsky-Dill et al., "Localizing
+    Model Behavior with Path Patching" (2023). Ameisen et al., "Circuit Tracing" (2025).
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,33 +35,45 @@ from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, tap
 
-GOAL = 0.9  # of the score, which the set should keep
+GOAL = 0.9  # share of the score that the circuit should keep
 RANDOM_SETS = 20
-LEAST_SCORE = 0.5  # nats that all parts together should add; else there is nothing to explain
+LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
+FAINT = 0.05  # nats below which an edge is left out of a picture
+SCHEMA_VERSION = 1
+_EDGE_TAPS = tuple(
+    name
+    for side, kinds in ATTENTIONS.items()
+    for name in (
+        *(tap(side, part) for part in ("embedding", "residual", "output")),
+        *(tap(k, "heads") for k in kinds),
+    )
+)
 
 
 @dataclass(frozen=True)
 class Circuit:
-    """The members, and what was measured to find and to judge them. A share is of the score that all parts add together: 0 is the
-    network with all of them taken away, 1 the network itself.
+    """The members, and the measurements that select and judge them.
+
+    Shares are of the score that all nodes add together: 0 is the network with all of them ablated, 1 the
+    network itself.
     """
 
     contrast: Contrast
     goal: float
     score: float  # of the whole network, in nats
-    empty: float  # with all parts taken away
-    nodes: tuple[Node, ...]  # (N,) all parts, those with the largest effect first
-    effects: np.ndarray  # (N,) float32 nats: how much the score falls without this part alone
+    empty: float  # with all nodes ablated
+    nodes: tuple[Node, ...]  # (N,) those with the largest effect first
+    effects: np.ndarray  # (N,) float32 nats: the loss of the score without this node alone
     growth: np.ndarray  # (N,) float32: the share that the first 1, 2, … of ``nodes`` keep
     members: tuple[Node, ...]  # (M,) in the order in which data passes them
     faithfulness: float  # the share that the members keep
-    completeness: float  # the share that is left when the members alone are taken away
+    completeness: float  # the share that is left when the members alone are ablated
     without: np.ndarray  # (M,) float32: the share that the members keep without each of them
-    random: np.ndarray  # (RANDOM_SETS,) float32: the shares that random sets of M parts keep
+    random: np.ndarray  # (RANDOM_SETS,) float32: the shares that random sets of M nodes keep
 
     @property
     def is_telling(self) -> bool:
-        """Whether the parts add enough to the score to speak of shares of it."""
+        """Whether the nodes add at least LEAST_SCORE nats to the score."""
         return self.score - self.empty >= LEAST_SCORE
 
     @property
@@ -57,19 +91,28 @@ def find_circuit(
     ablation: AblationValues | None = None,
     seed: int = 0,
 ) -> Circuit:
-    """The circuit of one change. ``ablation``: what stands in for parts that are taken away, by default ``mean_values``.
+    """Find the circuit of one change.
 
-    Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
+    Args:
+        goal: the share of the score that the members should keep.
+        ablation: the values of ablated nodes, by default ``mean_values``.
+        seed: of the random sets.
 
-    >>> from model.text.changes import find_changes
-    >>> (change,) = find_changes("머거요", "먹어요")
-    >>> circuit = find_circuit(corrector, "머거요", "먹어요", change)
-    >>> len(circuit.members) < len(circuit.nodes), circuit.faithfulness >= circuit.goal, circuit.is_minimal
-    (True, True, True)
+    Raises:
+        ValueError: as ``contrast_of_change`` does, and for a network without a residual stream.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> circuit = find_circuit(corrector, "머거요", "먹어요", change)
+        >>> len(circuit.members) < len(circuit.nodes), circuit.faithfulness >= 0.9, circuit.is_minimal
+        (True, True, True)
     """
     contrast = contrast_of_change(corrector, source, target, change)
     everything = corrector.patched.nodes
-    scores = _scoring(corrector, source, target, contrast, ablation or mean_values(corrector, source, target))
+    scores = _scoring(
+        corrector, (source, target), contrast, ablation or mean_values(corrector, source, target)
+    )
     score, empty, *lost = scores([everything, (), *(_but(everything, node) for node in everything)])
     effects = score - np.array(lost)
     order = np.argsort(-effects, kind="stable")
@@ -82,15 +125,14 @@ def find_circuit(
     growth = shares([nodes[: count + 1] for count in range(len(nodes))])
     reached = np.flatnonzero(growth >= goal)
     members = nodes[: reached[0] + 1] if reached.size else nodes if np.isfinite(added) else ()
-    members = tuple(sorted(_thinned(members, goal, shares), key=everything.index))
-    faithfulness, completeness, *rest = shares(
-        [
-            members,
-            [node for node in everything if node not in members],
-            *(_but(members, node) for node in members),
-            *_random_sets(everything, len(members), seed),
-        ]
-    )
+    members = tuple(sorted(_pruned(members, goal, shares), key=everything.index))
+    others = [node for node in everything if node not in members]
+    leave_one_out = [_but(members, node) for node in members]
+    rng, size = np.random.default_rng(seed), len(members)
+    random = [
+        [everything[i] for i in rng.choice(len(nodes), size, replace=False)] for _ in range(RANDOM_SETS)
+    ]
+    faithfulness, completeness, *rest = shares([members, others, *leave_one_out, *random])
     return Circuit(
         contrast=contrast,
         goal=goal,
@@ -102,39 +144,34 @@ def find_circuit(
         members=members,
         faithfulness=float(faithfulness),
         completeness=float(completeness),
-        without=np.array(rest[: len(members)], np.float32),
-        random=np.array(rest[len(members) :], np.float32),
+        without=np.array(rest[:size], np.float32),
+        random=np.array(rest[size:], np.float32),
     )
 
 
-Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # what it measures for each set that is kept
+Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # a measurement of each set of kept nodes
 
 
 def _scoring(
-    corrector: Network, source: str, target: str, contrast: Contrast, ablation: AblationValues
+    corrector: Network, pair: tuple[str, str], contrast: Contrast, ablation: AblationValues
 ) -> Scoring:
-    """The scores of passes in which all parts but those of each set are taken away."""
+    """The scores in nats of passes in which all nodes but those of each set are ablated."""
     network, tokenizer = corrector.patched, corrector.tokenizer
-    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
+    ids = tokenizer.encode_source(pair[0]), tokenizer.encode_target(pair[1])[: contrast.row + 1]
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        taken = [ablation.patches(node for node in network.nodes if node not in nodes) for nodes in kept]
-        return network.passes(*ids, taken).score(contrast.written, contrast.instead)
+        ablated = [ablation.patches(node for node in network.nodes if node not in nodes) for nodes in kept]
+        return network.passes(*ids, ablated).score(contrast.written, contrast.instead)
 
     return scores
-
-
-def _random_sets(nodes: Sequence[Node], size: int, seed: int) -> list[list[Node]]:
-    rng = np.random.default_rng(seed)
-    return [[nodes[i] for i in rng.choice(len(nodes), size, replace=False)] for _ in range(RANDOM_SETS)]
 
 
 def _but(nodes: Sequence[Node], left_out: Node) -> tuple[Node, ...]:
     return tuple(node for node in nodes if node != left_out)
 
 
-def _thinned(members: tuple[Node, ...], goal: float, shares: Scoring) -> tuple[Node, ...]:
-    """``members`` without those that the goal does not need, the least needed first, until each one that is left is needed."""
+def _pruned(members: tuple[Node, ...], goal: float, shares: Scoring) -> tuple[Node, ...]:
+    """``members`` without those that the goal does not need, the least needed first."""
     while len(members) > 1:
         kept = shares([_but(members, node) for node in members])
         spare = [members[place] for place in np.argsort(-kept, kind="stable") if kept[place] >= goal]
@@ -147,19 +184,8 @@ def _thinned(members: tuple[Node, ...], goal: float, shares: Scoring) -> tuple[N
     return members
 
 
-FAINT = 0.05  # nats below which an edge is not worth its place in a picture
-_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (
-        *(tap(side, part) for part in ("embedding", "residual", "output")),
-        *(tap(k, "heads") for k in kinds),
-    )
-)
-
-
 class Character(NamedTuple):
-    """A character that was read: of the source, or among those that the decoder had written, whose first is the start mark.
+    """A character that was read: of the source, or of the text before the row, whose first is the start mark.
 
     >>> Character("encoder", 1).position
     1
@@ -170,22 +196,22 @@ class Character(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """How much of the score is lost when the receiver does not read what the sender writes."""
+    """The loss of the score when the receiver does not read the sender."""
 
     sender: Node | Character
     receiver: Node | None  # None: the answer itself
-    nats: float  # more than 0 speaks for the fix
+    nats: float  # positive in favour of the fix
 
 
 @dataclass(frozen=True)
 class CircuitEdges:
-    """All edges between characters, members and the answer, those that go to the same receiver together."""
+    """All edges between characters, members and the answer, those of one receiver together."""
 
     score: float  # of the circuit, in nats
     edges: tuple[Edge, ...]
 
     def largest(self, count: int) -> tuple[Edge, ...]:
-        """At most ``count`` edges that are not ``FAINT``, the largest first."""
+        """At most ``count`` edges of at least FAINT nats, the largest first."""
         ranked = sorted(self.edges, key=lambda edge: -abs(edge.nats))
         return tuple(edge for edge in ranked[:count] if abs(edge.nats) >= FAINT)
 
@@ -193,36 +219,37 @@ class CircuitEdges:
 def circuit_edges(
     corrector: Network, source: str, target: str, circuit: Circuit, ablation: AblationValues | None = None
 ) -> CircuitEdges:
-    """The edges of a circuit that ``circuits.find_circuit`` found for the same texts, with the same ``ablation``.
+    """Measure the edges of a circuit.
 
-    >>> from model.analysis.circuits import find_circuit
-    >>> from model.text.changes import find_changes
-    >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> found = circuit_edges(corrector, "머거요", "먹어요", circuit)
-    >>> {edge.receiver for edge in found.edges} == {*circuit.members, None}
-    True
+    Args:
+        circuit: of ``find_circuit`` for the same texts.
+        ablation: the one with which it was found, by default ``mean_values``.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> found = circuit_edges(corrector, "머거요", "먹어요", circuit)
+        >>> {edge.receiver for edge in found.edges} == {*circuit.members, None}
+        True
     """
-    network, contrast = corrector.patched, circuit.contrast
-    ids = (
-        corrector.tokenizer.encode_source(source),
-        corrector.tokenizer.encode_target(target)[: contrast.row + 1],
-    )
-    ablation = ablation or mean_values(corrector, source, target)
-    everything = network.nodes
-    base = ablation.patches(node for node in everything if node not in circuit.members)
-    paths = _Paths(network, network.taps(*ids, _TAPS, base), ablation, circuit.members)
-    named, patches = [], []
-    for receiver in (*circuit.members, None):
-        for sender, patch in paths.cut(receiver):
-            named.append((sender, receiver))
-            patches.append((patch,))
-    score, *scores = network.passes(*ids, [(), *patches], base).score(contrast.written, contrast.instead)
-    edges = zip(named, scores, strict=True)
-    return CircuitEdges(float(score), tuple(Edge(*pair, float(score - less)) for pair, less in edges))
+    network, contrast, tokenizer = corrector.patched, circuit.contrast, corrector.tokenizer
+    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
+    values = ablation or mean_values(corrector, source, target)
+    base = values.patches(node for node in network.nodes if node not in circuit.members)
+    paths = _Paths(network, network.taps(*ids, _EDGE_TAPS, base), values, circuit.members)
+    cuts = [
+        (sender, receiver, patch)
+        for receiver in (*circuit.members, None)
+        for sender, patch in paths.cut(receiver)
+    ]
+    variations = [(), *((patch,) for *_, patch in cuts)]
+    score, *scores = network.passes(*ids, variations, base).score(contrast.written, contrast.instead)
+    edges = zip(cuts, scores, strict=True)
+    return CircuitEdges(float(score), tuple(Edge(*cut[:2], float(score - less)) for cut, less in edges))
 
 
 class _Paths:
-    """What each receiver would put out without each of its senders, in one pass of the circuit."""
+    """The outputs of each receiver without each of its senders, in one pass of the circuit."""
 
     def __init__(
         self,
@@ -232,51 +259,50 @@ class _Paths:
         members: Sequence[Node],
     ):
         self._network, self._found, self._members = network, found, members
-        self._missing: dict[Node | Character, np.ndarray] = {}  # what has to be added to the stream, (Q, D)
+        self._missing: dict[Node | Character, np.ndarray] = {}  # (Q, D) that ablating it adds to the stream
         for node in members:
-            lost = ablation.nodes[node] - found[node.tap][node.place]
-            self._missing[node] = network.written(node, lost)
+            self._missing[node] = network.written(node, ablation.nodes[node] - found[node.tap][node.place])
         for side in ATTENTIONS:
-            embedding = found[tap(side, "embedding")]
-            lost = ablation.embeddings[side] - embedding
-            for position in range(len(embedding)):
-                only = np.zeros_like(embedding)
+            lost = ablation.embeddings[side] - found[tap(side, "embedding")]
+            for position in range(len(lost)):
+                only = np.zeros_like(lost)
                 only[position] = lost[position]
                 self._missing[Character(side, position)] = only
 
     def cut(self, receiver: Node | None) -> Iterator[tuple[Node | Character, Patch]]:
-        """Each sender, and the patch that puts in the receiver's place what it is without the sender."""
+        """Each sender, and the patch of the receiver's output without the sender."""
         if receiver is None:
             yield from self._cut_from_answer()
             return
         here = self._senders(receiver.side, receiver.sublayer)
         streams = self._streams(receiver.side, receiver.sublayer, here)  # (E, Q, D)
+        memory = None
         if receiver.kind == "cross_attention":
             end = self._found[tap("encoder", "output")].shape[0]
             there = self._senders("encoder", end)
             plain = self._found[tap("decoder", "residual")][receiver.sublayer]
-            memory = self._found[tap("encoder", "residual")][end]
-            ends = self._streams("encoder", end, there)
+            encoded = self._found[tap("encoder", "residual")][end]
+            read = [np.repeat(encoded[None], len(here), axis=0), self._streams("encoder", end, there)]
             streams = np.concatenate([streams, np.repeat(plain[None], len(there), axis=0)])
-            read = np.concatenate([np.repeat(memory[None], len(here), axis=0), ends])
-            outputs = self._outputs(receiver, streams, self._network.close("encoder", read))
+            memory = self._network.close("encoder", np.concatenate(read))
             here = [*here, *there]
-        else:
-            outputs = self._outputs(receiver, streams, None)
-        for sender, output in zip(here, outputs, strict=True):
+        for sender, output in zip(here, self._outputs(receiver, streams, memory), strict=True):
             yield sender, Patch.of(receiver, output)
 
     def _cut_from_answer(self) -> Iterator[tuple[Node | Character, Patch]]:
         """The answer is read at the last position of the stream's end."""
         end = self._found[tap("decoder", "output")].shape[0]
-        senders = self._senders("decoder", end)
         last = len(self._found[tap("decoder", "embedding")]) - 1
-        senders = [each for each in senders if not isinstance(each, Character) or each.position == last]
+        senders = [
+            each
+            for each in self._senders("decoder", end)
+            if not isinstance(each, Character) or each.position == last
+        ]
         for sender, stream in zip(senders, self._streams("decoder", end, senders), strict=True):
             yield sender, Patch(tap("decoder", "residual"), end, stream[last], last)
 
     def _senders(self, side: str, sublayer: int) -> list[Node | Character]:
-        """What writes to the stream of ``side`` before this sub-layer."""
+        """The characters and members that write to the stream of ``side`` before this sub-layer."""
         characters = [each for each in self._missing if isinstance(each, Character) and each.side == side]
         return [
             *characters,
@@ -286,17 +312,10 @@ class _Paths:
     def _streams(self, side: str, sublayer: int, senders: Sequence[Node | Character]) -> np.ndarray:
         """(E, Q, D): the stream at a place without each sender."""
         residual, output = (self._found[tap(side, part)] for part in ("residual", "output"))
-        found = [
-            self._network.resumed(
-                side,
-                residual,
-                output,
-                sublayer,
-                None if isinstance(each, Character) else each.sublayer,
-                self._missing[each],
-            )
-            for each in senders
-        ]
+        found = []
+        for each in senders:
+            begin = None if isinstance(each, Character) else each.sublayer
+            found.append(self._network.resumed(side, residual, output, sublayer, begin, self._missing[each]))
         return np.stack(found) if found else np.zeros((0, *residual.shape[1:]), np.float32)
 
     def _outputs(self, node: Node, streams: np.ndarray, memory: np.ndarray | None) -> np.ndarray:
@@ -307,13 +326,9 @@ class _Paths:
         if node.head is None:
             return self._network.feed_forward(node.side, node.layer, entered)
         read = entered if memory is None else memory
-        query, key, value = (
-            each[:, node.head] for each in self._network.projected(node.kind, node.layer, entered, read)
-        )
+        projected = self._network.projected(node.kind, node.layer, entered, read)
+        query, key, value = (each[:, node.head] for each in projected)
         return self._network.weights(node.kind, query, key, node.head) @ value
-
-
-SCHEMA_VERSION = 1
 
 
 def attribution_graph(
@@ -326,34 +341,39 @@ def attribution_graph(
     model: str,
     probability: float,
     names: Mapping[Node, str] | None = None,
-) -> dict:
-    """The graph's prompt is ``source_tokens`` (S,) and then ``read_tokens`` (row + 1,), what the decoder has read up to the row.
-    ``probability``: of the character that is written there. ``names``: what nodes are called.
+) -> dict[str, Any]:
+    """Write a circuit as an attribution graph for public viewers.
 
-    >>> from model.analysis import circuit_edges, find_circuit
-    >>> from model.text.changes import find_changes
-    >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> edges = circuit_edges(corrector, "머거요", "먹어요", circuit)
-    >>> graph = attribution_graph(circuit, edges, "머거요.", "^", layers=4, model="transformer", probability=0.98)
-    >>> sorted(graph), graph["nodes"][-1]["clerp"]
-    (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=0.980), not "머"')
+    Args:
+        source_tokens: (S,) of the prompt. read_tokens: (row + 1,) that the decoder has read, which follow in
+            the prompt.
+        layers: of each side. probability: of the written character. names: labels of nodes.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> edges = circuit_edges(corrector, "머거요", "먹어요", circuit)
+        >>> numbers = {"layers": 4, "model": "transformer", "probability": 0.98}
+        >>> graph = attribution_graph(circuit, edges, "머거요.", "^", **numbers)
+        >>> sorted(graph), graph["nodes"][-1]["clerp"]
+        (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=0.980), not "머"')
     """
     prompt = [*source_tokens, *read_tokens]
     last, shift = len(prompt) - 1, len(source_tokens)
-    nodes: dict[Node | Character | None, dict] = {}
+    nodes: dict[Node | Character | None, dict[str, Any]] = {}
     characters = {edge.sender for edge in edges.edges if isinstance(edge.sender, Character)}
     for each in sorted(characters, key=lambda each: (each.side != "encoder", each.position)):
-        position = each.position + shift * (each.side == "decoder")
-        nodes[each] = _node("E", position, position, "embedding", prompt[position], position)
+        at = each.position + shift * (each.side == "decoder")
+        nodes[each] = _graph_node(("E", at, at), "embedding", prompt[at], at)
     for number, node in enumerate(circuit.members):
         layer = node.layer + layers * (node.side == "decoder")
         kind = "feed-forward network" if node.head is None else "attention head"
         label = (names or {}).get(node, _name(node))
-        nodes[node] = _node(layer, number, last, kind, label, _pair(layer, number))
+        nodes[node] = _graph_node((layer, number, last), kind, label, _pair(layer, number))
     contrast = circuit.contrast
     # Viewers read the token between the quotation marks and the number behind "(p=".
     answer = f'Output "{contrast.written_token}" (p={probability:.3f}), not "{contrast.instead_token}"'
-    nodes[None] = _node(2 * layers + 1, contrast.written, last, "logit", answer, contrast.written)
+    nodes[None] = _graph_node((2 * layers + 1, contrast.written, last), "logit", answer, contrast.written)
     nodes[None] |= {"is_target_logit": True, "token_prob": probability}
     ids = {place: node["node_id"] for place, node in nodes.items()}
     return {
@@ -379,8 +399,13 @@ def _name(node: Node) -> str:
     return f"{node.kind}_{node.layer + 1}{head}"
 
 
-def _node(layer: int | str, number: int, position: int, kind: str, label: str, feature: int) -> dict:
-    """Viewers take nodes with the same layer, ``feature`` and position for one, so ``number`` and ``feature`` tell a layer's nodes apart."""
+def _graph_node(place: tuple[int | str, int, int], kind: str, label: str, feature: int) -> dict[str, Any]:
+    """``place``:
+
+    layer, number, position. Viewers merge nodes of one layer, ``feature`` and position, so numbers keep them
+    apart.
+    """
+    layer, number, position = place
     return {
         "node_id": f"{layer}_{number}_{position}",
         "jsNodeId": f"{layer}_{number}-0",
@@ -394,7 +419,7 @@ def _node(layer: int | str, number: int, position: int, kind: str, label: str, f
 
 
 def _pair(one: int, other: int) -> int:
-    """Two numbers as one that tells both (Cantor's pairing function): with schema version 1 viewers take a feature's number apart like this.
+    """Cantor's pairing function, by which viewers of schema version 1 take a feature's number apart.
 
     >>> _pair(0, 0), _pair(0, 1), _pair(1, 0)
     (0, 2, 1)

@@ -1,4 +1,11 @@
-"""Verified explanation of one correction: claims, each tested by an ablation or by patching."""
+"""Verified explanation of one correction: claims, each tested by an ablation or by activation patching.
+
+A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
+circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
+measured again. A claim that fails its test is kept and marked as failed.
+
+The score is the logit difference log p(fix) - log p(keep) where the change begins, in nats.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -8,20 +15,29 @@ from typing import Any
 import numpy as np
 
 from model.analysis.attention_scores import KEY, decompose_attention_score
-from model.analysis.circuits import Circuit, find_circuit
+from model.analysis.circuits import find_circuit
 from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.patching import CorruptedRun, corpus_means, corrupted_by_exchange, corrupted_values
-from model.analysis.residual_stream import ATTRIBUTION_TAPS, KINDS, LogitAttribution, attribute_contrasts
+from model.analysis.residual_stream import (
+    ATTRIBUTION_TAPS,
+    KINDS,
+    LogitAttribution,
+    attribute_contrasts,
+    settled_from,
+)
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
 
 SCORE, LOOK = "score", "look"
+LEAST = 0.5  # nats by which the score has to move for a claim to hold
+LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
+RETURNED = 0.9  # the share of the two runs' difference that has to be restored for "decided" to hold
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, and what its intervention measured.
+    """A claim, and the measurement before and after its intervention.
 
     >>> Claim("wrote", 8.5, 4.0, True).difference
     -4.5
@@ -29,90 +45,15 @@ class Claim:
 
     name: str  # one of CLAIMS
     before: float  # observed
-    after: float  # with something changed
+    after: float  # intervened
     holds: bool
-    facts: dict[str, Any] = field(default_factory=dict)  # what the claim names: nodes, characters, numbers
-    measured: str = SCORE  # what both numbers are: the score in nats, or LOOK, a weight of attention
+    facts: dict[str, Any] = field(default_factory=dict)  # the nodes, characters and numbers of its sentence
+    measured: str = SCORE  # the unit of both: SCORE in nats, or LOOK, a weight of attention
 
     @property
     def difference(self) -> float:
+        """After minus before, in the unit of ``measured``."""
         return self.after - self.before
-
-
-class ClaimContext:
-    """What the claims share: the pass, its parts, and the twin, a sentence in which the same character is not corrected."""
-
-    def __init__(self, corrector: Network, source: str, target: str, change: Change):
-        self.corrector, self.source, self.target, self.change = corrector, source, target, change
-        _expect_characters(corrector, source, target)
-        self.contrast = contrast_of_change(corrector, source, target, change)
-        self.network = corrector.patched
-        self.ids = (
-            corrector.tokenizer.encode_source(source),
-            corrector.tokenizer.encode_target(target)[: self.row + 1],
-        )
-        names = {*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)} - {"logits"}
-        self.found = self.network.taps(*self.ids, [*names, "logits"])
-        logits = self.found["logits"][-1].astype(np.float64)
-        self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
-        self.means = corpus_means(self.network, corrector.tokenizer)
-
-    @property
-    def row(self) -> int:
-        return self.contrast.row
-
-    def scores(self, *variations: tuple[Patch, ...]) -> list[float]:
-        answered = self.network.passes(*self.ids, variations)
-        return answered.score(self.contrast.written, self.contrast.instead).tolist()
-
-    @cached_property
-    def written(self) -> LogitAttribution:
-        return attribute_contrasts(self.found, self.network.output_weights, [self.contrast])
-
-    @cached_property
-    def writer(self) -> tuple[Node, float]:
-        """The head that wrote most for the fix, and how much, in nats."""
-        heads = [
-            (Node(part.name, part.layer, part.head), part.nats)
-            for part in self.written.parts(0)
-            if part.layer is not None and part.head is not None
-        ]
-        return max(heads, key=lambda each: each[1])
-
-    @cached_property
-    def twin(self) -> CorruptedRun | None:
-        try:
-            return corrupted_by_exchange(self.corrector, self.source, self.target, self.change)
-        except ValueError:  # there is no character beside the mistake
-            return None
-
-    def looked_at(self, node: Node) -> tuple[int, float]:
-        """The position that a head wrote most for the fix by looking at, and how much, in nats."""
-        looks = self.written.by_key[node.kind][0, node.layer, node.head]
-        key = int(looks.argmax())
-        return key, float(looks[key])
-
-    def token(self, node: Node, key: int) -> str:
-        """What stands at a position that a head looks at."""
-        return ((*self.source, "</s>") if node.kind == "cross_attention" else ("<s>", *self.target))[key]
-
-    def claim(self, name: str, after: float, holds: bool, **facts: Any) -> Claim:
-        return Claim(name, self.score, after, holds, facts)
-
-
-def _expect_characters(corrector: Network, source: str, target: str) -> None:
-    """Raises ValueError where a token is not a character, because claims name characters by the places of tokens."""
-    read, written = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
-    if len(read) - len(source) not in (0, 1) or len(written) - len(target) != 1:
-        raise ValueError(
-            "claims are about characters, so each token should be one character, but the tokenizer makes "
-            f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
-        )
-
-
-LEAST = 0.5  # nats by which the score has to move for a claim to hold
-LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
-RETURNED = 0.9  # the share of the two scores' difference that has to return for "decided" to hold
 
 
 @dataclass(frozen=True)
@@ -120,139 +61,191 @@ class Explanation:
     """All claims about one change, in the order in which they are read."""
 
     contrast: Contrast
-    score: float
+    score: float  # nats
     claims: tuple[Claim, ...]
 
 
 def verified_explanation(corrector: Network, source: str, target: str, change: Change) -> Explanation:
-    """The explanation of one change.
+    """Explain one change by claims, each tested by an intervention.
 
-    Raises ValueError as ``contrast_of_change`` does, for a network without a residual stream, and for one whose tokens are not characters.
+    Raises:
+        ValueError: as ``contrast_of_change`` does, for a network without a residual stream, and for one whose
+            tokens are not characters.
 
-    >>> from model.text.changes import find_changes
-    >>> (change,) = find_changes("머거요", "먹어요")
-    >>> found = verified_explanation(corrector, "머거요", "먹어요", change)
-    >>> [claim.name for claim in found.claims]
-    ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> [claim.name for claim in verified_explanation(corrector, "머거요", "먹어요", change).claims]
+        ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
     """
-    case = ClaimContext(corrector, source, target, change)
-    claims = tuple(claim for test in CLAIMS.values() for claim in test(case))
-    return Explanation(case.contrast, case.score, claims)
+    context = ClaimContext(corrector, source, target, change)
+    claims = tuple(claim for test in CLAIMS.values() for claim in test(context))
+    return Explanation(context.contrast, context.score, claims)
 
 
-def _cause(case: ClaimContext) -> Iterator[Claim]:
-    """A character beside the mistake makes the network correct it: with another one it does not."""
-    twin = case.twin
-    if twin is None:
+class ClaimContext:
+    """The clean run, its direct logit attribution, and the corrupted run, which the claims share."""
+
+    def __init__(self, corrector: Network, source: str, target: str, change: Change):
+        self.corrector, self.source, self.target, self.change = corrector, source, target, change
+        read, written = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+        if len(read) - len(source) not in (0, 1) or len(written) - len(target) != 1:
+            raise ValueError(
+                "claims are about characters, so each token should be one character, but the tokenizer makes "
+                f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
+            )
+        self.contrast = contrast_of_change(corrector, source, target, change)
+        self.row, self.network = self.contrast.row, corrector.patched
+        self.ids = read, written[: self.row + 1]
+        self.found = self.network.taps(
+            *self.ids, [*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)]
+        )
+        logits = self.found["logits"][-1].astype(np.float64)
+        self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
+        self.means = corpus_means(self.network, corrector.tokenizer)
+
+    def scores(self, *variations: tuple[Patch, ...], source: str | None = None) -> list[float]:
+        """The scores in nats of patched passes, of another ``source`` where one is given."""
+        ids = self.ids[0] if source is None else self.corrector.tokenizer.encode_source(source)
+        asked = self.contrast.written, self.contrast.instead
+        return self.network.passes(ids, self.ids[1], variations).score(*asked).tolist()
+
+    @cached_property
+    def written(self) -> LogitAttribution:
+        """The direct logit attribution of the score."""
+        return attribute_contrasts(self.found, self.network.output_weights, [self.contrast])
+
+    @cached_property
+    def writer(self) -> tuple[Head, Node, float]:
+        """The head with the largest direct contribution in favour of the fix, as node, and its nats."""
+        heads = [
+            (Head(part.name, part.layer, part.head), Node(part.name, part.layer, part.head), part.nats)
+            for part in self.written.parts(0)
+            if part.layer is not None and part.head is not None
+        ]
+        return max(heads, key=lambda each: each[2])
+
+    @cached_property
+    def key(self) -> tuple[int, str, float]:
+        """The key position through which the writer contributes most: its number, its token, and its nats."""
+        _, node, _ = self.writer
+        nats = self.written.by_key[node.kind][0, node.layer, node.head]
+        key = int(nats.argmax())
+        keys = (*self.source, "</s>") if node.kind == "cross_attention" else ("<s>", *self.target)
+        return key, keys[key], float(nats[key])
+
+    @cached_property
+    def corrupted(self) -> CorruptedRun | None:
+        """The corrupted run; None where no character is beside the mistake."""
+        try:
+            return corrupted_by_exchange(self.corrector, self.source, self.target, self.change)
+        except ValueError:
+            return None
+
+    def claim(self, name: str, after: float, holds: bool, **facts: Any) -> Claim:
+        """A claim about the score."""
+        return Claim(name, self.score, after, holds, facts)
+
+
+def _cause(context: ClaimContext) -> Iterator[Claim]:
+    """A character beside the mistake causes the correction: with another one the fix is not preferred."""
+    run, source = context.corrupted, context.source
+    if run is None:
         return
-    place = next(i for i, pair in enumerate(zip(case.source, twin.source, strict=True)) if pair[0] != pair[1])
-    ids = case.corrector.tokenizer.encode_source(twin.source)
-    after = case.network.passes(ids, case.ids[1], [()]).score(case.contrast.written, case.contrast.instead)[0]
-    yield case.claim(
-        "cause",
-        float(after),
-        bool(after < 0 < case.score),
-        character=case.source[place],
-        other=twin.source[place],
-    )
+    place = next(i for i, pair in enumerate(zip(source, run.source, strict=True)) if pair[0] != pair[1])
+    (after,) = context.scores((), source=run.source)
+    holds = after < 0 < context.score
+    yield context.claim("cause", after, holds, character=source[place], other=run.source[place])
 
 
-def _looked(case: ClaimContext) -> Iterator[Claim]:
-    """The head that wrote most for the fix did so by looking at one character: without that character's value the score falls."""
-    node, _ = case.writer
-    key, nats = case.looked_at(node)
-    values, weights = case.found[tap(node.kind, "value")], case.found[node.kind]
-    weight = float(weights[node.layer, node.head, case.row, key])
-    lost = weight * values[node.layer, node.head, key]
-    output = case.found[node.tap][node.place][case.row] - lost
-    (after,) = case.scores((Patch.of(node, output, case.row),))
-    yield case.claim(
-        "looked",
-        after,
-        case.score - after >= LEAST,
-        node=node,
-        key=case.token(node, key),
-        position=key,
-        weight=weight,
-        nats=nats,
-    )
+def _looked(context: ClaimContext) -> Iterator[Claim]:
+    """The writer contributes by attending to one character:
+
+    without that character's value the score falls.
+    """
+    _, node, _ = context.writer
+    key, token, nats = context.key
+    cell = node.layer, node.head
+    weight = float(context.found[node.kind][cell][context.row, key])
+    lost = weight * context.found[tap(node.kind, "value")][cell][key]
+    output = context.found[node.tap][node.place][context.row] - lost
+    (after,) = context.scores((Patch.of(node, output, context.row),))
+    holds = context.score - after >= LEAST
+    yield context.claim("looked", after, holds, node=node, key=token, position=key, weight=weight, nats=nats)
 
 
-def _why(case: ClaimContext) -> Iterator[Claim]:
-    """This head looked there because of one part of what stands there: with a mean in place of that part it looks less."""
-    node, _ = case.writer
-    assert node.head is not None, "a writer is a head"
-    key, _ = case.looked_at(node)
-    head = Head(node.kind, node.layer, node.head)
-    look = decompose_attention_score(
-        case.corrector, case.source, case.target, head, case.row, key, case.means
-    )
-    reasons = [each for each in look.ablations if each.of == KEY and each.nats > 0]
-    if not reasons:
+def _why(context: ClaimContext) -> Iterator[Claim]:
+    """The writer attends there because of one part of the key:
+
+    with its mean in that part's place it attends less.
+    """
+    head, node, _ = context.writer
+    key, token, _ = context.key
+    pair = context.source, context.target
+    look = decompose_attention_score(context.corrector, *pair, head, context.row, key, context.means)
+    reason = next((each for each in look.ablations if each.of == KEY and each.nats > 0), None)
+    if reason is None:
         return
-    reason = reasons[0]  # of those that were tested the one that adds most
     holds = look.weight - reason.weight >= LEAST_LOOK
-    facts = {"node": node, "key": case.token(node, key), "part": reason.part, "nats": reason.nats}
+    facts = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
     yield Claim("why", look.weight, reason.weight, holds, facts, LOOK)
 
 
-def _wrote(case: ClaimContext) -> Iterator[Claim]:
-    """The head that wrote most: with its mean in its place the score falls."""
-    node, nats = case.writer
-    (after,) = case.scores(case.means.patches([node]))
-    yield case.claim("wrote", after, case.score - after >= LEAST, node=node, nats=nats)
+def _wrote(context: ClaimContext) -> Iterator[Claim]:
+    """The writer: with its mean in its place the score falls."""
+    _, node, nats = context.writer
+    (after,) = context.scores(context.means.patches([node]))
+    yield context.claim("wrote", after, context.score - after >= LEAST, node=node, nats=nats)
 
 
-def _fed(case: ClaimContext) -> Iterator[Claim]:
-    """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves the other way."""
-    written = case.written.feed_forward[0]
+def _fed(context: ClaimContext) -> Iterator[Claim]:
+    """The feed-forward network with the largest direct contribution:
+
+    with its mean in its place the score moves the other way.
+    """
+    written = context.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
-    (after,) = case.scores(case.means.patches([node]))
-    yield case.claim("fed", after, bool((case.score - after) * np.sign(nats) >= LEAST), node=node, nats=nats)
+    (after,) = context.scores(context.means.patches([node]))
+    holds = bool((context.score - after) * np.sign(nats) >= LEAST)
+    yield context.claim("fed", after, holds, node=node, nats=nats)
 
 
-def _decided(case: ClaimContext) -> Iterator[Claim]:
-    """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings most of the score there.
+def _decided(context: ClaimContext) -> Iterator[Claim]:
+    """From one place of the stream on, the logit lens reads the fix:
 
-    Nothing is claimed where the network does not end on the fix: then it has not decided for it.
+    patched into the corrupted run it restores most of the score.
+
+    No claim is made where the network does not end on the fix: then it has not decided for it.
     """
-    weights, stream = case.network.output_weights, case.found["decoder_residual"][:, case.row]
+    weights, stream = context.network.output_weights, context.found["decoder_residual"][:, context.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
-    other = np.flatnonzero(read != read[-1])
-    place = int(other[-1]) + 1 if other.size else 0
-    twin = case.twin
-    if twin is None or place == 0 or read[-1] != case.contrast.written:
+    place, run = settled_from(read), context.corrupted
+    if run is None or place == 0 or read[-1] != context.contrast.written:
         return
-    ids = case.corrector.tokenizer.encode_source(twin.source)
-    patches = [(), (Patch("decoder_residual", place, stream[place], case.row),)]
-    before, after = case.network.passes(ids, case.ids[1], patches).score(
-        case.contrast.written, case.contrast.instead
-    )
-    holds = bool((after - before) >= RETURNED * (case.score - before) > 0)
-    yield case.claim(
-        "decided",
-        float(after),
-        holds,
-        place=place,
-        twin=twin.source,
-        twin_score=float(before),
-        share=RETURNED,
-    )
+    patch = Patch("decoder_residual", place, stream[place], context.row)
+    before, after = context.scores((), (patch,), source=run.source)
+    holds = (after - before) >= RETURNED * (context.score - before) > 0
+    facts = {"place": place, "twin": run.source, "twin_score": before, "share": RETURNED}
+    yield context.claim("decided", after, holds, **facts)
 
 
-def _circuit(case: ClaimContext) -> Iterator[Claim]:
-    """Few parts are enough: with all others as in the twin (or at their means, where there is no twin) most of the score stays."""
-    twin = case.twin
-    ablation = case.means if twin is None else corrupted_values(case.network, case.corrector.tokenizer, twin)
-    found: Circuit = find_circuit(case.corrector, case.source, case.target, case.change, ablation=ablation)
+def _circuit(context: ClaimContext) -> Iterator[Claim]:
+    """Few nodes suffice:
+
+    with all others as in the corrupted run (or at their means, where there is none) most of the score stays.
+    """
+    ablation, run = context.means, context.corrupted
+    if run is not None:
+        ablation = corrupted_values(context.network, context.corrector.tokenizer, run)
+    pair = context.source, context.target
+    found = find_circuit(context.corrector, *pair, context.change, ablation=ablation)
     if not found.is_telling:
         return
-    after = found.empty + found.faithfulness * (found.score - found.empty)
     usual = float(found.random.mean())
-    yield case.claim(
+    yield context.claim(
         "circuit",
-        after,
+        found.empty + found.faithfulness * (found.score - found.empty),
         found.faithfulness >= found.goal and usual < found.goal,
         members=len(found.members),
         parts=len(found.nodes),
@@ -261,18 +254,18 @@ def _circuit(case: ClaimContext) -> Iterator[Claim]:
     )
 
 
-def _alone(case: ClaimContext) -> Iterator[Claim]:
-    """The rule needs no more than the word: with all other words taken away the fix is still preferred."""
-    start, end = _word(case.source, case.change.source_start, case.change.source_end)
-    begin, stop = _word(case.target, case.change.target_start, case.change.target_end)
-    target = case.corrector.tokenizer.encode_target(case.target[begin:stop])
-    row = case.row - begin
-    if (start, end) == (0, len(case.source)) or not 0 <= row < len(target):
+def _alone(context: ClaimContext) -> Iterator[Claim]:
+    """The word suffices: without all other words the fix is still preferred."""
+    change, contrast, tokenizer = context.change, context.contrast, context.corrector.tokenizer
+    start, end = _word(context.source, change.source_start, change.source_end)
+    begin, stop = _word(context.target, change.target_start, change.target_end)
+    target = tokenizer.encode_target(context.target[begin:stop])
+    row, word = context.row - begin, context.source[start:end]
+    if word == context.source or not 0 <= row < len(target):
         return
-    ids = case.corrector.tokenizer.encode_source(case.source[start:end])
-    answered = case.network.passes(ids, target[: row + 1], [()])
-    after = float(answered.score(case.contrast.written, case.contrast.instead)[0])
-    yield case.claim("alone", after, after > 0, word=case.source[start:end])
+    answered = context.network.passes(tokenizer.encode_source(word), target[: row + 1], [()])
+    after = float(answered.score(contrast.written, contrast.instead)[0])
+    yield context.claim("alone", after, after > 0, word=word)
 
 
 def _word(text: str, start: int, end: int) -> tuple[int, int]:

@@ -1,4 +1,6 @@
-"""Input attribution: the contributions of source tokens and of tokens read before to one produced token, by several methods.
+"""Input attribution:
+
+the contributions of source tokens and of tokens read before to one produced token, by several methods.
 
 Shapes: S source and T target tokens. ``model.analysis.attribution_methods`` declares the methods.
 """
@@ -31,7 +33,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class MethodAgreement:
-    """The agreement of a method with the reference over the source characters, marks left out; sizes without their signs."""
+    """The agreement of a method with the reference over the source characters, by size without sign."""
 
     correlation: float  # Spearman's rank correlation in -1..1; nan where either does not vary
     top_1: bool  # whether both have the same largest character
@@ -58,7 +60,8 @@ def contributions(
     Example:
         >>> from model.analysis import contrast_of_row
         >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
-        >>> [each.method for each in contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])]
+        >>> found = contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])
+        >>> [each.method for each in found]
         ['attention', 'rollout']
     """
     row, known = AttributedRow(corrector, source, target, contrast), methods_of(corrector)

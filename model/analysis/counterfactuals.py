@@ -1,4 +1,13 @@
-"""Counterfactuals of one decoder row: the contrast of two tokens, an alternative continuation, replaced attention."""
+"""Counterfactuals of one decoder row:
+
+the contrast of two tokens, an alternative continuation, replaced attention.
+
+Shapes: B interventions, S source and T target tokens, Q query and K key positions, V vocabulary.
+
+References:
+    Jain & Wallace, "Attention is not Explanation" (NAACL 2019), section 4.2, for replaced attention.
+    Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +22,25 @@ from model.text.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
 from model.trace.interventions import Contrast, Head, Intervention
 from model.trace.trace import AttentionTrace
 
+OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
+
 
 def contrast_of_change(corrector: Intervenes, source: str, target: str, change: Change) -> Contrast:
-    """Where a change begins: the fix against keeping what was typed.
+    """The contrast of a change:
 
-    That is the first row in which both would write different tokens: a deletion is decided by the token that
-    follows, and where 가가 loses its first syllable, both begin with 가.
+    the fix against the typed text, in the first row in which both write different tokens.
 
-    Raises ValueError where both write the same tokens to the end.
+    A deletion is decided by the token that follows; where 가가 loses its first syllable, both begin with 가.
 
-    >>> from model.text.changes import find_changes
-    >>> (change,) = find_changes("머거요", "먹어요")
-    >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", change)
-    >>> contrast.row, contrast.written_token, contrast.instead_token
-    (0, '먹', '머')
+    Raises:
+        ValueError: where both write the same tokens to the end.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", change)
+        >>> contrast.row, contrast.written_token, contrast.instead_token
+        (0, '먹', '머')
     """
     kept = target[: change.target_start] + source[change.source_start :]
     contrast = corrector.contrast(source, target, kept)
@@ -36,31 +50,36 @@ def contrast_of_change(corrector: Intervenes, source: str, target: str, change: 
 
 
 def contrast_of_row(corrector: Network, source: str, target: str, row: int) -> Contrast:
-    """Any produced token against the most probable other one.
+    """The contrast of any produced token with the most probable other one.
 
-    Raises ValueError for a row that the target does not have.
+    Raises:
+        ValueError: for a row that the target does not have.
 
-    >>> contrast_of_row(corrector, "머거요", "먹어요", row=2).written_token
-    '요'
+    Example:
+        >>> contrast_of_row(corrector, "머거요", "먹어요", row=2).written_token
+        '요'
     """
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_target(target)
-    if not 0 <= row < len(ids):
-        raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
-    looked = corrector.laboratory.pass_over(
+    _check_row(row, len(ids))
+    passed = corrector.laboratory.pass_over(
         [tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()]
     )
-    order = np.argsort(-looked.logits[0, row])[:2].tolist()
+    order = np.argsort(-passed.logits[0, row])[:2].tolist()
     return _contrast(corrector, row, ids[row], order[order[0] == ids[row]])
 
 
 def contrasts_of_sentence(
     corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
 ) -> tuple[tuple[Contrast, ...], tuple[int | None, ...]]:
-    """Those of all rows, the token that was written against the likeliest other one, then those of ``changes``; and of each
-    change the number of its question, None where fix and source write the same.
+    """The contrasts of all rows, the written token with the likeliest other one, then those of ``changes``.
 
-    ``logits`` (T, V): of the pass over both sentences.
+    Args:
+        logits: (T, V) of the pass over both sentences.
+
+    Returns:
+        The contrasts, and of each change the number of its contrast; None where fix and source write the
+        same.
     """
     ids = corrector.tokenizer.encode_target(target)
     others = logits.copy()
@@ -82,37 +101,47 @@ def _contrast(corrector: Network, row: int, written: int, instead: int) -> Contr
     return Contrast(row, written, instead, *corrector.tokenizer.labels([written, instead]))
 
 
+def _check_row(row: int, rows: int) -> None:
+    if not 0 <= row < rows:
+        raise ValueError(f"the row should lie in 0..{rows - 1}, received {row}")
+
+
 @dataclass(frozen=True)
 class AlternativeContinuation:
-    """Two ways to go on after the same ``row`` tokens.
+    """Two continuations of the same ``row`` tokens.
 
-    ``observed`` is the pass over the given target. ``other`` is the pass over what the network writes once
-    ``candidate`` has been forced on it at ``row``; everything behind is its own choice. Both are passes without
-    any intervention: ``log_probabilities`` are what the network thought of each token, the forced one included.
+    ``observed`` is the pass over the given target; ``other``, over the network's own continuation of
+    ``candidate``. Both are passes without any intervention: ``log_probabilities`` include that of the forced
+    token.
     """
 
     row: int
     candidate: str
     observed: AttentionTrace
-    other: AttentionTrace | None  # None where the network finds no end
+    other: AttentionTrace | None  # None where decoding reaches no end mark
     text: str | None  # of ``other``
 
 
 def alternative_continuation(
     corrector: Network, source: str, target: str, row: int, candidate: str
 ) -> AlternativeContinuation:
-    """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
+    """Force another token at one row, and let the network continue from there.
 
-    Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
-    ``<outside>``, and for a network that takes no interventions.
+    Args:
+        candidate: a token as traces label it, in place of the target's token at ``row``.
 
-    >>> fork = alternative_continuation(corrector, "머거요", "먹어요", row=0, candidate="머")
-    >>> fork.observed.target_tokens[0], fork.other.target_tokens[0]
-    ('먹', '머')
+    Raises:
+        ValueError: for a row that the target does not have, a token that the network cannot write, such as
+            ``<outside>``, and for a
+            network that takes no interventions.
+
+    Example:
+        >>> found = alternative_continuation(corrector, "머거요", "먹어요", row=0, candidate="머")
+        >>> found.observed.target_tokens[0], found.other.target_tokens[0]
+        ('먹', '머')
     """
     ids = corrector.tokenizer.encode_target(target)
-    if not 0 <= row < len(ids):
-        raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
+    _check_row(row, len(ids))
     forced = [*ids[:row], _token_id(corrector, candidate)]
     if forced[-1] == END_ID:
         text: str | None = target[:row]
@@ -130,7 +159,7 @@ def _token_id(corrector: Network, candidate: str) -> int:
     character = " " if candidate == VISIBLE_SPACE else candidate
     found = corrector.tokenizer.encode_target(character)[:-1]
     if len(found) != 1 or found[0] == OUTSIDE_ID:
-        # Not the candidate itself: the message may reach a log, where nobody's words belong.
+        # Not the candidate itself: the message may reach a log, where visitors' words do not belong.
         raise ValueError(
             "the candidate should be one token that the network can write, "
             f"received {len(candidate)} characters that are none"
@@ -138,12 +167,9 @@ def _token_id(corrector: Network, candidate: str) -> int:
     return found[0]
 
 
-OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
-
-
 @dataclass(frozen=True)
 class ReplacedAttention:
-    """What becomes of one row and of the whole text with other weights in one head.
+    """One row and the whole text with other weights in one head.
 
     ``intervened`` is False for the head's own weights (``how`` is OBSERVED), True for all others.
     """
@@ -151,9 +177,9 @@ class ReplacedAttention:
     how: str
     intervened: bool
     weights: np.ndarray  # (Q, K) float32 as the pass over source and target used them; rows sum to 1
-    written_probability: float  # of what the row writes; for an edit, the first token of the fix
-    instead_probability: float  # of the other token; for an edit, of keeping what was typed
-    text: str | None  # what the network writes of its own accord; None where it finds no end
+    written_probability: float  # of the written token; for an edit, the first token of the fix
+    instead_probability: float  # of the other token; for an edit, of the typed text
+    text: str | None  # by free decoding; None where it reaches no end mark
 
 
 def replaced_attention(
@@ -163,18 +189,22 @@ def replaced_attention(
     contrast: Contrast,
     head: Head,
     painted: Mapping[str, np.ndarray] | None = None,
-    seed: int = 0,
 ) -> tuple[ReplacedAttention, ...]:
-    """The head as it is, then with uniform weights, with those of a copy, with its own ones permuted, and with
-    each of ``painted`` by its name: weights (Q, K) as ``Intervention.weights`` wants them.
+    """Replace the weights of one head:
 
-    Raises ValueError for a head that the network does not have and for weights that do not fit.
+    as they are, uniform, those of a copy, permuted (seed 0), and each of ``painted``.
 
-    >>> from model.analysis.counterfactuals import contrast_of_row
-    >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
-    >>> found = replaced_attention(corrector, "머거요", "먹어요", contrast, Head("cross_attention", 3, 0))
-    >>> [each.how for each in found]
-    ['observed', 'uniform', 'copy', 'permuted']
+    Args:
+        painted: weights (Q, K) by name, as for ``Intervention.weights``.
+
+    Raises:
+        ValueError: for a head that the network does not have, and for weights that do not fit.
+
+    Example:
+        >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
+        >>> found = replaced_attention(corrector, "머거요", "먹어요", contrast, Head("cross_attention", 3, 0))
+        >>> [each.how for each in found]
+        ['observed', 'uniform', 'copy', 'permuted']
     """
     trace = corrector.trace(source, target)
     if head not in trace.heads:
@@ -183,40 +213,44 @@ def replaced_attention(
     others = {
         UNIFORM: uniform_rows(head.kind, len(trace.source_tokens)),
         COPY: copy_rows(trace, head.kind, changes),
-        PERMUTED: permuted_rows(trace, head, seed),
+        PERMUTED: permuted_rows(trace, head),
         **(painted or {}),
     }
     interventions = [Intervention(), *(Intervention(weights={head: rows}) for rows in others.values())]
     scores = corrector.logit_differences(source, target, contrast, interventions)
-    used = corrector.attention_under(source, target, head, interventions)  # (B, Q, K)
-    texts = corrector.written_under(source, interventions)
     return tuple(
-        ReplacedAttention(
-            how,
-            how != OBSERVED,
-            used[number],
-            float(np.exp(scores.log_written[number])),
-            float(np.exp(scores.log_instead[number])),
-            texts[number],
+        ReplacedAttention(how, how != OBSERVED, *each)
+        for how, *each in zip(
+            (OBSERVED, *others),
+            corrector.attention_under(source, target, head, interventions),  # (B, Q, K)
+            np.exp(scores.log_written).tolist(),
+            np.exp(scores.log_instead).tolist(),
+            corrector.written_under(source, interventions),
+            strict=True,
         )
-        for number, how in enumerate((OBSERVED, *others))
     )
 
 
 def replaced_for_change(
     corrector: Intervenes, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
 ) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
-    """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
-    asked about (``row_of_contrast``) between them, one named twice gets two shares; none: no such version. Keys the
-    row cannot see are left out.
+    """``replaced_attention`` for the contrast of one change.
 
-    Raises ValueError as ``replaced_attention`` and ``contrast_of_change`` do.
+    Args:
+        painted: keys that share the weight of the row ``row_of_contrast`` between them, one named twice gets
+            two shares; without any
+            there is no such version. Keys that the row cannot see are left out.
 
-    >>> from model.text.changes import find_changes
-    >>> (change,) = find_changes("머거요", "먹어요")
-    >>> contrast, found = replaced_for_change(corrector, "머거요", "먹어요", change, Head("cross_attention", 3, 0))
-    >>> contrast.written_token, found[0].intervened
-    ('먹', False)
+    Raises:
+        ValueError: as ``replaced_attention`` and ``contrast_of_change`` do.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> head = Head("cross_attention", 3, 0)
+        >>> contrast, found = replaced_for_change(corrector, "머거요", "먹어요", change, head)
+        >>> contrast.written_token, found[0].intervened
+        ('먹', False)
     """
     contrast = contrast_of_change(corrector, source, target, change)
     versions = {}
@@ -232,14 +266,21 @@ def replaced_for_change(
 
 
 def row_of_contrast(kind: str, row: int, change: Change) -> int:
-    """The row of a map that a visitor may paint: in the decoder the one that writes the fix, in the encoder the one
-    of the first character that was wrong."""
+    """The row of a map that may be painted:
+
+    in the decoder that of the fix, in the encoder that of the first wrong character.
+    """
     return change.source_start if kind == "encoder_attention" else row
 
 
 def uniform_rows(kind: str, source_length: int) -> np.ndarray:
-    """(Q, K) float32: every row looks evenly at all it may see, for S = ``source_length`` tokens and as many rows
-    as a correction of them can have."""
+    """(Q, K) float32:
+
+    uniform weights over all visible keys, for S = ``source_length`` and the longest possible correction.
+
+    >>> uniform_rows("encoder_attention", 2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
     rows = source_length if kind == "encoder_attention" else longest_target(source_length)
     keys = rows if kind == "decoder_attention" else source_length
     weights = np.ones((rows, keys), np.float32)
@@ -249,9 +290,12 @@ def uniform_rows(kind: str, source_length: int) -> np.ndarray:
 
 
 def copy_rows(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
-    """(Q, K) float32, 1 where a plain copy would look (``edits.standing_positions``): in cross-attention at the source
-    token that stands where the row writes, and what is inserted at the token it goes before; in the other kinds at the
-    row's own token. A row of which nobody knows where it stands is NaN, and stays as it is."""
+    """(Q, K) float32: 1 where a plain copy would attend (``edits.standing_positions``).
+
+    In cross-attention that is the source token at the row's position, of an insertion the token before which
+    it goes; in the other kinds, the row's own token. A row without a known position is NaN, and stays as it
+    is.
+    """
     keys = trace.attention(kind).shape[3]
     positions = standing_positions(trace, kind, changes)
     known = (positions >= 0) & (positions < keys)
@@ -271,11 +315,14 @@ def permuted_rows(trace: AttentionTrace, head: Head, seed: int = 0) -> np.ndarra
 
 
 def painted_row(trace: AttentionTrace, kind: str, row: int, weights: np.ndarray) -> np.ndarray:
-    """(Q, K) float32: NaN, which leaves a head's rows as they are, but for one row with the weights (K,), which
-    are divided by their sum.
+    """(Q, K) float32:
 
-    Raises ValueError for a row that does not exist, for weights of another length, for negative ones and for
-    nothing but zeros, and in decoder self-attention for weights of tokens that come later.
+    one row with the weights (K,), divided by their sum; all other rows NaN, which leaves them as they are.
+
+    Raises:
+        ValueError: for a row that does not exist, for weights of another length, negative ones or nothing but
+            zeros, and in decoder
+            self-attention for weights of later tokens.
     """
     shape = trace.attention(kind).shape[2:]
     weights = np.asarray(weights, np.float32)

@@ -1,4 +1,8 @@
-"""Rows and columns of an attention map that belong to a change, and the heads that attend to them."""
+"""Rows and columns of an attention map that belong to a change, and the heads that attend to them.
+
+Shapes: L layers, H heads, S source and T target tokens, Q query and K key positions, R rows and C columns of
+a change.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -9,20 +13,25 @@ import numpy as np
 from model.text.changes import Change, find_changes
 from model.trace.trace import AttentionTrace, Spans
 
-# What tokenizers call the marks at the ends of a text, and padding.
+# The names of tokenizers for the marks at the ends of a text, and for padding.
 MARKS = frozenset(
     ("<s>", "</s>", "<pad>", "<bos>", "<eos>", "[CLS]", "[SEP]", "[PAD]", "<|endoftext|>", "[START]", "[END]")
 )
 
 
 def by_character(tokens: Sequence[str]) -> bool:
-    """Whether each token is one character, except for the end mark."""
+    """Whether each token is one character, except for the end mark.
+
+    >>> by_character(["밥", "</s>"]), by_character(["밥을", "</s>"])
+    (True, False)
+    """
     return bool(tokens) and tokens[-1] in MARKS and all(len(token) == 1 for token in tokens[:-1])
 
 
 def one_token_a_character(trace: AttentionTrace, side: str) -> bool:
-    """Whether the tokens of "source" or "target" are exactly the characters of its text. (A trace of characters may leave
-    some out, such as spaces; then they are not.)
+    """Whether the tokens of "source" or "target" are exactly the characters of its text.
+
+    They are not where a trace of characters leaves some out, such as spaces.
     """
     tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
     return by_character(tokens) and spans in (None, _one_after_the_other(tokens))
@@ -35,7 +44,11 @@ def _one_after_the_other(characters: Sequence[str]) -> Spans:
 
 
 def text_of(trace: AttentionTrace, side: str) -> str | None:
-    """The text of "source" or "target". If the trace has no text, its tokens joined if they are characters; else None."""
+    """The text of "source" or "target"; without one, its tokens joined if they are characters; else None.
+
+    >>> text_of(corrector.trace("밥", "밥"), "source")
+    '밥'
+    """
     tokens, text = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_text")
     if text is None and by_character(tokens):
         return "".join(tokens[:-1]).replace("␣", " ")
@@ -43,7 +56,11 @@ def text_of(trace: AttentionTrace, side: str) -> str | None:
 
 
 def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
-    """Where each token of "source" or "target" stands in ``text_of``; None if that is not known."""
+    """(start, end) in characters of ``text_of`` of each token of "source" or "target"; None if unknown.
+
+    >>> spans_of(corrector.trace("밥", "밥"), "source")
+    ((0, 1), (1, 1))
+    """
     tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
     if spans is None and by_character(tokens):
         return _one_after_the_other(tokens)
@@ -53,8 +70,8 @@ def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
 def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple[Change, ...] | None:
     """The same ``changes`` with offsets that count the tokens of a trace; ``wrong`` and ``right`` stay.
 
-    A token that a change touches belongs to it, so two changes may share a token. On a side without tokens the offsets are 0.
-    None if the trace does not say where its tokens stand.
+    A token that a change touches belongs to it, so two changes may share a token. On a side without tokens
+    the offsets are 0. None if the spans of the trace's tokens are unknown.
     """
     placed = list(changes)
     for side in ("source", "target"):
@@ -71,9 +88,11 @@ def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple
 def in_tokens(
     trace: AttentionTrace, change: Change, changes: Sequence[Change]
 ) -> tuple[Change, tuple[Change, ...]]:
-    """One of ``changes``, and all of them, with offsets that count the tokens of a trace between the same texts.
+    """Place one of ``changes``, and all of them, among the tokens of a trace of the same texts.
 
-    Raises ValueError for a change that is not among them, and where the trace does not say where its tokens stand.
+    Raises:
+        ValueError: for a change that is not among them, and where the spans of the trace's tokens are
+            unknown.
     """
     if change not in changes:
         places = [each.place for each in changes]
@@ -85,8 +104,10 @@ def in_tokens(
 
 
 def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
-    """The tokens (first, one behind the last) that hold the characters start..end. If start equals end: the token around that
-    place, or the gap before the next token; at the end of the text the gap before the end mark.
+    """The tokens (first, one behind the last) of the characters start..end.
+
+    If start equals end: the token around it, or the gap before the next token; at the end, the gap before the
+    end mark.
     """
     touched = [n for n, (first, last) in enumerate(spans) if first < end and start < last]
     if touched:  # also where start == end lies inside a token
@@ -99,7 +120,7 @@ def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Focus:
-    """The rows that one change concerns in one kind of attention, and the columns that tell about it."""
+    """The rows that one change concerns in one kind of attention, and the columns of its evidence."""
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -107,7 +128,7 @@ class Focus:
 
 @dataclass(frozen=True)
 class EditAttention:
-    """The share of its attention that each head gives to a change, and the share that it usually gives to such places."""
+    """The share of its attention that each head gives to a change, and usually to such places."""
 
     share: np.ndarray  # (L, H) float32 in 0..1
     usual: np.ndarray  # (L, H) float32 in 0..1
@@ -128,13 +149,21 @@ class LeadingHead(NamedTuple):
 
 
 def copy_positions(changes: Sequence[Change], source_length: int, target_length: int) -> np.ndarray:
-    """(T,) int: the source position that a plain copy would look at while it writes each target token.
+    """(T,) int: the source position that a plain copy would attend to while it writes each target token.
 
-    Both lengths count the end mark. Outside the changes it is the same character of the other text (the end mark for
-    the end mark). Inside a replacement characters are paired from its beginning, one to one, as far as both sides have
-    any. Every other row has no counterpart and gets -1.
+    Outside the changes it is the same character of the other text (the end mark for the end mark). Inside a
+    replacement characters are paired from its beginning, one to one, as far as both sides have any. Every
+    other row gets -1.
 
-    Raises ValueError for lengths that the changes do not turn into each other.
+    Args:
+        source_length: with the end mark, as ``target_length``.
+
+    Raises:
+        ValueError: for lengths that the changes do not turn into each other.
+
+    Example:
+        >>> copy_positions(find_changes("머거요", "먹어요"), 4, 4).tolist()
+        [0, 1, 2, 3]
     """
     grown = sum(len(change.right) - len(change.wrong) for change in changes)
     if source_length + grown != target_length:
@@ -151,10 +180,10 @@ def copy_positions(changes: Sequence[Change], source_length: int, target_length:
 
 
 def copied_tokens(trace: AttentionTrace) -> np.ndarray:
-    """(T,) int: the source token that holds what each target token begins with; -1 for new characters and for marks.
+    """(T,) int: the source token with the first character of each target token, or -1.
 
-    The last tokens of both sides stand for each other where they are marks. All -1 where the trace does not say
-    where its tokens stand.
+    -1 for new characters and for marks. The last tokens of both sides correspond where they are marks. All -1
+    where the spans of the tokens are unknown.
     """
     positions = np.full(len(trace.target_tokens), -1)
     source, source_spans = text_of(trace, "source"), spans_of(trace, "source")
@@ -177,11 +206,11 @@ def copied_tokens(trace: AttentionTrace) -> np.ndarray:
 
 
 def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
-    """(Q,) int: where each row of a kind of attention stands among its keys, -1 where nowhere.
+    """(Q,) int: the key position of each row in a kind of attention, -1 for none.
 
-    In the encoder a token stands at itself. In decoder self-attention a row stands at the last token that it has read, the one before
-    the token that it writes. In cross-attention it stands at its ``copy_positions``, or at its ``copied_tokens`` if tokens are not the
-    characters of the texts one by one.
+    In the encoder it is the token itself; in decoder self-attention the last token read, the one before the
+    token that is written; in cross-attention its ``copy_positions``, or its ``copied_tokens`` if tokens are
+    not single characters.
     """
     rows, columns = trace.axes(kind)
     if kind == "cross_attention":
@@ -192,8 +221,12 @@ def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -
 
 
 def changed_rows(changes: Sequence[Change], target_length: int) -> np.ndarray:
-    """(T,) bool: the rows that write something else than a copy would. A deletion writes nothing itself; it shows in the next
-    row, which continues after what was left out.
+    """(T,) bool: the rows that write something else than a copy would.
+
+    A deletion writes nothing itself; it shows in the next row, which continues after the deleted text.
+
+    >>> changed_rows(find_changes("머거요", "먹어요"), 4).tolist()
+    [True, True, False, False]
     """
     changed = np.zeros(target_length, bool)
     for change in changes:
@@ -202,20 +235,20 @@ def changed_rows(changes: Sequence[Change], target_length: int) -> np.ndarray:
 
 
 def focus(trace: AttentionTrace, kind: str, change: Change) -> Focus:
-    """Which rows and columns of a kind of attention belong to a change.
+    """The rows and columns of a kind of attention that belong to a change.
 
-    cross_attention: the rows that write the correction look at the characters it replaces. A deletion has
-    the row that follows; an insertion has the two source characters between which it goes.
+    cross_attention: the rows that write the correction attend to the characters that it replaces. A deletion
+    has the row that follows; an insertion has the two source characters between which it goes.
 
-    encoder_attention: the replaced characters are the rows (of an insertion, the two it goes between). The columns are
-    the same characters and one neighbour on each side, because the syllables beside a syllable decide how it sounds, and
-    so whether it is spelled right. What a row gives to itself says nothing of that and is not counted in
-    ``attention_to_edit``.
+    encoder_attention: the rows are the replaced characters (of an insertion, the two it goes between). The
+    columns are the same characters and one neighbour on each side, because the neighbours decide the sound of
+    a syllable, and so its spelling. A row's attention to itself is not counted in ``attention_to_edit``.
 
-    decoder_attention: the rows that write the correction look at what they have written of it so far, and
-    at the token before it. Of these columns each row sees only those up to itself; the others are masked.
+    decoder_attention: the rows that write the correction attend to the written part of it, and to the token
+    before it. Of these columns each row sees only those up to itself; the others are masked.
 
-    Raises ValueError for a kind that the trace lacks.
+    Raises:
+        ValueError: for a kind that the trace lacks.
     """
     columns = len(trace.axes(kind)[1])
     rows = tuple(_written(change))
@@ -230,23 +263,25 @@ def focus(trace: AttentionTrace, kind: str, change: Change) -> Focus:
 def attention_to_edit(
     trace: AttentionTrace, kind: str, change: Change, changes: Sequence[Change]
 ) -> EditAttention:
-    """How much of their attention the rows of a change give to its columns, both as in ``focus``.
+    """The attention that the rows of a change give to its columns, both as in ``focus``.
 
-    ``share``: the weight on these columns, averaged over the rows. In the encoder the cells in which a row looks at
-    itself do not count.
+    ``share``: the weight on these columns, the mean over the rows. In the encoder, cells on the diagonal do
+    not count.
 
-    ``usual``: how much the same head gives to such places where nothing is corrected. The columns of each row of the
-    change lie at certain distances from where that row stands (``row_positions``; a row without a counterpart stands at
-    the source character that a copy would write next). For every row outside all ``changes`` the weight at the same
-    distances is taken, if these all lie inside the sentence and not behind the mask. The results are averaged over those
-    rows, then over the rows of the change. So for a head that always copies ``usual`` is as large as ``share``, and for one
-    that turns to the mistake it is smaller. A row that sees nothing but its columns, at the beginning of decoder
-    self-attention, has no choice, so its own weight counts as usual. If no row can be compared (nothing is unchanged, or
-    the sentence is too short) ``usual`` is 0.
+    ``usual``: the weight that the same head gives to such places without a correction. The columns of each
+    row of the change lie at certain distances from the row's position (``row_positions``; without one, the
+    source character that a copy would write next). For every row outside all ``changes`` the weight at the
+    same distances is taken, if these all lie inside the sentence and not behind the mask; the results are
+    averaged over those rows, then over the rows of the change. So ``usual`` is as large as ``share`` for a
+    head that always copies, and smaller for one that turns to the mistake. A row that sees nothing but its
+    columns, at the beginning of decoder self-attention, has no choice: its own weight counts as usual. If no
+    row can be compared (the sentence is too short, or all of it changed) ``usual`` is 0.
 
-    ``change`` is one of ``changes``, which lead from the trace's source to its target.
+    Args:
+        change: one of ``changes``, which lead from the trace's source to its target.
 
-    Raises ValueError for a change that is not among them and for a kind that the trace lacks.
+    Raises:
+        ValueError: for a change that is not among them, and for a kind that the trace lacks.
     """
     if change not in changes:
         places = [each.place for each in changes]
@@ -278,8 +313,12 @@ def attention_to_edit(
 def leading_heads(
     trace: AttentionTrace, change: Change, changes: Sequence[Change], count: int = 3
 ) -> list[LeadingHead]:
-    """The heads of cross-attention that look at the source of a change most beyond what they usually do
-    there, the first one most; all heads where there are fewer than ``count``."""
+    """The heads of cross-attention with the most attention to a change beyond the usual.
+
+    >>> changes = find_changes("머거요", "먹어요")
+    >>> len(leading_heads(corrector.trace("머거요", "먹어요"), changes[0], changes, count=3))
+    3
+    """
     attention = attention_to_edit(trace, "cross_attention", change, changes)
     order = np.argsort(-attention.beyond_usual, axis=None, kind="stable")[:count]
     heads = zip(*np.unravel_index(order, attention.share.shape), strict=True)
@@ -301,7 +340,7 @@ def _inside(positions: range, length: int) -> tuple[int, ...]:
 
 
 def standing_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
-    """(Q,) int: ``row_positions``, and for a row without one the source character to be written next."""
+    """(Q,) int: ``row_positions``, or the source character to be written next."""
     positions = row_positions(trace, kind, changes)
     for change in changes if kind == "cross_attention" else ():
         rows = slice(change.target_start, change.target_end)
@@ -321,11 +360,11 @@ def _cells(focus: Focus, kind: str) -> list[tuple[int, np.ndarray]]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """``marks`` tokens were marked among K candidates; arrays have the leading shape of the weights.
+    """The agreement of a person's guess with attention: ``marks`` tokens were marked among K candidates.
 
-    ``share`` says how much attention lies on the marks. It means little alone, so it stands beside two other guesses of
-    as many tokens: ``random`` is what a blind guess reaches on average, ``best`` is the most that any guess reaches. Always
-    ``random <= best`` and ``share <= best``; ``share`` may be below ``random``.
+    Arrays have the leading shape of the weights. ``share`` is the attention on the marks. Two other guesses
+    of as many tokens give it a scale: ``random``, the mean of a blind guess, and ``best``, the most that any
+    guess reaches. Always ``random <= best`` and ``share <= best``; ``share`` may be below ``random``.
     """
 
     marks: int
@@ -341,12 +380,17 @@ class Agreement:
 
 
 def agreement(weights: np.ndarray, marked: Collection[int]) -> Agreement:
-    """Compare ``weights`` (..., K), each row the attention over K candidate tokens, with a set of marks.
+    """Compare attention ``weights`` (..., K) over K candidate tokens with a set of marks.
 
-    The candidates may be a part of what a head sees: then a row sums to less than 1, and the shares keep
-    the scale of the whole. Of equal weights, the earlier token counts as the more attended.
+    The candidates may be a part of all keys: then a row sums to less than 1, and the shares keep the scale of
+    the whole. Of equal weights, the earlier token counts as the more attended.
 
-    Raises ValueError for no marks and for a mark that is no candidate.
+    Raises:
+        ValueError: for no marks, and for a mark that is no candidate.
+
+    Example:
+        >>> agreement(np.array([0.5, 0.3, 0.2]), [0]).share.item()
+        0.5
     """
     candidates = weights.shape[-1]
     marks = sorted(set(marked))
@@ -363,12 +407,16 @@ def agreement(weights: np.ndarray, marked: Collection[int]) -> Agreement:
 
 
 def attention_of_change(trace: AttentionTrace, change: Change) -> np.ndarray:
-    """(L, H, S) float32: where each head looks while the network writes ``change``, the mean over its rows."""
+    """(L, H, S) float32: each head's attention while ``change`` is written, mean over its rows."""
     rows = focus(trace, "cross_attention", change).rows
     return trace.attention("cross_attention")[:, :, list(rows)].mean(axis=2)
 
 
 def agreeing_head(found: Agreement) -> tuple[int, int]:
-    """(layer, head), counted from 0, of the head with most attention on the marks; ``found`` is (L, H)."""
+    """(layer, head), counted from 0, of the head with most attention on the marks; ``found`` is (L, H).
+
+    >>> agreeing_head(agreement(np.array([[[0.5, 0.5], [0.9, 0.1]]]), [0]))
+    (0, 1)
+    """
     layer, head = np.unravel_index(int(found.share.argmax()), found.share.shape)
     return int(layer), int(head)

@@ -1,4 +1,9 @@
-"""Kinds of spelling mistakes, and the rules of Korean pronunciation by which two spellings sound alike."""
+"""Kinds of spelling mistakes, and the Korean pronunciation rules by which spellings sound alike.
+
+Spellings that a listener could not tell apart get the same key. The rules are those of the Standard
+Pronunciation (표준 발음법), whose articles (제…항) stand beside them, and three habits of most speakers: ㅐ sounds
+like ㅔ, ㅎ is lost between vowels, and a coda takes the place of the next onset.
+"""
 
 import math
 import re
@@ -14,7 +19,8 @@ from model.text.hangul import compose, decompose, is_hangul, is_syllable
 from model.text.keyboard import STROKES
 
 _HANGUL = re.compile("([가-힣]+)")
-# While a text is typed the same few words are compared again at each key, which took a tenth of the page's time.
+# While a text is typed the same few words are compared again at each key, which took a tenth of the page's
+# time.
 _KEPT = 4096  # pairs
 
 # 제8항–제11항: the one sound that is left of a coda where no vowel follows.
@@ -27,7 +33,7 @@ _HEARD = (
     | dict.fromkeys("ㅁㄻ", "ㅁ")
     | {"ㅇ": "ㅇ", "": ""}
 )
-# 제13항, 제14항, 제12항 4: what stays of a coda before a vowel, and what moves.
+# 제13항, 제14항, 제12항 4: the part of a coda that stays before a vowel, and the part that moves.
 _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"} | {
     "ㄳ": ("ㄱ", "ㅆ"), "ㄵ": ("ㄴ", "ㅈ"), "ㄺ": ("ㄹ", "ㄱ"), "ㄻ": ("ㄹ", "ㅁ"), "ㄼ": ("ㄹ", "ㅂ"),
     "ㄽ": ("ㄹ", "ㅆ"), "ㄾ": ("ㄹ", "ㅌ"), "ㄿ": ("ㄹ", "ㅍ"), "ㅄ": ("ㅂ", "ㅆ"), "ㄶ": ("", "ㄴ"), "ㅀ": ("", "ㄹ"),
@@ -37,14 +43,15 @@ _ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
 _TENSE = {"ㄱ": "ㄲ", "ㄷ": "ㄸ", "ㅂ": "ㅃ", "ㅅ": "ㅆ", "ㅈ": "ㅉ"}
 _LAX = {tense: lax for lax, tense in _TENSE.items()}
 _NASAL = {"ㄱ": "ㅇ", "ㄷ": "ㄴ", "ㅂ": "ㅁ"}
-# Onsets in front of which these codas cannot be heard.
+# Onsets before which these codas are silent.
 _SWALLOWS = {"ㄱ": "ㄲㅋ", "ㄷ": "ㄸㅌㅆㅉㅊ", "ㅂ": "ㅃㅍ"}
 
 _SAME_VOWEL = {"ㅐ": "ㅔ", "ㅒ": "ㅖ", "ㅙ": "ㅚ", "ㅞ": "ㅚ"}
 _WITHOUT_GLIDE = {"ㅑ": "ㅏ", "ㅕ": "ㅓ", "ㅛ": "ㅗ", "ㅠ": "ㅜ", "ㅖ": "ㅔ"}
 
 
-# Rules that can be named as the cause of a change, the most telling first. The last ones take part in most words.
+# Rules that can be named as the cause of a change, the most telling first. The last ones take part in most
+# words.
 RULES = (
     "palatalisation",  # 구개음화 제17항 (같이 [가치])
     "aspiration",  # 거센소리되기 제12항 1 (좋다 [조타])
@@ -60,7 +67,7 @@ RULES = (
 
 
 class PronunciationChoices(NamedTuple):
-    """The choices that a reader has where a text can be pronounced in several ways."""
+    """The choices of a reader where a text can be pronounced in several ways."""
 
     across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
     # 제15항: before a word of its own a coda moves as it is heard (맛없다 [마덥따])
@@ -108,7 +115,7 @@ def rules_between(one: str, other: str) -> tuple[str, ...]:
 
 @lru_cache(_KEPT)
 def _choices_for(one: str, other: str) -> PronunciationChoices | None:
-    """The first way to read that makes two texts sound alike, None where there is none."""
+    """The first reading that makes two texts sound alike, None where there is none."""
     if len("".join(one.split())) != len("".join(other.split())):
         return None  # no rule takes a syllable away
     return next(
@@ -117,8 +124,13 @@ def _choices_for(one: str, other: str) -> PronunciationChoices | None:
 
 
 def reading(text: str, choices: PronunciationChoices = WAYS_TO_READ[0]) -> str:
-    """How a text sounds, as a key: texts that sound alike have the same key. It is no transcription, because it leaves out
-    differences that writers do not hear (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ).
+    """The pronunciation of a text as a key: texts that sound alike have the same key.
+
+    It is no transcription: differences that writers do not hear are left out (the tense onset after ㄴ, ㄹ, ㅁ,
+    ㅇ).
+
+    >>> reading("국물") == reading("궁물")
+    True
     """
     if choices.without != "vowel":
         text = re.sub("(?<=[가-힣])의", "에" if choices.ui_as_e else "이", text)
@@ -130,8 +142,10 @@ def reading(text: str, choices: PronunciationChoices = WAYS_TO_READ[0]) -> str:
 
 
 def carried_over(coda: str) -> frozenset[str]:
-    """The onsets that a coda may become in the next syllable, if that begins with a vowel. By liaison alone: ㅎ, which is lost,
-    becomes none.
+    """The onsets that a coda may become before a vowel, by liaison alone: ㅎ, which is lost, becomes none.
+
+    >>> sorted(carried_over("ㄱ")), sorted(carried_over("ㅎ"))
+    (['ㄱ'], [])
     """
     if coda not in _MOVES:
         return frozenset()
@@ -150,7 +164,7 @@ def _read(syllables: Iterable[tuple[str, str, str]], choices: PronunciationChoic
 
 
 def _vowel(initial: str, medial: str) -> str:
-    """제4항, 제5항: a vowel as it is heard behind this onset."""
+    """제4항, 제5항: the sound of a vowel behind this onset."""
     medial = _SAME_VOWEL.get(medial, medial)
     if initial == "ㅇ":
         return medial
@@ -160,7 +174,7 @@ def _vowel(initial: str, medial: str) -> str:
 
 
 def _meet(coda: str, initial: str, medial: str, final: str, choices: PronunciationChoices) -> tuple[str, str]:
-    """What becomes of a coda and of the onset of the syllable (initial, medial, final) that follows."""
+    """A coda and the onset of the next syllable (initial, medial, final), as they sound together."""
     if (
         choices.inserts_n
         and choices.without != "n_insertion"
@@ -210,7 +224,7 @@ def _aspirate(coda: str, before_i: bool, choices: PronunciationChoices) -> tuple
 
 
 def _heard(coda: str, initial: str, choices: PronunciationChoices) -> str:
-    """What is heard of a coda before this onset, "" for none."""
+    """The sound of a coda before this onset, "" for none."""
     if choices.without == "final":
         return coda
     if choices.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
@@ -247,25 +261,28 @@ _HEARD_LETTERS = ("", *"ㄱㄴㄷㄹㅁㅂㅅㅇ")  # how the seven codas that c
 
 
 def kind_of(change: Change, source: str, target: str) -> str:
-    """One of KINDS, the first that fits a change from ``source`` to ``target``:
+    """The kind of mistake that a change from ``source`` to ``target`` repairs: the first of KINDS that fits.
 
     spacing: only white space differs.
-    liaison: both spellings sound alike, and a coda stands as the onset of the next syllable or the other
-        way round (바비 → 밥이, 설겆이 → 설거지). Other rules of sound may take part (갱니믈 → 객님을).
-    sound: both spellings sound alike by the rules of pronunciation, as ``model.analysis.kinds`` has them
-        (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
+    liaison: both spellings sound alike, and a coda is the onset of the next syllable or the other way round
+    (바비 → 밥이,
+        설겆이 → 설거지). Other pronunciation rules may take part (갱니믈 → 객님을).
+    sound: both spellings sound alike by the pronunciation rules (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
     jamo: Hangul in which a single jamo, or a single key of the keyboard, is wrong, missing, too much or
-        swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean
-        does not use (늖 → 는): it may sound alike, but nobody spells so by ear.
+    swapped with the
+        next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean does not use (늖 → 는): it
+        may sound alike, but it is no spelling by ear.
     word: anything else; another word, another ending, punctuation, several slips at once.
 
-    It is a description of the difference, not of what the writer was thinking: 낳다 for 낫다 is one jamo.
+    It describes the difference, not the writer's intention: 낳다 for 낫다 is one jamo.
 
-    Raises ValueError for a change whose offsets belong to other texts.
+    Raises:
+        ValueError: for a change whose offsets belong to other texts.
 
-    >>> from model.text.changes import find_changes
-    >>> [kind_of(*find_changes(a, b), a, b) for a, b in (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))]
-    ['liaison', 'sound', 'spacing']
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> [kind_of(*find_changes(a, b), a, b) for a, b in (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))]
+        ['liaison', 'sound', 'spacing']
     """
     _refuse_strangers(change, source, target)
     if "".join(change.wrong.split()) == "".join(change.right.split()):
@@ -278,16 +295,19 @@ def kind_of(change: Change, source: str, target: str) -> str:
 
 
 def kinds_of(change: Change, source: str, target: str) -> tuple[str, ...]:
-    """``kind_of``, after "spacing" where letters and spaces change together: 안되 → 안 돼 is ("spacing", "sound").
+    """``kind_of``, after "spacing" where letters and spaces change together:
 
-    Raises ValueError as ``kind_of`` does.
+    안되 → 안 돼 is ("spacing", "sound").
+
+    Raises:
+        ValueError: as ``kind_of`` does.
     """
     kind = kind_of(change, source, target)
     return (kind,) if kind == "spacing" or not _moves_a_space(change) else ("spacing", kind)
 
 
 def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
-    """By which rules of pronunciation a change is heard as what was typed, some of ``sounds.RULES`` in their order.
+    """The pronunciation rules, some of RULES, by which a change sounds like the typed text.
 
     Empty where the change is no question of sound, and where no rule with a name decides it (강기 → 감기).
 
@@ -311,7 +331,7 @@ def _refuse_strangers(change: Change, source: str, target: str) -> None:
 
 
 def _moves_a_space(change: Change) -> bool:
-    """Whether white space is added or removed between letters, or stands elsewhere among as many characters."""
+    """Whether white space is added or removed between letters, or moved among as many characters."""
     if not (change.wrong.strip() and change.right.strip()):
         return False  # a word that goes takes its space along
     typed, corrected = ([c.isspace() for c in text] for text in (change.wrong, change.right))
@@ -319,14 +339,20 @@ def _moves_a_space(change: Change) -> bool:
 
 
 def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | None:
-    """(typed, corrected): the change with as many neighbours as make both sound alike; None if no number of them does."""
+    """(typed, corrected):
+
+    the change with as many neighbours as make both sound alike; None if no number of them does.
+    """
     return next((pair for pair in _in_context(change, source, target) if sound_alike(*pair)), None)
 
 
 def _in_context(change: Change, source: str, target: str) -> Iterator[tuple[str, str]]:
-    """(typed, corrected): the change between its neighbours, once with these corrected and once as they were typed.
+    """(typed, corrected):
 
-    Then the same with the change before it, and with the one behind it: 오 탄 and 옷 한 differ in two places that explain each other.
+    the change between its neighbours, once with these corrected and once as they were typed.
+
+    Then the same with the change before it, and with the one behind it: 오 탄 and 옷 한 differ in two places that
+    explain each other.
     """
     near = [each for each in _changes_between(source, target) if _gap(each, change) <= _CONTEXT]
     for first, last in ((change, change), *(sorted((change, each), key=_start) for each in near)):
@@ -346,13 +372,13 @@ def _start(change: Change) -> tuple[int, int]:
 
 
 def _gap(one: Change, other: Change) -> float:
-    """How many characters of the source lie between two changes; infinite for a change and itself."""
+    """The characters of the source between two changes; infinite for a change and itself."""
     first, last = sorted((one, other), key=_start)
     return last.source_start - first.source_end if first != last else math.inf
 
 
 def _has_liaison(typed: str, corrected: str) -> bool:
-    """Whether a coda of one text stands as the next onset in the other, syllable for syllable."""
+    """Whether a coda of one text is the next onset in the other, syllable for syllable."""
     typed, corrected = ("".join(text.split()) for text in (typed, corrected))
     if len(typed) != len(corrected):
         return False
@@ -378,8 +404,9 @@ def _is_one_jamo(wrong: str, right: str) -> bool:
 
 
 def _is_stray_coda(wrong: str, right: str) -> bool:
-    """Whether one syllable differs in its coda only and is none of the 2,350 syllables of KS X 1001, which are the ones in
-    use. Nobody spells such a syllable by ear.
+    """Whether one syllable differs in its coda only and is not in use.
+
+    The 2,350 syllables of KS X 1001 are in use; any other one is no spelling by ear.
     """
     if not (len(wrong) == len(right) == 1 and is_syllable(wrong) and is_syllable(right)):
         return False

@@ -1,4 +1,27 @@
-"""Activation patching, ablation values, corrupted runs, and total and direct effects of nodes."""
+"""Activation patching, ablation values, and the total and direct effects of nodes.
+
+The clean run is the typed sentence, whose mistake is corrected. A corrupted run is another sentence in which
+the same character is not, or need not be, corrected. The question is the same in both: the logit difference
+log p(fix) - log p(keep), in nats, where the change begins. Where an activation of the clean run restores it
+in the corrupted run, this place carries the information that the correction needs.
+
+An ablated node puts out its mean over the positions of a corpus, which disturbs a network less than zeros do,
+or its output in a corrupted run, which keeps everything that both sentences share.
+
+The total effect of a node is the loss of the score when all later parts read its ablation value; the direct
+effect, when only the answer does. The difference is mediated by later parts.
+
+Shapes: P places (of the stream, sub-layers or heads), N positions or nodes, S source tokens, L layers, H
+heads, Q positions, D d_model.
+
+References:
+    Vig et al., "Causal Mediation Analysis for Interpreting Neural NLP" (2020).
+    Meng et al., "Locating and Editing Factual Associations in GPT" (2022).
+    Heimersheim & Nanda, "How to use and interpret activation patching" (2024).
+    Wang et al., "Interpretability in the Wild" (2023), section 2, for means.
+    Conmy et al., "Towards Automated Circuit Discovery" (2023), for corrupted runs.
+    Pearl, "Direct and Indirect Effects" (2001).
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,28 +40,40 @@ from model.text.changes import Change, find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
-# Frequent open syllables of different sounds; one of them stands in for a character beside the mistake.
+# Frequent open syllables of different sounds, one of which replaces a character beside the mistake.
 SUBSTITUTES = "가나다리마사자하고도이"
 NO_PLACE = -1
+PARTS = ("residual", "output", "heads")  # of a side, or of a kind of attention
+LEAST_DIFFERENCE = 0.5  # nats between the two runs, below which a share of it means nothing
+SENTENCES = "everyday.json"
+_SIDES = tuple(ATTENTIONS)
+_MEAN_TAPS = tuple(
+    name
+    for side, kinds in ATTENTIONS.items()
+    for name in (tap(side, "output"), tap(side, "embedding"), *(tap(kind, "heads") for kind in kinds))
+)
+_DIRECT_TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_heads")
 
 
 @dataclass(frozen=True)
 class CorruptedRun:
-    """The other sentence up to the row that is asked about.
+    """A corrupted sentence up to the row of the question, with the positions of the clean run's tokens in it.
 
-    >>> twin = corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
-    >>> twin.written, twin.source_places
+    >>> run = corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
+    >>> run.written, run.source_places
     ('또 ', (2, 3, -1, -1))
     """
 
     source: str
-    written: str  # what its decoder has written before the row
-    source_places: tuple[int, ...]  # (S,) where each typed token stands in this sentence; NO_PLACE if nowhere
+    written: str  # the decoder's text before the row
+    source_places: tuple[
+        int, ...
+    ]  # (S,) the position of each typed token in this sentence; NO_PLACE for none
     target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
 
 
 def corrupted_by_correction(source: str, target: str, row: int) -> CorruptedRun:
-    """The right sentence as a twin: there is nothing to correct in it.
+    """Take the right sentence as the corrupted run: nothing in it needs correction.
 
     >>> corrupted_by_correction("머거요", "먹어요", row=0).source
     '먹어요'
@@ -50,14 +85,18 @@ def corrupted_by_correction(source: str, target: str, row: int) -> CorruptedRun:
 def corrupted_by_sentence(
     source: str, target: str, change: Change, other: str, row: int | None = None
 ) -> CorruptedRun:
-    """``other`` as a twin: any sentence that contains what was typed at the change. The two sentences are aligned there.
+    """Take another sentence with the typed text of the change as the corrupted run.
 
-    ``row``: the row that is asked about, by default where the change begins.
+    Args:
+        other: the sentence; the two are aligned at the change.
+        row: the row of the question, by default where the change begins.
 
-    Raises ValueError where ``other`` does not contain it.
+    Raises:
+        ValueError: where ``other`` does not contain the typed text.
 
-    >>> corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
-    (0,)
+    Example:
+        >>> corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
+        (0,)
     """
     row = change.target_start if row is None else row
     at = other.find(change.wrong) if change.wrong else -1
@@ -68,91 +107,165 @@ def corrupted_by_sentence(
         place + shift if 0 <= place + shift < len(other) and place < len(source) else NO_PLACE
         for place in range(len(source) + 1)
     )
-    read = at + row - change.target_start  # the row of ``other`` that is asked about
-    moved = (place + read - row for place in range(1, row + 1))
-    written = other[:at] + target[change.target_start : row]
-    return CorruptedRun(other, written, places, (0, *(place if place >= 1 else NO_PLACE for place in moved)))
+    moved = at - change.target_start  # from a row of the clean run to that of ``other``
+    read = (place + moved if place + moved >= 1 else NO_PLACE for place in range(1, row + 1))
+    return CorruptedRun(other, other[:at] + target[change.target_start : row], places, (0, *read))
 
 
 def corrupted_by_exchange(corrector: Network, source: str, target: str, change: Change) -> CorruptedRun:
-    """The typed sentence with one character beside the mistake exchanged. Of all exchanges that are tried it is the one after which the fix
-    has the lowest score.
+    """Exchange one character beside the mistake:
 
-    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> len(twin.source), twin.source[0]
-    (3, '머')
+    of some twenty exchanges, the one with the lowest score of the fix.
 
-    Raises ValueError as ``contrast_of_change`` does, and where there is no character to exchange.
+    Raises:
+        ValueError: as ``contrast_of_change`` does, and where there is no character to exchange.
+
+    Example:
+        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> len(run.source), run.source[0]
+        (3, '머')
     """
     contrast, tokenizer = contrast_of_change(corrector, source, target, change), corrector.tokenizer
-    if len(tokenizer.encode_source(source)) != len(source) + 1:
-        raise ValueError("a twin is made of characters, so each token should be one")
+    ids, read = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
+    if len(ids) != len(source) + 1:
+        raise ValueError("a corrupted run exchanges characters, so each token should be one")
     # The typed character that the fix is compared with has to stay.
     kept = change.source_start + contrast.row - change.target_start
-    around = range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
     tried = [
         (place, other)
-        for place in around
+        for place in range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
         if place != kept and not source[place].isspace()
         for other in SUBSTITUTES
         if other != source[place] and not tokenizer.is_outside(other)
     ]
     if not tried:
         raise ValueError("the sentence has no character beside the mistake")
-    ids = tokenizer.encode_source(source)
-    scores = corrector.patched.passes(
-        ids,
-        tokenizer.encode_target(target)[: contrast.row + 1],
-        [(_exchanged(corrector, ids, place, other),) for place, other in tried],
-    ).score(contrast.written, contrast.instead)
+    patches = [(_exchanged(corrector, ids, place, other),) for place, other in tried]
+    scores = corrector.patched.passes(ids, read, patches).score(contrast.written, contrast.instead)
     place, other = tried[int(scores.argmin())]
-    twin = source[:place] + other + source[place + 1 :]
-    return CorruptedRun(
-        twin, target[: contrast.row], tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
-    )
+    exchanged = source[:place] + other + source[place + 1 :]
+    places = tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
+    return CorruptedRun(exchanged, target[: contrast.row], *places)
 
 
 def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
+    """The patch of the encoder's stream that replaces the token at ``place``."""
     network = corrector.patched
-    before, after = (
-        network.vectors[each] for each in (ids[place], corrector.tokenizer.encode_source(other)[0])
-    )
+    new = corrector.tokenizer.encode_source(other)[0]
+    before, after = (network.vectors[each] for each in (ids[place], new))
     start = network.stream_start(ids)[place]
-    return Patch(
-        tap("encoder", "residual"), 0, start + (after - before) * np.float32(np.sqrt(len(after))), place
-    )
+    moved = start + (after - before) * np.float32(np.sqrt(len(after)))
+    return Patch(tap("encoder", "residual"), 0, moved, place)
 
 
-SENTENCES = "everyday.json"
-_SIDES = tuple(ATTENTIONS)
-_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (tap(side, "output"), tap(side, "embedding"), *(tap(kind, "heads") for kind in kinds))
-)
+@dataclass(frozen=True)
+class ActivationPatching:
+    """The corrupted run's scores, in nats, with single activations of the clean run patched in."""
+
+    contrast: Contrast
+    corrupted: str  # the corrupted sentence
+    score: float  # of the clean run
+    corrupted_score: float
+    patched: np.ndarray  # (P, N) float32, scores; nan where the position has no counterpart
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the scores of the two runs differ by at least LEAST_DIFFERENCE nats."""
+        return abs(self.score - self.corrupted_score) >= LEAST_DIFFERENCE
+
+    @property
+    def restored(self) -> np.ndarray:
+        """(P, N) float32:
+
+        the share of the logit difference that is restored: 0 the corrupted run, 1 the clean run.
+        """
+        difference = self.score - self.corrupted_score if self.is_telling else np.nan
+        return ((self.patched - self.corrupted_score) / difference).astype(np.float32)
+
+    def strongest(self) -> tuple[int, int]:
+        """The place and the position that restore most."""
+        found = np.where(np.isnan(self.restored), -np.inf, self.restored)
+        place, position = np.unravel_index(found.argmax(), found.shape)
+        return int(place), int(position)
+
+
+def activation_patching(
+    corrector: Network, source: str, target: str, change: Change, run: CorruptedRun, part: str, of: str
+) -> ActivationPatching:
+    """Patch each place of one activation, position by position, from the clean into the corrupted run.
+
+    Args:
+        part: "residual" (the stream), "output" (of the sub-layers) or "heads", one of PARTS.
+        of: "encoder" or "decoder"; of "heads" a kind of attention.
+
+    Returns:
+        Places in the order of the layers, positions of the clean run; the decoder's end at the row of the
+        question.
+
+    Raises:
+        ValueError: as ``contrast_of_change`` does, and for a network without a residual stream.
+
+    Example:
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", change)
+        >>> found = activation_patching(corrector, "머거요", "먹어요", change, run, "residual", "encoder")
+        >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
+        ((9, 4), True)
+    """
+    contrast = contrast_of_change(corrector, source, target, change)
+    network, name = corrector.patched, tap(of, part)
+    found = network.taps(*_ids(corrector, source, target[: contrast.row]), [name, "logits"])
+    values = found[name]
+    places: list[int | tuple[int, int]] = list(range(len(values)))
+    if part == "heads":  # (L, H, N, D/H) -> (L·H, N, D/H)
+        places = [(layer, head) for layer, head in np.ndindex(*values.shape[:2])]
+        values = values.reshape(-1, *values.shape[2:])
+    matched = run.source_places if of.startswith("encoder") else run.target_places
+    cells = [
+        (row, column) for row in range(len(places)) for column, at in enumerate(matched) if at != NO_PLACE
+    ]
+    variations = [(Patch(name, places[row], values[row, column], matched[column]),) for row, column in cells]
+    asked = contrast.written, contrast.instead
+    scores = network.passes(*_ids(corrector, run.source, run.written), [(), *variations]).score(*asked)
+    patched = np.full((len(places), len(matched)), np.nan, np.float32)
+    patched[tuple(zip(*cells, strict=True))] = scores[1:]
+    logits = found["logits"][-1].astype(np.float64)
+    score = float(logits[contrast.written] - logits[contrast.instead])
+    return ActivationPatching(contrast, run.source, score, float(scores[0]), patched)
+
+
+def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
+    """(source ids, target ids of ``written`` and one more).
+
+    The last id is not read; it makes room for the row behind ``written``.
+    """
+    return corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(written)
 
 
 @dataclass(frozen=True)
 class AblationValues:
-    """What stands in for every part and for the tokens' embeddings. An array without positions is the same at all of them.
+    """The outputs of all nodes, and the embeddings, under ablation.
+
+    An array without positions is the same at all of them.
 
     >>> node = Node("encoder_feed_forward", 0)
     >>> AblationValues({node: np.zeros(4)}, {}).patches([node])[0].place
     1
     """
 
-    # (D/H,) or (Q, D/H) of a head, before the output projection; (D,) or (Q, D) of the others
-    nodes: dict[Node, np.ndarray]
+    nodes: dict[
+        Node, np.ndarray
+    ]  # (D/H,) or (Q, D/H) of a head, before the output projection; else (D,) or (Q, D)
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
 
     def patches(self, nodes: Iterable[Node]) -> Patches:
-        """What is put in the place of these parts, at all positions."""
+        """The patches that ablate these nodes at all positions."""
         return tuple(Patch.of(node, self.nodes[node]) for node in nodes)
 
 
 @cache
 def everyday_pairs() -> tuple[tuple[str, str], ...]:
-    """(as typed, as it is right) of each shipped sentence.
+    """(as typed, corrected) of each everyday sentence that ships with the product.
 
     >>> len(everyday_pairs()) > 30
     True
@@ -163,7 +276,9 @@ def everyday_pairs() -> tuple[tuple[str, str], ...]:
 def corpus_means(
     network: PatchedTransformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
 ) -> AblationValues:
-    """The means of a network over ``pairs``, by default over ``everyday_pairs``. They take a fifth of a second, and are kept.
+    """The mean of each node over the positions of ``pairs``, by default ``everyday_pairs``.
+
+    They take a fifth of a second, and are cached.
 
     >>> means = corpus_means(corrector.patched, corrector.tokenizer)
     >>> means.nodes[Node("cross_attention", 3, 0)].shape, means.embeddings["decoder"].shape
@@ -173,8 +288,9 @@ def corpus_means(
 
 
 def mean_values(corrector: Network, source: str, target: str) -> AblationValues:
-    """``corpus_means`` of a network of ours. Nobody knows what sentences another network is made for, so its means are taken over the
-    positions of this sentence.
+    """The means of ablated nodes for one pair: ``corpus_means`` of a shipped network.
+
+    Another network has no known corpus, so its means are taken over the positions of this pair.
 
     >>> mean_values(corrector, "머거요", "먹어요") is mean_values(corrector, "바비", "밥이")
     True
@@ -190,133 +306,55 @@ def _means(
     sums: dict[str, np.ndarray] = {}
     positions = dict.fromkeys(_SIDES, 0)
     for wrong, right in pairs:
-        found = network.taps(tokenizer.encode_source(wrong), tokenizer.encode_target(right), _TAPS)
+        found = network.taps(tokenizer.encode_source(wrong), tokenizer.encode_target(right), _MEAN_TAPS)
         for name, array in found.items():
             sums[name] = sums.get(name, 0) + array.sum(axis=-2, dtype=np.float64)  # over positions
         for side in _SIDES:
             positions[side] += found[tap(side, "embedding")].shape[0]
-    nodes = {
-        node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32) for node in network.nodes
-    }
-    embeddings = {
-        side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES
-    }
-    return AblationValues(nodes, embeddings)
-
-
-def corrupted_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: CorruptedRun) -> AblationValues:
-    """What every part puts out in a twin. Its positions have to be those of the typed sentence, as in ``corrupted_by_exchange``.
-
-    Raises ValueError for a twin with other positions.
-
-    >>> from model.analysis.patching import corrupted_by_exchange
-    >>> from model.text.changes import find_changes
-    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> corrupted_values(corrector.patched, corrector.tokenizer, twin).nodes[Node("cross_attention", 3, 0)].shape
-    (1, 32)
-    """
-    shifted = (
-        (twin.source_places, range(len(twin.source) + 1)),
-        (twin.target_places, range(len(twin.written) + 1)),
-    )
-    if any(places != tuple(same) for places, same in shifted):
-        raise ValueError("the twin should have the positions of the typed sentence")
-    found = network.taps(tokenizer.encode_source(twin.source), tokenizer.encode_target(twin.written), _TAPS)
-    nodes = network.nodes
     return AblationValues(
-        {node: found[node.tap][node.place] for node in nodes},
+        {
+            node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32)
+            for node in network.nodes
+        },
+        {side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES},
+    )
+
+
+def corrupted_values(network: PatchedTransformer, tokenizer: Tokenizer, run: CorruptedRun) -> AblationValues:
+    """The outputs of all nodes in a corrupted run as ablation values.
+
+    Args:
+        run: with the positions of the clean run, as ``corrupted_by_exchange`` gives it.
+
+    Raises:
+        ValueError: for a run with other positions.
+
+    Example:
+        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> values = corrupted_values(corrector.patched, corrector.tokenizer, run)
+        >>> values.nodes[Node("cross_attention", 3, 0)].shape
+        (1, 32)
+    """
+    same = tuple(range(len(run.source) + 1)), tuple(range(len(run.written) + 1))
+    if (run.source_places, run.target_places) != same:
+        raise ValueError("the corrupted run should have the positions of the clean run")
+    ids = tokenizer.encode_source(run.source), tokenizer.encode_target(run.written)
+    found = network.taps(*ids, _MEAN_TAPS)
+    return AblationValues(
+        {node: found[node.tap][node.place] for node in network.nodes},
         {side: found[tap(side, "embedding")] for side in _SIDES},
     )
 
 
-PARTS = ("residual", "output", "heads")  # of a side, or of a kind of attention
-LEAST_DIFFERENCE = 0.5  # nats between the two runs, below which a share of it means nothing
-
-
-@dataclass(frozen=True)
-class ActivationPatching:
-    """What becomes of the twin's score when one place at one position is the typed sentence's. Scores in nats."""
-
-    contrast: Contrast
-    corrupted: str
-    score: float  # of the typed sentence
-    corrupted_score: float
-    patched: np.ndarray  # (P, N) float32, scores; nan where the position has no counterpart
-
-    @property
-    def is_telling(self) -> bool:
-        """Whether the two runs differ enough for shares of the difference."""
-        return abs(self.score - self.corrupted_score) >= LEAST_DIFFERENCE
-
-    @property
-    def restored(self) -> np.ndarray:
-        """(P, N) float32: the share of the score that returns. 0 is the twin, 1 the typed sentence."""
-        difference = self.score - self.corrupted_score if self.is_telling else np.nan
-        return ((self.patched - self.corrupted_score) / difference).astype(np.float32)
-
-    def strongest(self) -> tuple[int, int]:
-        """The place and the position at which most returns."""
-        found = np.where(np.isnan(self.restored), -np.inf, self.restored)
-        place, position = np.unravel_index(found.argmax(), found.shape)
-        return int(place), int(position)
-
-
-def activation_patching(
-    corrector: Network, source: str, target: str, change: Change, twin: CorruptedRun, part: str, of: str
-) -> ActivationPatching:
-    """A map of ``tap(of, part)``: the "residual" stream or the sub-layers' "output" of a side ("encoder" or "decoder"), or the "heads" of a
-    kind of attention, layer by layer. Positions are those of the typed sentence; the decoder's end at the row that is asked about.
-
-    Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
-
-    >>> from model.text.changes import find_changes
-    >>> from model.analysis.patching import corrupted_by_exchange
-    >>> (change,) = find_changes("머거요", "먹어요")
-    >>> twin = corrupted_by_exchange(corrector, "머거요", "먹어요", change)
-    >>> found = activation_patching(corrector, "머거요", "먹어요", change, twin, "residual", "encoder")
-    >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
-    ((9, 4), True)
-    """
-    contrast = contrast_of_change(corrector, source, target, change)
-    network, name = corrector.patched, tap(of, part)
-    typed = _ids(corrector, source, target[: contrast.row])
-    other = _ids(corrector, twin.source, twin.written)
-    found = network.taps(*typed, [name, "logits"])
-    values = found[name]
-    if part == "heads":  # (L, H, N, D/H) -> (L·H, N, D/H)
-        layers, heads = values.shape[:2]
-        places: list = list(np.ndindex(layers, heads))
-        values = values.reshape(layers * heads, *values.shape[2:])
-    else:
-        places = list(range(len(values)))
-    matched = twin.source_places if of.startswith("encoder") else twin.target_places
-    cells = [
-        (row, column) for row in range(len(places)) for column, at in enumerate(matched) if at != NO_PLACE
-    ]
-    variations = [(Patch(name, places[row], values[row, column], matched[column]),) for row, column in cells]
-    answered = network.passes(*other, [(), *variations]).score(contrast.written, contrast.instead)
-    patched = np.full((len(places), len(matched)), np.nan, np.float32)
-    patched[tuple(zip(*cells, strict=True))] = answered[1:]
-    logits = found["logits"][-1].astype(np.float64)
-    score = float(logits[contrast.written] - logits[contrast.instead])
-    return ActivationPatching(contrast, twin.source, score, float(answered[0]), patched)
-
-
-def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
-    """(source ids, target ids of ``written`` and one more). The last id is not read; it makes room for the row behind ``written``."""
-    return corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(written)
-
-
-_DIRECT_TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_heads")
-
-
 @dataclass(frozen=True)
 class NodeEffects:
-    """In nats, of the score log p(written) - log p(instead). More than 0: the part speaks for what was written.
+    """The effects of N nodes on log p(written) - log p(instead), in nats.
 
-    >>> contrast = Contrast(0, 5, 7, "먹", "머")
-    >>> effects = NodeEffects(contrast, 8.5, (Node("cross_attention", 3, 0),), np.array([4.5]), np.array([3.0]))
-    >>> float(effects.total[0] - effects.direct[0])  # what goes through later parts
+    Positive in favour of the written token.
+
+    >>> contrast, node = Contrast(0, 5, 7, "먹", "머"), Node("cross_attention", 3, 0)
+    >>> effects = NodeEffects(contrast, 8.5, (node,), np.array([4.5]), np.array([3.0]))
+    >>> float(effects.total[0] - effects.direct[0])  # mediated by later parts
     1.5
     """
 
@@ -330,52 +368,52 @@ class NodeEffects:
 def node_effects(
     corrector: Network, source: str, target: str, contrast: Contrast, ablation: AblationValues | None = None
 ) -> NodeEffects:
-    """The effects of every head and feed-forward network of both sides. ``ablation``: what replaces their outputs, by default ``mean_values``.
+    """The total and direct effect of every head and feed-forward network of both sides.
 
-    Raises ValueError for a network without a residual stream.
+    Args:
+        ablation: the values of ablated nodes, by default ``mean_values``.
 
-    >>> from model.analysis.counterfactuals import contrast_of_change
-    >>> from model.text.changes import find_changes
-    >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-    >>> effects = node_effects(corrector, "머거요", "먹어요", contrast)
-    >>> last = effects.nodes.index(Node("decoder_feed_forward", 3))  # only the answer reads it
-    >>> bool(np.isclose(effects.total[last], effects.direct[last], atol=1e-3))
-    True
+    Raises:
+        ValueError: for a network without a residual stream.
+
+    Example:
+        >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> effects = node_effects(corrector, "머거요", "먹어요", contrast)
+        >>> last = effects.nodes.index(Node("decoder_feed_forward", 3))  # only the answer reads it
+        >>> bool(np.isclose(effects.total[last], effects.direct[last], atol=1e-3))
+        True
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
-    ablation = ablation or mean_values(corrector, source, target)
+    values = ablation or mean_values(corrector, source, target)
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
-    nodes = network.nodes
     asked = contrast.written, contrast.instead
-    without = network.passes(*ids, [(), *(ablation.patches([node]) for node in nodes)]).score(*asked)
+    variations = [(), *(values.patches([node]) for node in network.nodes)]
+    scores = network.passes(*ids, variations).score(*asked)
     return NodeEffects(
         contrast=contrast,
-        score=float(without[0]),
-        nodes=nodes,
-        total=(without[0] - without[1:]).astype(np.float32),
-        direct=_direct(corrector, ids, nodes, ablation, contrast),
+        score=float(scores[0]),
+        nodes=network.nodes,
+        total=(scores[0] - scores[1:]).astype(np.float32),
+        direct=_direct(network, network.taps(*ids, _DIRECT_TAPS), values, network.difference(*asked)),
     )
 
 
 def _direct(
-    corrector: Network,
-    ids: tuple[list[int], list[int]],
-    nodes: tuple[Node, ...],
-    ablation: AblationValues,
-    contrast: Contrast,
+    network: PatchedTransformer, found: dict[str, np.ndarray], values: AblationValues, difference: np.ndarray
 ) -> np.ndarray:
-    """(N,): what the score loses when the end of the stream alone holds the mean of a part."""
-    network = corrector.patched
-    found = network.taps(*ids, _DIRECT_TAPS)
+    """(N,):
+
+    the loss of the score, read along ``difference`` (D,), when the end of the stream alone holds a node's
+    ablation value.
+    """
     residual, output = (found[name][:, -1:] for name in _DIRECT_TAPS[:2])  # (places, 1, D)
-    writing = [number for number, node in enumerate(nodes) if node.side == "decoder"]
+    writing = [number for number, node in enumerate(network.nodes) if node.side == "decoder"]
     ends = [residual[-1]]
-    for node in (nodes[number] for number in writing):
-        mean = np.atleast_2d(ablation.nodes[node])[-1:]
+    for node in (network.nodes[number] for number in writing):
+        mean = np.atleast_2d(values.nodes[node])[-1:]
         added = network.written(node, mean - found[node.tap][node.place][-1:])
         ends.append(network.resumed("decoder", residual, output, len(output), node.sublayer, added))
-    read = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)
-    scores = read @ network.difference(contrast.written, contrast.instead)
-    effects = np.zeros(len(nodes), np.float32)
+    scores = network.close("decoder", np.stack(ends))[:, 0] @ difference  # (1 + writing,)
+    effects = np.zeros(len(network.nodes), np.float32)
     effects[writing] = scores[0] - scores[1:]
     return effects

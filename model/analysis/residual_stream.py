@@ -1,4 +1,28 @@
-"""The residual stream read linearly: direct logit attribution, the logit lens, and the decomposition of a direction."""
+"""The residual stream read linearly: direct logit attribution, the logit lens, and the parts of a direction.
+
+Shapes: N questions, L layers, H heads, S source and T target tokens, J and K key positions, D d_model, d =
+D/H, V vocabulary. The decoder's stream has 3L + 1 places, its beginning and one behind each sub-layer; the
+encoder's has 2L + 1. A question is a contrast of two tokens in one row; its score is their logit difference,
+log p(written) - log p(instead), in nats.
+
+Direct logit attribution: the logit difference is linear in the normalised end of the stream, which is a sum
+of the outputs of all parts. With the last layer normalisation held at the scale of this pass (without
+``norm_first`` all of the decoder's), the score is an exact sum over the parts. An attention's part is split
+over its heads and over key positions, because a head's output is a sum of weight times value. These are
+direct effects: a part may also act through later parts, and the encoder is taken as given.
+
+Logit lens: each place of the stream is read through the last normalisation and the unembedding. At the last
+place it is the network's own distribution; before it, a guess that is biased toward the token written before.
+``docs/experiments.md`` has the agreement of each place with the end. The jamo lens reads initial, medial and
+final apart: in the decoder, the probabilities of all syllables with a jamo are added up; in the encoder, the
+softmax of the stream's dot products with the jamo vectors of one part of the syllable.
+
+References:
+    Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021).
+    Kobayashi et al., "Attention is Not Only a Weight" (EMNLP 2020).
+    nostalgebraist, "interpreting GPT: the logit lens" (2020).
+    Belrose et al., "Eliciting Latent Predictions from Transformers with the Tuned Lens" (2023).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,68 +39,6 @@ from model.text.changes import Change
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, OutputWeights, tap
 
 EMBEDDING, POSITION, BIAS = "embedding", "position", "bias"
-
-
-def residual_taps(side: str) -> tuple[str, ...]:
-    """What ``decompose_residual`` needs of a pass for one side."""
-    return (
-        *(tap(side, part) for part in ("embedding", "residual", "output")),
-        *(tap(kind, "heads") for kind in ATTENTIONS[side]),
-    )
-
-
-def decompose_residual(
-    network: PatchedTransformer,
-    found: Mapping[str, np.ndarray],
-    side: str,
-    place: int,
-    asked: np.ndarray,
-    norm: tuple[np.ndarray, np.ndarray] | None,
-) -> dict[Node | str, np.ndarray]:
-    """By part (J,): what it adds at each of J positions to the dot product of ``asked`` (D,) with what is read at ``place`` of the stream.
-
-    ``norm``: gamma and beta of the normalisation through which it is read; None where it is read as it is.
-
-    >>> network = corrector.patched
-    >>> found = network.taps(corrector.tokenizer.encode_source("밥"), corrector.tokenizer.encode_target("밥"), taps_of("encoder"))
-    >>> parts = parts_of(network, found, "encoder", 2, np.ones(128, np.float32), None)
-    >>> bool(np.allclose(sum(parts.values()), found["encoder_residual"][2].sum(axis=-1), atol=1e-3))
-    True
-    """
-    residual, output, embedding = (found[tap(side, part)] for part in ("residual", "output", "embedding"))
-    towards = np.repeat(asked[None].astype(np.float64), residual.shape[1], axis=0)  # (J, D)
-    shifted = np.zeros(len(towards))
-    if norm is not None:
-        shifted += towards @ norm[1]
-        towards = network.normalisation.before(towards, residual[place], norm[0])
-    parts: dict[Node | str, np.ndarray] = {}
-    kinds = SUBLAYERS[side]
-    for sublayer in reversed(range(place)):
-        layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
-        if not network.config.norm_first:
-            gamma, beta = network.norm_weights(kind, layer)
-            shifted += towards @ beta
-            towards = network.normalisation.before(towards, residual[sublayer] + output[sublayer], gamma)
-        added = output[sublayer]
-        if kind in ATTENTIONS[side]:
-            heads = found[tap(kind, "heads")][layer]
-            for head in range(len(heads)):
-                node = Node(kind, layer, head)
-                written = network.written(node, heads[head])
-                parts[node] = _dot(written, towards)
-                added = added - written
-            shifted += _dot(added, towards)  # the bias of the output projection
-        else:
-            parts[Node(kind, layer)] = _dot(added, towards)
-    parts[POSITION] = _dot(residual[0] - embedding, towards)
-    parts[EMBEDDING] = _dot(embedding, towards)
-    return dict(reversed(parts.items())) | {BIAS: shifted}
-
-
-def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.einsum("jd,jd->j", one, other)
-
-
 KINDS = ATTENTIONS["decoder"]  # in the order of a layer's sub-layers; feed-forward is the third
 ATTRIBUTION_TAPS = (
     "logits",
@@ -86,16 +48,20 @@ ATTRIBUTION_TAPS = (
     *KINDS,
     *(tap(kind, "value") for kind in KINDS),
 )
+SIDES = ("encoder", "decoder")
+LENS_TAPS = ("logits", *(tap(side, "residual") for side in SIDES))
+JAMO = {"initial": tuple(hangul.INITIALS), "medial": tuple(hangul.MEDIALS), "final": hangul.FINALS}
+LIKELIEST = 3  # tokens kept for each place and row
 
 
 class ResidualComponent(NamedTuple):
-    """A part of the decoder, and what it added to the score. More than 0 speaks for what was written.
+    """A part of the decoder and its direct contribution to a score, positive in favour of the written token.
 
-    >>> Part("cross_attention", layer=3, head=0, nats=2.5).name
+    >>> ResidualComponent("cross_attention", layer=3, head=0, nats=2.5).name
     'cross_attention'
     """
 
-    name: str  # embedding, position, decoder_attention, cross_attention, feed_forward, projection_bias, output_bias
+    name: str  # embedding, position, a kind of attention, feed_forward, projection_bias or output_bias
     layer: int | None  # from 0
     head: int | None
     nats: float
@@ -103,45 +69,53 @@ class ResidualComponent(NamedTuple):
 
 @dataclass(frozen=True)
 class LogitAttribution:
-    """N questions about one sentence, and what each part of the decoder added to their scores, in nats.
+    """The direct contributions of the decoder's parts to the scores of N questions, in nats.
 
-    The first T ``questions`` are the rows of the sentence: the token that was written against the likeliest other one. Those
-    of the changes follow: what the fix writes against keeping what was typed.
+    The first T ``questions`` are the rows of the sentence: the written token against the likeliest other one.
+    The questions of the changes follow: the fix against the typed text.
     """
 
     questions: tuple[Contrast, ...]  # (N,)
     changes: tuple[int | None, ...]  # the number of each change's question; None where fix and source agree
     score: np.ndarray  # (N,) float64, of the pass itself
-    embedding: np.ndarray  # (N,) the token that was written before
+    embedding: np.ndarray  # (N,) of the token written before
     position: np.ndarray  # (N,)
     by_key: dict[str, np.ndarray]  # by kind (N, L, H, K): of each head, by key position
     feed_forward: np.ndarray  # (N, L), their biases included
     projection_bias: np.ndarray  # (N,) biases of the output projections, which belong to no head
-    output_bias: np.ndarray  # (N,) of the output layer, and what the normalisations shift
+    output_bias: np.ndarray  # (N,) of the unembedding, and the biases of the normalisations
+
+    def matrix(self) -> np.ndarray:
+        """(N, P) float64 nats:
+
+        the contributions of all P parts, in the order in which data passes them, as in ``parts``.
+        """
+        columns = [self.embedding[:, None], self.position[:, None]]
+        for layer in range(self.feed_forward.shape[1]):
+            columns += [self.by_key[kind][:, layer].sum(axis=-1) for kind in KINDS]
+            columns.append(self.feed_forward[:, layer, None])
+        return np.concatenate([*columns, self.projection_bias[:, None], self.output_bias[:, None]], axis=1)
 
     def parts(self, number: int) -> tuple[ResidualComponent, ...]:
-        """The parts of the score of one question, in the order in which data passes them."""
-        found = [ResidualComponent("embedding", None, None, float(self.embedding[number]))]
-        found.append(ResidualComponent("position", None, None, float(self.position[number])))
+        """The P parts of the score of one question, in nats, in the order in which data passes them."""
+        heads = range(self.by_key[KINDS[0]].shape[2])
+        names: list[tuple[str, int | None, int | None]] = [(EMBEDDING, None, None), (POSITION, None, None)]
         for layer in range(self.feed_forward.shape[1]):
-            for kind in KINDS:
-                heads = self.by_key[kind][number, layer].sum(axis=-1)
-                found += [
-                    ResidualComponent(kind, layer, head, float(nats)) for head, nats in enumerate(heads)
-                ]
-            found.append(
-                ResidualComponent("feed_forward", layer, None, float(self.feed_forward[number, layer]))
-            )
-        found.append(ResidualComponent("projection_bias", None, None, float(self.projection_bias[number])))
-        found.append(ResidualComponent("output_bias", None, None, float(self.output_bias[number])))
-        return tuple(found)
+            names += [(kind, layer, head) for kind in KINDS for head in heads]
+            names.append(("feed_forward", layer, None))
+        names += [("projection_bias", None, None), ("output_bias", None, None)]
+        row = self.matrix()[number].tolist()
+        return tuple(ResidualComponent(*name, nats) for name, nats in zip(names, row, strict=True))
 
     def remainder(self, number: int) -> float:
-        """What is missing between the score and the sum of the parts: a rounding error."""
-        return float(self.score[number]) - sum(part.nats for part in self.parts(number))
+        """The score minus the sum of the parts, in nats: a rounding error."""
+        return float(self.score[number] - self.matrix()[number].sum())
 
     def rows(self) -> list[int]:
-        """(T,) the number of the question that a picture of the whole sentence shows in each row: that of a change where one begins."""
+        """(T,) the question that a picture of the whole sentence shows in each row:
+
+        that of a change where one begins.
+        """
         count = len(self.questions) - sum(number is not None for number in self.changes)
         found = list(range(count))
         for number in reversed([each for each in self.changes if each is not None]):
@@ -149,22 +123,30 @@ class LogitAttribution:
         return found
 
     def maps(self, kind: str) -> np.ndarray:
-        """(L, H, T, K): for each head a map like that of its attention, whose cells are nats. Heads and layers add up."""
+        """(L, H, T, K) nats:
+
+        the contribution of each cell of each head's attention. Heads and layers add up.
+        """
         return self.by_key[kind][self.rows()].transpose(1, 2, 0, 3)
 
 
 def direct_logit_attribution(
     corrector: Network, source: str, target: str, changes: Sequence[Change] = ()
 ) -> LogitAttribution:
-    """Who wrote each row of a sentence, and each of ``changes``, some of ``find_changes(source, target)``.
+    """Attribute the logit difference of each row, and of each change, to the parts of the decoder.
 
-    Raises ValueError for a network without a residual stream.
+    Args:
+        changes: some of ``find_changes(source, target)``.
 
-    >>> from model.text.changes import find_changes
-    >>> written = direct_logit_attribution(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
-    >>> parts = written.parts(written.changes[0])  # of log p(먹) - log p(머)
-    >>> bool(np.isclose(sum(part.nats for part in parts), written.score[written.changes[0]], atol=1e-3))
-    True
+    Raises:
+        ValueError: for a network without a residual stream.
+
+    Example:
+        >>> from model.text.changes import find_changes
+        >>> found = direct_logit_attribution(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
+        >>> parts = found.parts(found.changes[0])  # of log p(먹) - log p(머)
+        >>> bool(np.isclose(sum(part.nats for part in parts), found.score[found.changes[0]], atol=1e-3))
+        True
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), ATTRIBUTION_TAPS)
@@ -178,21 +160,24 @@ def attribute_contrasts(
     questions: Sequence[Contrast],
     changes: Sequence[int | None] = (),
 ) -> LogitAttribution:
-    """The parts of the scores of ``questions``. ``found``: the arrays ATTRIBUTION_TAPS of a pass over one sentence."""
+    """Attribute the logit differences of ``questions`` in a pass over one sentence.
+
+    Args:
+        found: the activations ATTRIBUTION_TAPS of the pass.
+        changes: the number of each change's question.
+    """
     rows = [each.row for each in questions]
     written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
     asked = (weights.vocabulary[written] - weights.vocabulary[instead]).astype(np.float64)  # (N, D)
     directions, shifted = _directions(found, weights, rows, asked)
     embedding = found["decoder_embedding"][rows]
     logits = found["logits"].astype(np.float64)
-    layers = weights.biases[KINDS[0]].shape[0]
     biases = np.zeros(len(rows))
     by_key = {}
     for place, kind in enumerate(KINDS):
         towards = directions[place::3]  # (L, N, D)
         biases += np.einsum("ld,lnd->n", weights.biases[kind], towards)
         by_key[kind] = _by_key(found, weights.kernels[kind], kind, rows, towards)
-    feed_forward = found["decoder_output"][2::3][:, rows]
     return LogitAttribution(
         questions=tuple(questions),
         changes=tuple(changes),
@@ -200,7 +185,7 @@ def attribute_contrasts(
         embedding=_dot(embedding, directions[0]),
         position=_dot(found["decoder_residual"][0][rows] - embedding, directions[0]),
         by_key=by_key,
-        feed_forward=np.stack([_dot(feed_forward[n], directions[3 * n + 2]) for n in range(layers)], axis=1),
+        feed_forward=_dot(found["decoder_output"][2::3][:, rows], directions[2::3]).T,
         projection_bias=biases,
         output_bias=shifted + weights.bias[written] - weights.bias[instead],
     )
@@ -211,96 +196,177 @@ def _directions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Directions (3L, N, D) and shifts (N,) of the scores, with all later normalisations held at their scale.
 
-    What a sub-layer adds to the stream adds its dot product with the direction to the score. A shift is what the normalisations add by
-    their biases. ``asked`` (N, D): the direction at the end of the stream, after the last normalisation.
+    The dot product of a sub-layer's output with its direction is its contribution. A shift is the
+    contribution of the normalisations' biases. ``asked`` (N, D): the direction at the end of the stream,
+    after the last normalisation.
     """
     stream, added = found["decoder_residual"].astype(np.float64), found["decoder_output"]
     norms = weights.norms["decoder"].astype(np.float64)
-    sublayers = added.shape[0]
     if weights.norm_first:
-        shifted = asked @ norms[0, 1]
         towards = weights.normalisation.before(asked, stream[-1][rows], norms[0, 0])
-        return np.repeat(towards[None], sublayers, axis=0), shifted
-    found_directions, shifted = [], np.zeros(len(asked))
+        return np.repeat(towards[None], len(added), axis=0), asked @ norms[0, 1]
+    directions, shifted = [], np.zeros(len(asked))
     # From the end, because each normalisation turns the direction behind it into the one before it.
-    for n in reversed(range(sublayers)):
+    for n in reversed(range(len(added))):
         shifted = shifted + asked @ norms[n, 1]
         asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
-        found_directions.append(asked)
-    return np.stack(found_directions[::-1]), shifted
+        directions.append(asked)
+    return np.stack(directions[::-1]), shifted
 
 
 def _by_key(
     found: Mapping[str, np.ndarray], kernels: np.ndarray, kind: str, rows: Sequence[int], towards: np.ndarray
 ) -> np.ndarray:
-    """(N, L, H, K): the weight of each position times what its value adds to the score."""
-    read = np.einsum("lhdo,lno->lhdn", kernels, towards, optimize=True)  # what a head's values are read with
+    """(N, L, H, K): the weight of each key times the contribution of its value."""
+    read = np.einsum(
+        "lhdo,lno->lhdn", kernels, towards, optimize=True
+    )  # directions in the space of the values
     # (L, H, K, d) @ (L, H, d, N) -> (L, H, K, N).
     values = found[tap(kind, "value")] @ read.astype(np.float32)
     weighed = found[kind][:, :, rows] * values.swapaxes(-1, -2)  # (L, H, N, K)
     return np.ascontiguousarray(weighed.transpose(2, 0, 1, 3))
 
 
-SIDES = ("encoder", "decoder")
-JAMO = {"initial": tuple(hangul.INITIALS), "medial": tuple(hangul.MEDIALS), "final": hangul.FINALS}
-LENS_TAPS = ("logits", *(tap(side, "residual") for side in SIDES))
-LIKELIEST = 3
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(..., D), (..., D) -> (...)."""
+    return np.einsum("...d,...d->...", one, other)
+
+
+def residual_taps(side: str) -> tuple[str, ...]:
+    """The activations of one side that ``decompose_residual`` needs."""
+    heads = (tap(kind, "heads") for kind in ATTENTIONS[side])
+    return (*(tap(side, part) for part in ("embedding", "residual", "output")), *heads)
+
+
+def decompose_residual(
+    network: PatchedTransformer,
+    found: Mapping[str, np.ndarray],
+    place: tuple[str, int],
+    asked: np.ndarray,
+    norm: tuple[np.ndarray, np.ndarray] | None,
+) -> dict[Node | str, np.ndarray]:
+    """Decompose the dot product of a direction with a place of the stream over the parts that wrote it.
+
+    Args:
+        found: the activations ``residual_taps`` of a pass.
+        place: side, and place of its stream.
+        asked: (D,) the direction.
+        norm: gamma and beta of the normalisation through which the place is read, held at its scale; None for
+            none.
+
+    Returns:
+        By part (J,): its contribution at each position. They sum to the dot product.
+
+    Example:
+        >>> network = corrector.patched
+        >>> found = network.taps(corrector.tokenizer.encode_source("밥"), [3], residual_taps("encoder"))
+        >>> parts = decompose_residual(network, found, ("encoder", 2), np.ones(128, np.float32), None)
+        >>> bool(np.allclose(sum(parts.values()), found["encoder_residual"][2].sum(axis=-1), atol=1e-3))
+        True
+    """
+    side, last = place
+    residual, output, embedding = (found[tap(side, part)] for part in ("residual", "output", "embedding"))
+    towards = np.repeat(asked[None].astype(np.float64), residual.shape[1], axis=0)  # (J, D)
+    shifted = np.zeros(len(towards))
+    if norm is not None:
+        shifted += towards @ norm[1]
+        towards = network.normalisation.before(towards, residual[last], norm[0])
+    parts: dict[Node | str, np.ndarray] = {}
+    kinds = SUBLAYERS[side]
+    for sublayer in reversed(range(last)):
+        layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
+        added = output[sublayer]
+        if not network.config.norm_first:
+            gamma, beta = network.norm_weights(kind, layer)
+            shifted += towards @ beta
+            towards = network.normalisation.before(towards, residual[sublayer] + added, gamma)
+        if kind not in ATTENTIONS[side]:
+            parts[Node(kind, layer)] = _dot(added, towards)
+            continue
+        for head, values in enumerate(found[tap(kind, "heads")][layer]):
+            node = Node(kind, layer, head)
+            written = network.written(node, values)
+            parts[node] = _dot(written, towards)
+            added = added - written
+        shifted += _dot(added, towards)  # the bias of the output projection
+    parts[POSITION] = _dot(residual[0] - embedding, towards)
+    parts[EMBEDDING] = _dot(embedding, towards)
+    return dict(reversed(parts.items())) | {BIAS: shifted}
 
 
 @dataclass(frozen=True)
 class JamoLens:
-    """The likeliest jamo of one part of the syllable (initial, medial or final) at each place and position. nan where no syllable stands.
+    """The likeliest jamo of one part of the syllable, by place and position; nan outside of syllables.
 
     >>> found = logit_lens(corrector, "머거요", "먹어요").jamo["decoder final"]
     >>> found.probability.shape == found.likeliest.shape
     True
     """
 
-    likeliest: np.ndarray  # (places, positions) int16, numbers in JAMO; -1 where no syllable stands
+    likeliest: np.ndarray  # (places, positions) int16, numbers in JAMO; -1 outside of syllables
     probability: np.ndarray  # (places, positions) float32, of the likeliest
     expected: np.ndarray  # the same of the jamo that was written there, or in the encoder typed
 
 
 @dataclass(frozen=True)
 class LogitLens:
-    """What the places of one pass say. ``questions`` and ``changes`` are those of ``writing.Written``."""
+    """The logit lens at all places of one pass.
+
+    ``questions`` and ``changes`` are those of ``LogitAttribution``.
+    """
 
     questions: tuple[Contrast, ...]  # (N,)
     changes: tuple[int | None, ...]
     likeliest: np.ndarray  # (3L+1, T, LIKELIEST) int32, token ids
     probabilities: np.ndarray  # (3L+1, T, LIKELIEST) float32
-    written: np.ndarray  # (3L+1, T) float32, the probability of what was written
-    scores: np.ndarray  # (3L+1, N) float32, log p(written) - log p(instead)
-    names: dict[int, str]  # token id -> label, of all that is in ``likeliest``
-    # By "side part", such as "encoder final"; none where tokens are not sums of jamo
-    jamo: dict[str, JamoLens]
+    written: np.ndarray  # (3L+1, T) float32, the probability of the written token
+    scores: np.ndarray  # (3L+1, N) float32 nats, log p(written) - log p(instead)
+    names: dict[int, str]  # token id -> label, of all ids in ``likeliest``
+    jamo: dict[
+        str, JamoLens
+    ]  # by "side part", such as "encoder final"; empty where tokens are not sums of jamo
 
     def labels(self) -> list[list[str]]:
-        """(3L+1, T): the likeliest token at each place and step."""
+        """(3L+1, T): the likeliest token at each place and row."""
         return [[self.names[token] for token in row] for row in self.likeliest[..., 0].tolist()]
 
     def is_answer(self, row: int) -> bool:
-        """Whether what was written at ``row`` is the likeliest token at the last place. Another one was written where a word list chose
-        among the candidates, and where a change was not made."""
+        """Whether the written token is the likeliest one at the last place.
+
+        It is not where a word list chose among the candidates, and where a change was not made.
+        """
         return int(self.likeliest[-1, row, 0]) == self.questions[row].written
 
     def settled(self, row: int) -> int:
         """The first place from which on the likeliest token at ``row`` is the one at the end."""
-        likeliest = self.likeliest[:, row, 0]
-        other = np.flatnonzero(likeliest != likeliest[-1])
-        return int(other[-1]) + 1 if other.size else 0
+        return settled_from(self.likeliest[:, row, 0])
+
+
+def settled_from(values: np.ndarray) -> int:
+    """The first index from which on all (N,) values equal the last one.
+
+    >>> settled_from(np.array([3, 5, 3, 3]))
+    2
+    """
+    others = np.flatnonzero(values != values[-1])
+    return int(others[-1]) + 1 if others.size else 0
 
 
 def logit_lens(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> LogitLens:
-    """When each row of a sentence was decided, and each of ``changes``, some of ``find_changes(source, target)``.
+    """Read all places of the residual stream by the logit lens, for each row and each change.
 
-    Raises ValueError for a network without a residual stream.
+    Args:
+        changes: some of ``find_changes(source, target)``.
 
-    >>> decided = logit_lens(corrector, "머거요", "먹어요")
-    >>> decided.labels()[-1][0]  # the likeliest first character at the last place
-    '먹'
-    >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
-    (13, 4)
+    Raises:
+        ValueError: for a network without a residual stream.
+
+    Example:
+        >>> lens = logit_lens(corrector, "머거요", "먹어요")
+        >>> lens.labels()[-1][0]  # the likeliest first character at the last place
+        '먹'
+        >>> lens.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
+        (13, 4)
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), LENS_TAPS)
@@ -309,26 +375,25 @@ def logit_lens(corrector: Network, source: str, target: str, changes: Sequence[C
     read = weights.read("decoder", found["decoder_residual"])
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
     probabilities = np.exp(logs)
+    likeliest = _likeliest(logs)
     rows, written, instead = (
         [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
     )
-    likeliest = _likeliest(logs)
-    known = sorted(set(likeliest.ravel().tolist()))
-    steps = np.arange(logs.shape[1])
+    ids = tokenizer.encode_target(target)
+    named = np.unique(likeliest).tolist()
+    jamo = {}
+    if weights.jamo:
+        jamo = _encoder_jamo(found["encoder_residual"], weights, source)
+        jamo |= _decoder_jamo(probabilities, tokenizer.features()[: logs.shape[-1], 1:], target)
     return LogitLens(
         questions=questions,
         changes=numbers,
         likeliest=likeliest,
         probabilities=np.take_along_axis(probabilities, likeliest, axis=-1),
-        written=probabilities[:, steps, written[: len(steps)]],
+        written=probabilities[:, np.arange(len(ids)), ids],
         scores=logs[:, rows, written] - logs[:, rows, instead],
-        names=dict(zip(known, corrector.tokenizer.labels(known), strict=True)),
-        jamo={
-            **_encoder_jamo(found["encoder_residual"], weights, source),
-            **_decoder_jamo(probabilities, corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
-        }
-        if weights.jamo
-        else {},
+        names=dict(zip(named, tokenizer.labels(named), strict=True)),
+        jamo=jamo,
     )
 
 
@@ -340,28 +405,30 @@ def _likeliest(logs: np.ndarray) -> np.ndarray:
 
 
 def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict[str, JamoLens]:
-    """Which jamo's vectors the stream (2L+1, S, D) resembles."""
+    """The similarity of the stream (2L+1, S, D) to the vectors of each jamo."""
     read = weights.read("encoder", stream)
     return {
-        f"encoder {part}": _jamo_read(np.exp(log_softmax(read @ weights.jamo[part].T)), part, text)
+        f"encoder {part}": _jamo_lens(np.exp(log_softmax(read @ weights.jamo[part].T)), part, text)
         for part in JAMO
     }
 
 
 def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) -> dict[str, JamoLens]:
-    """How probable all syllables with a jamo are together, of probabilities (3L+1, T, V). ``features`` (V, 3): each token's
-    jamo as numbers from 1, 0 where it is no syllable."""
+    """The summed probability (3L+1, T, V) of all syllables with each jamo.
+
+    ``features`` (V, 3): each token's jamo as numbers from 1, 0 where it is no syllable.
+    """
     sizes = [len(names) for names in JAMO.values()]
     belongs = [
         np.equal.outer(column, np.arange(1, size + 1)) for column, size in zip(features.T, sizes, strict=True)
     ]
     summed = probabilities @ np.concatenate(belongs, axis=1).astype(np.float32)  # (3L+1, T, all jamo)
     each = np.split(summed, np.cumsum(sizes)[:-1], axis=-1)
-    return {f"decoder {part}": _jamo_read(found, part, text) for part, found in zip(JAMO, each, strict=True)}
+    return {f"decoder {part}": _jamo_lens(found, part, text) for part, found in zip(JAMO, each, strict=True)}
 
 
-def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoLens:
-    """What is read off probabilities (places, positions, jamo), whose positions hold ``text`` and the end mark."""
+def _jamo_lens(probabilities: np.ndarray, part: str, text: str) -> JamoLens:
+    """The lens of probabilities (places, positions, jamo), whose positions hold ``text`` and the end mark."""
     number = tuple(JAMO).index(part)
     expected = [hangul.indices(each)[number] if hangul.is_syllable(each) else -1 for each in text] + [-1]
     is_syllable = np.array(expected) >= 0

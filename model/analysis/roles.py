@@ -1,4 +1,11 @@
-"""Roles of attention heads in one sentence, and how they develop over the training."""
+"""Roles of attention heads in one sentence, such as copying, and their development over the training.
+
+Shapes: N snapshots, L layers, H heads, S source and T target tokens, Q query and K key positions, R rows of a
+role.
+
+References: Voita et al., "Analyzing Multi-Head Self-Attention" (ACL 2019), and Clark et al., "What Does BERT
+Look At?" (BlackboxNLP 2019), in the terms of spelling.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +29,13 @@ CLASSES = (COPIED, EDITED)
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one kind of attention in one sentence, and where each stands among the keys.
+    """The rows of one kind of attention in one sentence, and their own positions among the keys.
 
-    ``own``: in the encoder the token itself; in decoder self-attention the token just read; in cross-attention the source token
-    that a copy would write, and inside an insertion the one that it goes before. ``edited``: rows that write a change, or in the
-    encoder the characters that are changed. ``liaison``: the key of the next syllable, spaces skipped, for rows of a change in
-    which a coda had moved there, else -1. The end mark has no row here.
+    ``own``: in the encoder the token itself; in decoder self-attention the token just read; in
+    cross-attention the source token that a copy would write, and inside an insertion the one that it goes
+    before. ``edited``: rows that write a change, in the encoder those of its characters. ``liaison``: the key
+    of the next syllable, spaces skipped, for rows of a change in which a coda had moved there, else -1. The
+    end mark has no row.
     """
 
     own: np.ndarray  # (Q - 1,) int
@@ -36,14 +44,18 @@ class Rows:
     keys: str  # K characters; marks are "\0"
 
     def visible(self, kind: str) -> np.ndarray:
-        """(Q - 1, K) bool: what each row may look at."""
+        """(Q - 1, K) bool: the keys that each row may attend to."""
         if kind == "decoder_attention":
             return np.tri(len(self.own), len(self.keys), dtype=bool)
         return np.ones((len(self.own), len(self.keys)), bool)
 
 
 def rows_of(kind: str, source: str, target: str) -> Rows:
-    """The rows of one kind of attention while ``source`` is turned into ``target``."""
+    """The rows of one kind of attention while ``source`` is turned into ``target``.
+
+    >>> rows_of("cross_attention", "머거요", "먹어요").own.tolist()
+    [0, 1, 2]
+    """
     changes = find_changes(source, target)
     moved = [each for each in changes if kind_of(each, source, target) == "liaison"]
     s, t = len(source), len(target)
@@ -76,10 +88,14 @@ def _next_syllable(text: str, place: int) -> int:
 
 
 def measure(kind: str, weights: np.ndarray, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For each role that a kind of attention can have: the rows it concerns (R,), and what share of their attention belongs to the role
-    (R, L, H). BREADTH alone is not a share but an entropy in bits (Shannon 1948).
+    """Measure each role that a kind of attention can have.
 
-    ``weights``: (L, H, Q, K), the end mark's row last. Decoder self-attention cannot look ahead.
+    Args:
+        weights: (L, H, Q, K), the end mark's row last. Decoder self-attention cannot attend to later tokens.
+
+    Returns:
+        By role the rows that it concerns (R,), and the share of their attention that the role takes (R, L,
+        H). BREADTH alone is not a share but an entropy in bits (Shannon 1948).
     """
     weights = np.moveaxis(weights[:, :, :-1], 2, 0).astype(np.float32)  # (Q - 1, L, H, K)
     found = {}
@@ -95,8 +111,10 @@ def measure(kind: str, weights: np.ndarray, rows: Rows) -> dict[str, tuple[np.nd
 
 
 def chance(kind: str, rows: Rows) -> dict[str, np.ndarray]:
-    """(R,) of each role of ``measure``: its share in a head that looks evenly at all it may see; of BREADTH the
-    entropy of such a head."""
+    """(R,) of each role of ``measure``:
+
+    its share in a head of uniform attention; of BREADTH its entropy in bits.
+    """
     visible = rows.visible(kind)
     counts = visible.sum(axis=1)
     found = {}
@@ -128,7 +146,11 @@ def _masks(keys: str) -> dict[str, np.ndarray]:
 
 
 def leading_role(means: Mapping[str, float], chances: Mapping[str, float], least: float = 0.25) -> str:
-    """The role that takes most beyond chance among those that are shares, or BREADTH where none takes ``least``."""
+    """The role with the largest share beyond chance, or BREADTH where none takes ``least``.
+
+    >>> leading_role({"own": 0.8, "next": 0.1}, {"own": 0.1, "next": 0.1})
+    'own'
+    """
     beyond = {
         role: means[role] - chances[role]
         for role in ROLES
@@ -144,17 +166,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Growth:
-    """What the heads of one kind of attention look at over the training.
+    """The roles of the heads of one kind of attention over the training.
 
-    ``shares``: by role (N, L, H) float32 in 0..1, the mean share of a head's attention over the rows that the role
-    concerns, nan where no row does. ``leading``: (N, L, H) the role that ``roles.leading_role`` finds in them.
+    ``shares``: by role (N, L, H) float32 in 0..1, the mean share of a head's attention over the rows of the
+    role, nan without such rows. ``leading``: (N, L, H) the ``leading_role`` of each.
     """
 
     shares: dict[str, np.ndarray]
     leading: np.ndarray
 
     def settled(self, layer: int, head: int) -> tuple[str, int]:
-        """The leading role of a head at the last snapshot, and the first snapshot from which on it never had another."""
+        """The leading role of a head at the end, and the first snapshot from which on it is constant."""
         roles = self.leading[:, layer, head]
         others = np.flatnonzero(roles != roles[-1])
         return str(roles[-1]), int(others[-1]) + 1 if len(others) else 0
@@ -165,11 +187,13 @@ def growth(
 ) -> Growth:
     """Follow the roles of one kind of attention through N traces of writing ``texts`` for ``sources``.
 
-    Raises ValueError where there is no trace.
+    Raises:
+        ValueError: without any trace.
 
-    >>> traces = [corrector.trace("머거요", "먹어요")] * 2  # instead of one trace for each snapshot
-    >>> growth("cross_attention", ["머거요"] * 2, ["먹어요"] * 2, traces).leading.shape
-    (2, 4, 4)
+    Example:
+        >>> traces = [corrector.trace("머거요", "먹어요")] * 2  # instead of one trace for each snapshot
+        >>> growth("cross_attention", ["머거요"] * 2, ["먹어요"] * 2, traces).leading.shape
+        (2, 4, 4)
     """
     if not traces:
         raise ValueError("growth should be followed through at least one trace, received none")
@@ -186,7 +210,7 @@ def growth(
 def _means(
     kind: str, source: str, text: str, trace: AttentionTrace
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """({role: (L, H)}, {role: its share in a head that looks evenly at all}) of one trace."""
+    """({role: (L, H)}, {role: its share in a head of uniform attention}) of one trace."""
     weights, rows = trace.attention(kind), rows_of(kind, source, text)
     of_rows = {
         role: values

@@ -1,4 +1,8 @@
-"""Rank correlation, and means over sentences with their 95% intervals."""
+"""Rank correlation, and means over sentences with their 95% intervals.
+
+References: Spearman (1904); Cochran, "Sampling Techniques" (1977), section 6.3, for the interval of a ratio
+of sums.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,11 @@ import numpy as np
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """(N,) -> (N,) float64 ranks from 0, the smallest value first; equal values share their mean rank."""
+    """(N,) -> (N,) float64 ranks from 0, the smallest value first; equal values share their mean rank.
+
+    >>> ranks(np.array([5, 1, 5])).tolist()
+    [1.5, 0.0, 1.5]
+    """
     values = np.asarray(values, np.float64)
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -17,12 +25,14 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's rank correlation (1904) of two (N,) arrays, in -1..1; nan where either does not vary.
+    """Spearman's rank correlation of two (N,) arrays, in -1..1; nan where either does not vary.
 
-    Raises ValueError for arrays of different lengths.
+    Raises:
+        ValueError: for arrays of different lengths.
 
-    >>> round(float(rank_correlation(np.array([1, 2, 3]), np.array([1, 3, 2]))), 2)
-    0.5
+    Example:
+        >>> round(float(rank_correlation(np.array([1, 2, 3]), np.array([1, 3, 2]))), 2)
+        0.5
     """
     if np.shape(one) != np.shape(other):
         raise ValueError(f"both should be equally long, received {np.shape(one)} and {np.shape(other)}")
@@ -32,12 +42,20 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def top(values: np.ndarray, count: int) -> list[int]:
-    """Positions of the ``count`` largest of (N,) values, the largest first; of equal ones the earlier."""
+    """Positions of the ``count`` largest of (N,) values, the largest first; of equal ones the earlier.
+
+    >>> top(np.array([1, 3, 2]), 2)
+    [1, 2]
+    """
     return np.argsort(-np.asarray(values), kind="stable")[:count].tolist()
 
 
 def shared_top(one: np.ndarray, other: np.ndarray, count: int) -> float:
-    """The share, in 0..1, of the ``count`` largest values of ``one`` that are also among those of ``other``."""
+    """The share, in 0..1, of the ``count`` largest places of ``one`` that ``other`` shares.
+
+    >>> shared_top(np.array([1, 3, 2]), np.array([3, 2, 1]), 2)
+    0.5
+    """
     first, second = top(one, count), top(other, count)
     return len(set(first) & set(second)) / max(len(first), 1)
 
@@ -46,7 +64,7 @@ _TWO_SIDED_95 = 1.96
 
 
 class Estimate(NamedTuple):
-    """A mean over rows and half the width of its 95% interval; nan where there are no rows."""
+    """A mean over rows and half the width of its 95% interval; nan without rows."""
 
     mean: np.ndarray
     margin: np.ndarray
@@ -56,10 +74,9 @@ class Estimate(NamedTuple):
 
 @dataclass(eq=False)
 class Tally:
-    """Sums of a quantity of any fixed shape, sentence by sentence.
+    """Sums of a quantity of any fixed shape, sentence by sentence; those of two surveys can be added.
 
-    Rows of one sentence are alike, so the interval is that of a ratio of two sums over sentences (Cochran, "Sampling
-    Techniques", 1977, section 6.3): sum of values over number of rows.
+    Rows of one sentence are alike, so the interval counts sentences: sum of values over number of rows.
     """
 
     FIELDS: ClassVar[int] = 5  # sums of: value, count, value², value * count, count²
@@ -69,10 +86,15 @@ class Tally:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> Tally:
+        """A tally of a quantity of this shape without any sentence.
+
+        >>> Tally.empty((2, 3)).sums.shape
+        (5, 2, 3)
+        """
         return cls(np.zeros((cls.FIELDS, *shape)))
 
     def add(self, rows: np.ndarray) -> None:
-        """The rows (R, …) of one more sentence; none leave the tally as it is."""
+        """Add the rows (R, …) of one more sentence; none leave the tally as it is."""
         if len(rows):
             value, count = rows.sum(axis=0, dtype=np.float64), float(len(rows))
             ones = np.ones_like(value)
@@ -84,6 +106,13 @@ class Tally:
         return Tally(self.sums + other.sums, self.sentences + other.sentences)
 
     def estimate(self) -> Estimate:
+        """The mean and its margin, in the unit of the rows.
+
+        >>> tally = Tally.empty(())
+        >>> tally.add(np.array([1.0, 3.0]))
+        >>> float(tally.estimate().mean)
+        2.0
+        """
         value, count, square, mixed, counts = self.sums
         if not self.sentences:
             nothing = np.full(value.shape, np.nan)

@@ -16,10 +16,7 @@ UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB 
 SEPARATORS = (",", ";", "\t")
 FORMULA = "\x00formula"  # stands for a formula whose result the file does not hold
 _SEEN = 64  # lines that are looked at to find the separator
-_MARKS = (
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 class Cells(NamedTuple):

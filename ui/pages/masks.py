@@ -15,8 +15,8 @@ from model.analysis.building_blocks import (
     dot_product_attention,
     hidden_by_look_ahead,
     hidden_by_padding,
-    pad,
 )
+from model.text.tokenizer import pad
 from ui.asking import loaders, models, questions
 from ui.components import figures
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE

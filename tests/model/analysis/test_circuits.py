@@ -42,7 +42,7 @@ def test_a_twin_finds_the_same(planted_circuit):
     ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
     found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, ablation=ablation)
     assert found.members == PLANTED and found.empty < 0
-    with pytest.raises(ValueError, match="positions of the typed sentence"):
+    with pytest.raises(ValueError, match="positions of the clean run"):
         corrupted_values(
             planted_circuit.patched, planted_circuit.tokenizer, corrupted_by_correction("가가나", "가나", 1)
         )

@@ -1,22 +1,26 @@
-"""The class together: what a teacher shows and asks, and what phones answer. Only Python's own library; no page, no network.
+"""The class together: a teacher shows and asks, phones answer. Python's own library and NumPy alone; no page, no network.
 
-A *classroom* is opened by a teacher and found by a short *code*. Whoever has the code gets a *seat*; nobody gives a name. The teacher's
-browser holds a *key*, without which nobody shows, asks or reveals anything.
-
-``Classroom`` is one of them, ``Classrooms`` all of a server: the store, bounded and safe to use from threads. It lives in memory where
-the page processes meet: in the page process if there is one, in the engine's first worker if several share it (``engine/classrooms.py``).
+The store lives in memory where the page processes meet: in the page process if it is the only one, else in the engine's first worker.
 """
 
-from classroom.classrooms import CALLS, AnyClassrooms, Classrooms
-from classroom.errors import (
+from classroom.classroom import (
+    AFTER,
+    BEFORE,
+    CALLS,
+    AnyClassrooms,
     ClassroomError,
+    Classrooms,
     ClosedError,
     FullError,
     NotAllowedError,
     NotTheTeacherError,
+    Poll,
+    Quiz,
+    Results,
+    Shown,
+    State,
     UnknownCodeError,
 )
-from classroom.records import AFTER, BEFORE, Poll, Quiz, Results, Shown, State
 
 __all__ = [
     "AFTER",

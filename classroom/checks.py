@@ -1,9 +1,8 @@
-"""Questions that check themselves: eight for each lesson plan, whose right answers come from the network and the sentence at hand.
+"""Questions of the lesson plans, eight each, with right answers computed from the network and the sentence.
 
-``plan_of("lesson-plan", facts)`` asks about what a pass shows. "lesson-plan-laboratory" asks what becomes of a change when something is
-switched off or left out. "lesson-plan-50" asks four questions of each sort, "lesson-plan-answer" whether what was looked at mattered. No
-answer is written down anywhere: other weights or another sentence give other answers. The order of the options does not give the answer
-away: characters stand as in the sentence, candidates by their code points.
+``plan_of("lesson-plan", facts)`` asks about attention, "lesson-plan-laboratory" about ablations of heads and tokens. "lesson-plan-50" has
+four questions of each sort, "lesson-plan-answer" asks whether attention mattered. Other weights or another sentence give other answers. The
+order of the options does not reveal the answer: characters are in the order of the sentence, candidates in that of their code points.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +25,14 @@ WORDS = frozenset([YES, NO, FEW, MANY, "varies"])  # options that are texts of t
 
 @dataclass(frozen=True)
 class Facts:
-    """What the questions about a sentence are made from. ``change`` is one of ``changes``; their offsets count tokens."""
+    """The data behind the questions about a sentence. ``change`` is one of ``changes``; their offsets count tokens."""
 
     trace: AttentionTrace
     changes: tuple[Change, ...]
     change: Change
     place: LayerHead  # a head of cross-attention
     effects: HeadEffects | None = None  # of switching each head off
-    occlusion: np.ndarray | None = None  # (S,) what leaving out each source token does to the decision
+    occlusion: np.ndarray | None = None  # (S,) nats: effect of leaving out each source token
     alone: bool | None = None  # whether the change is still made without the strongest head
     together: bool | None = None  # the same without the five strongest
     spread: bool | None = None  # the same if the strongest head looks everywhere alike
@@ -48,7 +47,7 @@ class Facts:
 
     @property
     def weights(self) -> np.ndarray:
-        """(S,) what the head at ``place`` looks at in that row."""
+        """(S,) the attention weights of the head at ``place`` in that row."""
         return self.trace.attention("cross_attention")[self.place][self.row]
 
     @property
@@ -107,7 +106,7 @@ def largest(facts: Facts) -> Check:
 
 
 def row_sum(facts: Facts) -> Check:
-    """What do the weights of a row add up to?"""
+    """The sum of the weights of a row?"""
     total = f"{float(facts.weights.sum()):.1f}".removesuffix(".0")
     options = sorted({total, "0", "1", str(len(facts.weights))}, key=float)
     return Check("sum", (), (*options, "varies"), options.index(total))
@@ -141,7 +140,7 @@ def hidden(facts: Facts) -> Check | None:
 
 
 def second(facts: Facts) -> Check | None:
-    """What would have been written instead: the second candidate."""
+    """The second candidate?"""
     others = [each for each in facts.trace.alternatives[facts.row] if each != _written(facts)][:OPTIONS]
     if not others:
         return None

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom import errors as classroom_errors
-from classroom.records import Poll, Quiz, Results, Shown, State
+from classroom import classroom as classroom_errors
+from classroom.classroom import Poll, Quiz, Results, Shown, State
 from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import CLASSROOMS, Progress

@@ -158,7 +158,7 @@ def test_a_type_checker_sees_its_types(installed):
     command = [sys.executable, "-m", "mypy", *options, "script.py"]
     done = subprocess.run(command, cwd=installed.home, capture_output=True, text=True, check=False)
     (error,) = re.findall(r"error: (.*)", done.stdout)
-    assert error == '"Correction" has no attribute "txt"  [attr-defined]'
+    assert error.startswith('"Correction" has no attribute "txt"')
 
 
 @pytest.mark.parametrize("page", ["researchers", "own-keras", "own-file"])

@@ -15,9 +15,17 @@ from classroom import (
     NotTheTeacherError,
     UnknownCodeError,
 )
-from classroom.classroom import MOST_SEATS, PRESENT
-from classroom.classrooms import DAY, MOST_CLASSROOMS, QUIET
-from classroom.codes import ALPHABET, LENGTH, new_code, tidy
+from classroom.classroom import (
+    ALPHABET,
+    DAY,
+    LENGTH,
+    MOST_CLASSROOMS,
+    MOST_SEATS,
+    PRESENT,
+    QUIET,
+    new_code,
+    tidy,
+)
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."), ("edit", "1"))
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.checks import PLANS
-from classroom.codes import in_groups
+from classroom.classroom import in_groups
 from model import ModelFolderError
 from ui.asking import loaders, models
 from ui.classroom import follow, polls, quiz, session

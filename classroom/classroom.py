@@ -400,7 +400,9 @@ class Classrooms(AnyClassrooms):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._lock = clock, Lock()
-        self._rooms: OrderedDict[str, tuple[float, Classroom]] = OrderedDict()  # time of opening; oldest first
+        self._rooms: OrderedDict[str, tuple[float, Classroom]] = (
+            OrderedDict()
+        )  # time of opening; oldest first
 
     def open(self) -> tuple[str, str]:
         with self._lock:

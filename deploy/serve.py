@@ -4,11 +4,11 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). Ray's ``serve.batch`` is not used, because
+A replica is an ``engine.worker.ModelCache``, so it answers as a worker does (``engine.worker``). Ray's ``serve.batch`` is not used, because
 every text would wait for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the
 models of assets/.
 
-Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
+Questions and answers are JSON and arrays (``engine.remote``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.
 """
 
@@ -23,13 +23,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from classroom import Classrooms
-from engine import classrooms, wire
-from engine.asked import model_key
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS
-from engine.errors import EngineError
-from engine.progress import PREPARE
+from engine import remote as wire
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from engine.links import answer_call
+from engine.records import PREPARE, EngineError
 from engine.remote import REFUSED
-from engine.shelf import Shelf
+from engine.worker import ModelCache
 from model.stored.folder import ASSETS, DEFAULT_MODEL, model_folders, model_name
 
 MOST_BYTES = 16 * 2**20  # of a question: 48 rows of a file, each as long as a cell of XLSX may be
@@ -38,7 +37,7 @@ HEAD = "node:__internal_head__"  # what only the head of a cluster of Ray has
 REPLICAS = int(os.environ.get("ATTENTION_REPLICAS") or 4)
 
 
-def answer(shelf: Shelf, models: dict[str, Path], body: bytes) -> tuple[int, bytes]:
+def answer(shelf: ModelCache, models: dict[str, Path], body: bytes) -> tuple[int, bytes]:
     """(status, body) for one request: 200 with the answer, or REFUSED with the error. Raises nothing."""
     try:
         key, kind, arguments = wire.read_question(body, models)
@@ -64,7 +63,7 @@ class Together:
     def call(self, body: bytes) -> tuple[int, bytes]:
         """(status, body) for one call; raises nothing."""
         try:
-            return 200, wire.write_answer(classrooms.answer(self._rooms, wire.read_call(body)))
+            return 200, wire.write_answer(answer_call(self._rooms, wire.read_call(body)))
         except Exception as error:  # noqa: BLE001  whoever called gets it
             return REFUSED, wire.write_error(error)
 
@@ -79,9 +78,9 @@ class Replica:
         self._together = together
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         self._models = {model_name(folder): folder for folder in folders}
-        self._shelf = Shelf(MODELS_IN_MEMORY, MOST_QUESTIONS)
+        self._shelf = ModelCache(MODELS_IN_MEMORY, MOST_QUESTIONS)
         self._threads = ThreadPoolExecutor(MOST_QUESTIONS)
-        self._shelf.desk(model_key(folders[0]))
+        self._shelf.queue(model_key(folders[0]))
 
     async def __call__(self, request: Request) -> Response:
         body = b""
@@ -92,7 +91,7 @@ class Replica:
                     EngineError(f"a question may have at most {MOST_BYTES:,} bytes, received more")
                 )
                 return Response(refused, REFUSED)
-        if body.startswith(wire.CALL):
+        if body.startswith(wire.CLASSROOM_CALL):
             status, found = await self._together.call.remote(body)
         else:
             loop = asyncio.get_running_loop()

@@ -7,11 +7,8 @@ from threading import Event
 
 import click
 
-from engine.asked import model_key
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, Engine, own_model, works_ahead
-from engine.link import Link
-from engine.process import Orders, WorkerProcess
-from engine.shared import prepare_folder
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, Engine, model_key, own_model, works_ahead
+from engine.links import Link, Orders, WorkerProcess, prepare_folder
 from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder
 
 

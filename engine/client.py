@@ -1,38 +1,70 @@
-"""``Engine``: the engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras.
+"""``Engine``: the workers as a page sees them, and ``EngineCorrector``: one model of theirs. Loads neither TensorFlow nor Keras.
 
-The page's process keeps answers, in one cache for each kind of question, as large as the question declares (``EngineQuestion.kept``). A
-key consists of the model's fingerprint, the kind of question and its arguments. If a worker dies, its question is asked once more, then
-EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are
-not kept, so the next run of a page asks again. With several workers a question goes to one that has the model in memory.
+The page's process keeps answers, in one cache for each question, as large as the question declares. If a worker dies, its question is
+asked once more, then EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds
+EngineSlowError. Errors are not kept, so the next run of a page asks again. Of several workers one is asked that has the model in memory.
 """
 
 import atexit
 import os
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from classroom import AnyClassrooms, Classrooms
-from engine import classrooms
-from engine.answers import freeze
-from engine.asked import EngineCorrector, OwnCorrector, model_key
-from engine.cache import AnswerCache
-from engine.errors import EngineDiedError
-from engine.laboratory import LaboratoryLink
-from engine.link import LOOKING, LOST, SCHEMES, Link
-from engine.process import Orders, WorkerProcess
-from engine.progress import Progress
-from engine.questions import CORRECT, MB, QUESTIONS
-from engine.routing import needs_keras
-from engine.shared import find_worker
-from engine.traced import VARIABLE
-from engine.versions import ModelKey, Question, version_on_disk
+from engine.links import (
+    LOOKING,
+    LOST,
+    SCHEMES,
+    LaboratoryLink,
+    Link,
+    Orders,
+    SharedClassrooms,
+    WorkerProcess,
+    find_worker,
+)
+from engine.own_model import VARIABLE, TracedConfig
+from engine.questions import (
+    MB,
+    P,
+    Question,
+    R,
+    correct,
+    embeddings,
+    freeze,
+    num_parameters,
+    output_weights,
+    own_config,
+    projections,
+    taps,
+    trace,
+    unpack,
+    weight_sizes,
+)
+from engine.records import LIVE, EngineDiedError, Message, ModelKey, Progress, version_on_disk
+from model.correction.correction import Correction
 from model.graph.files import only_keras
-from model.stored.folder import ModelFolderError
+from model.stored.config import NetworkConfig
+from model.stored.folder import (
+    VOCABULARY_FILE,
+    ModelFolderError,
+    fingerprint,
+    load_vocabulary,
+    model_name,
+    read_config,
+    weights_path,
+)
+from model.text.tokenizer import Tokenizer
+from model.trace.interventions import Head, OutputWeights, Projections
+from model.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:
     from engine.remote import RemoteLink
@@ -40,6 +72,73 @@ if TYPE_CHECKING:
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
+
+
+class AnswerCache:
+    """The answers to the last questions, at most ``entries`` of them and ``room`` bytes in all. Safe to call from threads.
+
+    The key of an answer holds everything that the answer depends on. Several threads that ask the same question at once wait for one
+    answer; cachetools has neither this nor two limits.
+    """
+
+    def __init__(self, entries: int, room: int):
+        self._entries, self._room, self._used = entries, room, 0
+        self._answers: OrderedDict[Hashable, Future] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}  # of the finished answers
+        self._lock = Lock()
+
+    def get(self, key: Hashable, find: Callable[[], tuple[R, int]]) -> R:
+        """The answer kept under ``key``, else that of ``find``, which returns the answer and its size in bytes.
+
+        An error of ``find`` is raised in every thread that waits, and is not kept.
+        """
+        with self._lock:
+            known = self._answers.get(key)
+            if known is None:
+                mine: Future[R] = Future()
+                self._answers[key] = mine
+            else:
+                self._answers.move_to_end(key)
+        if known is not None:
+            return known.result()
+        try:
+            answer, size = find()
+        except BaseException as error:
+            with self._lock:
+                if self._answers.get(key) is mine:
+                    del self._answers[key]
+            mine.set_exception(error)
+            raise
+        mine.set_result(answer)
+        with self._lock:
+            if self._answers.get(key) is mine:
+                self._sizes[key] = size
+                self._used += size
+                self._make_room()
+        return answer
+
+    def known(self, key: Hashable) -> Any | None:
+        """The answer kept under ``key``; None if there is none, or if another thread still waits for it."""
+        with self._lock:
+            if key not in self._sizes:
+                return None
+            self._answers.move_to_end(key)
+            return self._answers[key].result()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._answers.clear()
+            self._sizes.clear()
+            self._used = 0
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def _make_room(self) -> None:
+        while len(self._sizes) > self._entries or self._used > self._room:
+            oldest = next(key for key in self._answers if key in self._sizes)
+            del self._answers[oldest]
+            self._used -= self._sizes.pop(oldest)
 
 
 class Engine:
@@ -80,21 +179,20 @@ class Engine:
         models: Sequence[Path | str] = (),
         workers: int = 1,
         models_in_memory: int = MODELS_IN_MEMORY,
-        questions: int = MOST_QUESTIONS,
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
         """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph. Returns at once.
 
         They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of their own, which starts when
-        first asked. With ``ahead`` that worker makes graphs of TensorFlow while nobody asks. This takes a minute of one core, and later
+        first asked. With ``ahead`` that worker makes graphs of TensorFlow while it is idle. This takes a minute of one core, and later
         questions are answered twice as fast. Without it the first question of each sort waits for its graph.
 
         A folder that cannot be read is left out; ``open`` says what is wrong with it.
         """
         keys = tuple(_readable(models))
-        light = tuple(key for key in keys if only_keras() or not needs_keras(key, CORRECT))
-        orders = Orders(light, max(models_in_memory, len(keys)), questions, ahead)
+        light = tuple(key for key in keys if only_keras() or not correct.needs_keras(key))
+        orders = Orders(light, max(models_in_memory, len(keys)), MOST_QUESTIONS, ahead)
         links = [Link(partial(WorkerProcess, orders)) for _ in range(workers)]
         if only_keras():
             return cls(links, patience)
@@ -119,12 +217,12 @@ class Engine:
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]
         else:
             links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
-        return cls(links, patience, shared_classrooms=classrooms.shared(links[0]))
+        return cls(links, patience, shared_classrooms=SharedClassrooms(links[0]))
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
         """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names none. ATTENTION_WORKERS
-        says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers compile nothing while nobody asks.
+        says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers compile nothing while they are idle.
 
         Raises ValueError for a number of workers that is no positive integer, and for an address without a host.
         """
@@ -135,7 +233,7 @@ class Engine:
             return cls.connect(shared, int(wanted))
         return cls.start(models, int(wanted), ahead=works_ahead())
 
-    def open(self, folder: Path | str, snapshot: int | None = None) -> EngineCorrector:
+    def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
 
         A str is the "package.module:factory" of a ``model.TracedModel``.
@@ -148,23 +246,26 @@ class Engine:
         key = (folder, snapshot, version_on_disk(folder))
         return self._open.get(key, lambda: (EngineCorrector(self, folder, snapshot), 1))
 
-    def ask(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any:
-        """The answer to one of ``engine.questions.QUESTIONS``, from memory where it was asked lately.
+    def ask(self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """The answer to a question about a model, kept or from a worker.
 
-        Arrays in answers are read-only. Raises what the model raises; EngineBusyError, EngineSlowError
+        Arrays in answers are read-only. Raises the errors of the model; EngineBusyError, EngineSlowError
         or EngineDiedError where there is no answer.
         """
-        known = self.known(key, kind, *arguments)
+        asked = question.positional(arguments, named)
+        known = self._cache(question).known((key, asked))
         if known is not None:
             return known
-        # Who answers is found out first: reading a folder, a thread that has given up its turn waits for the next one's 5 ms of Python.
-        question = (key, kind, arguments)
-        with self._who_answers(*question) as links, self.while_waiting():
-            return self._cache(kind).get((key, arguments), lambda: self._ask(question, links))
+        # The worker is chosen first: reading a folder, a thread that has given up its turn waits for the next one's 5 ms of Python.
+        with self._who_answers(key, question, asked) as links, self.while_waiting():
+            message = Message(key, question.name, asked)
+            return self._cache(question).get((key, asked), lambda: self._ask(message, links))
 
-    def ask_ahead(self, key: ModelKey, kind: str, *arguments: Hashable) -> None:
-        """Start to ask what somebody may ask soon, and return at once. Does nothing while another such question is being asked.
-        Errors are ignored here; whoever asks the same question later and waits for the answer gets them.
+    def ask_ahead(
+        self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
+    ) -> None:
+        """Start to ask a question that may come soon, and return at once. Does nothing while another such question is under way.
+        Errors are ignored here; the same question gets them when it is asked.
         """
         if not self._ahead.acquire(blocking=False):
             return
@@ -172,34 +273,35 @@ class Engine:
         def ask() -> None:
             try:
                 with suppress(Exception):
-                    self.ask(key, kind, *arguments)
+                    self.ask(key, question, *arguments, **named)
             finally:
                 self._ahead.release()
 
         Thread(target=ask, daemon=True).start()
 
-    def known(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any | None:
+    def known(
+        self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
+    ) -> R | None:
         """The answer that ``ask`` would give from memory; None if it would have to ask. It never waits."""
-        return self._cache(kind).known((key, arguments))
+        return self._cache(question).known((key, question.positional(arguments, named)))
 
-    def _cache(self, kind: str) -> AnswerCache:
-        asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])  # an unknown kind is refused by the worker
-        return self._caches.setdefault(kind, AnswerCache(*asked.kept))
+    def _cache(self, question: Question) -> AnswerCache:
+        return self._caches.setdefault(question.name, AnswerCache(*question.kept))
 
     def progress(self, key: ModelKey) -> Progress:
-        """How far loading this model is, in the worker that is furthest."""
+        """The progress of loading this model, in the worker that is furthest."""
         links = self._links
-        if self._laboratory is not None and needs_keras(key, CORRECT):
+        if self._laboratory is not None and correct.needs_keras(key):
             links = [self._laboratory.link] if self._laboratory.link else []
         known = [link.progress.get(key, Progress()) for link in links]
         return max(known or [Progress()], key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
-        """Tell the workers to load this model, unless they have; returns at once, with how far they are.
+        """Tell the workers to load this model, unless they have; returns at once, with their progress.
 
         Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
         """
-        with self._who_answers(key, CORRECT) as links:
+        with self._who_answers(key, correct) as links:
             for link in links:
                 link.prepare(key)
         progress = self.progress(key)
@@ -232,12 +334,12 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: Question, links: "Sequence[Link | RemoteLink]") -> tuple[Any, int]:
-        key, deadline = question[0], time.monotonic() + self._patience
+    def _ask(self, message: Message, links: "Sequence[Link | RemoteLink]") -> tuple[Any, int]:
+        deadline = time.monotonic() + self._patience
         for _ in range(2):  # a question whose worker died is asked once more
-            link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
+            link = min(links, key=lambda link: (link.is_lost, not link.has(message.key), link.under_way))
             try:
-                answer, size = link.ask(question, deadline)
+                answer, size = link.ask(message, deadline)
                 return freeze(answer), size
             except LOST:
                 link.wait_for_loss()
@@ -245,18 +347,130 @@ class Engine:
 
     @contextmanager
     def _who_answers(
-        self, key: ModelKey, kind: str, arguments: tuple = ()
+        self, key: ModelKey, question: Question, arguments: tuple = ()
     ) -> "Iterator[Sequence[Link | RemoteLink]]":
         """The workers that are asked this question about this model."""
-        if self._laboratory is None or not needs_keras(key, kind, arguments):
+        if self._laboratory is None or not question.needs_keras(key, arguments):
             yield self._links
         else:
             with self._laboratory.awake() as link:
                 yield [link]
 
 
+class EngineCorrector:
+    """One model of the engine, as pages ask it: an ``Asked``. ``Engine.open`` makes it.
+
+    Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks the engine, and
+    waits while the model is loaded. ``Engine.ask`` describes the errors.
+
+    >>> from contextlib import closing
+    >>> from assets import FOLDER
+    >>> from engine import Engine
+    >>> with closing(Engine.start()) as engine:
+    ...     engine.open(FOLDER / "transformer").config.num_heads  # known at once, from the folder's description
+    4
+    """
+
+    def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
+        self.name, self._engine = model_name(folder), engine
+        self._config = read_config(folder)
+        self.tokenizer: Tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
+        self.key = model_key(folder, snapshot)
+        self.fingerprint = self.key.fingerprint
+
+    @property
+    def config(self) -> NetworkConfig | TracedConfig:
+        """The network's config. For a ``model.TracedModel`` it says only what such a network can do."""
+        return self._config
+
+    @property
+    def progress(self) -> Progress:
+        """The progress of loading the model."""
+        return self._engine.progress(self.key)
+
+    def prepare(self) -> Progress:
+        """Have the model loaded; see ``Engine.prepare``."""
+        return self._engine.prepare(self.key)
+
+    @property
+    def minimum_confidence(self) -> float:
+        """Changes whose confidence is below it are left undone."""
+        return self.config.minimum_confidence
+
+    @property
+    def num_parameters(self) -> int:
+        return self.ask(num_parameters)
+
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """The answer to a question of ``engine.questions`` about this model."""
+        return self._engine.ask(self.key, question, *arguments, **named)
+
+    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R | None:
+        """The answer of ``ask`` if it is kept; None where it would have to ask."""
+        return self._engine.known(self.key, question, *arguments, **named)
+
+    def correct(self, text: str) -> Correction:
+        """Correct one text. The traces of its sentences came along with the answer, as far as
+        ``questions.TRACE_BYTES`` allow; the others are asked for when they are wanted."""
+        return unpack(self.ask(correct, text), self.trace)
+
+    def correct_ahead(self, text: str) -> None:
+        """Have ``text`` corrected because it may be asked for soon; see ``Engine.ask_ahead``."""
+        self._engine.ask_ahead(self.key, correct, text)
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass that turns one sentence into ``target``. Raises ValueError for a source that is longer than the network can read."""
+        return self.ask(trace, source, target)
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        """Queries, keys and values by kind of attention; see ``Corrector.projections``."""
+        return self.ask(projections, source, target, padding)
+
+    def taps(
+        self, source: str, target: str, names: Iterable[str], off: Iterable[Head] = ()
+    ) -> dict[str, np.ndarray]:
+        """Activations by name, with the heads ``off`` ablated; see ``Corrector.taps``."""
+        return self.ask(taps, source, target, tuple(names), tuple(off))
+
+    def embeddings(self, text: str) -> np.ndarray:
+        """(S, D) float32, a row for each character and the end mark, not yet scaled."""
+        return self.ask(embeddings, text)
+
+    def output_weights(self) -> OutputWeights:
+        """The unembedding; see ``Corrector.output_weights``. It travels once."""
+        return self.ask(output_weights)
+
+    def weight_sizes(self) -> dict[str, int]:
+        """The number of parameters of each array of the network, by its path."""
+        return self.ask(weight_sizes)
+
+
+class OwnCorrector(EngineCorrector):
+    """A ``model.TracedModel``, by its "package.module:factory". It has no ``tokenizer``; its worker knows the config."""
+
+    def __init__(self, engine: Engine, name: str):
+        self.name, self._engine = name, engine
+        self.key = model_key(name)
+        self.fingerprint = self.key.fingerprint
+
+    def correct_ahead(self, text: str) -> None:
+        """Does nothing: such a model may take long for a text, and the text that counts would wait for it."""
+
+    @cached_property
+    def config(self) -> TracedConfig:
+        return self.ask(own_config)
+
+
+def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
+    """The key of a folder with its present files, or of a "package.module:factory", which is given as a str."""
+    if isinstance(folder, str):
+        return ModelKey(folder, None, LIVE)
+    found = fingerprint(folder, weights_path(folder, snapshot))
+    return ModelKey(str(folder.absolute()), snapshot, found)
+
+
 def works_ahead() -> bool:
-    """Whether workers that are started here make graphs while nobody asks: unless ATTENTION_AHEAD is 0."""
+    """Whether workers that are started here make graphs while they are idle: unless ATTENTION_AHEAD is 0."""
     return os.environ.get("ATTENTION_AHEAD") != "0"
 
 

@@ -1,20 +1,220 @@
-"""``RemoteLink``: the connection to an engine on other machines (``deploy/serve.py``), over HTTP."""
+"""``RemoteLink``: the connection over HTTP to an engine on other machines (``deploy/serve.py``), and the form of its messages.
 
+Messages are JSON and plain arrays, never a pickle. Reading creates only tuples, dictionaries, numbers, texts, arrays and the classes that
+a question declares as an argument or an answer. So a hostile message can hold wrong data, but cannot run code.
+"""
+
+import io
+import json
 import time
+import zipfile
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from urllib.parse import urlsplit
 
-from engine import wire
-from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError
-from engine.link import SCHEMES
-from engine.progress import PREPARE, Progress
-from engine.versions import ModelKey, Question
+import numpy as np
 
-REFUSED = 422  # the status of an error that ``wire.write_error`` wrote
+from classroom import CALLS, AnyClassrooms, ClassroomError
+from engine.links import SCHEMES
+from engine.questions import QUESTIONS
+from engine.records import (
+    CLASSROOMS,
+    PREPARE,
+    EngineBusyError,
+    EngineDiedError,
+    EngineError,
+    EngineSlowError,
+    Message,
+    ModelKey,
+    Progress,
+)
+from model.stored.folder import ModelFolderError, model_name
+
+CLASSROOM_CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode(
+    "ascii"
+)  # how a call of the classrooms begins
+_TREE = "tree"  # the name of the JSON in the archive; arrays are named by numbers
+
+
+class WireError(EngineError):
+    """What came over the network is no question, or no answer."""
+
+
+@cache
+def _types() -> dict[str, type[Any]]:
+    """The classes of the questions' and classrooms' arguments and answers, and of their fields, by name."""
+    found: dict[str, type[Any]] = {}
+
+    def add(hint: Any) -> None:
+        for part in get_args(hint):
+            add(part)
+        is_record = isinstance(hint, type) and (is_dataclass(hint) or hasattr(hint, "_fields"))
+        if is_record and hint.__name__ not in found:
+            found[hint.__name__] = hint
+            for each in get_type_hints(hint).values():
+                add(each)
+
+    add(Progress)
+    for declared in (
+        *(each.answer for each in QUESTIONS.values()),
+        *(getattr(AnyClassrooms, n) for n in CALLS),
+    ):
+        for hint in get_type_hints(declared).values():
+            add(hint)
+    return found
+
+
+def _errors() -> dict[str, type[Exception]]:
+    """The errors that keep their class, by name."""
+
+    def below(base: type[Exception]) -> Iterator[type[Exception]]:
+        yield base
+        for each in base.__subclasses__():
+            yield from below(each)
+
+    known: tuple[type[Exception], ...] = (
+        ModelFolderError,
+        ValueError,
+        *below(EngineError),
+        *below(ClassroomError),
+    )
+    return {each.__name__: each for each in known}
+
+
+def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
+    """A model is sent by name, because paths hold on one machine only. A call of the classrooms names no model."""
+    name = model_name(Path(key.path)) if key.path else ""
+    return json.dumps([name, key.snapshot, key.fingerprint, kind, _flatten(arguments, [])]).encode("ascii")
+
+
+def read_question(data: bytes, models: dict[str, Path]) -> Message:
+    """The message that ``write_question`` wrote. ``models`` are those that may be asked for, by name.
+
+    Raises ModelFolderError for another model, WireError for anything that is no question.
+    """
+    try:
+        name, snapshot, fingerprint, kind, tree = json.loads(data)
+        arguments = _build(tree, {})
+    except Exception as error:  # a dozen kinds, depending on which byte is wrong
+        raise WireError("this is no question") from error
+    right = isinstance(snapshot, int | None) and isinstance(arguments, tuple)
+    if not right or not all(isinstance(each, str) for each in (name, fingerprint, kind)):
+        raise WireError("this is no question")
+    if name not in models:
+        raise ModelFolderError(f"the engine knows the models {sorted(models)}, asked for another one")
+    return Message(ModelKey(str(models[name]), snapshot, fingerprint), kind, arguments)
+
+
+def read_call(data: bytes) -> tuple | None:
+    """The arguments of a call of the classrooms, if ``data`` is one that ``write_question`` wrote; else None.
+
+    Raises WireError for bytes that only begin like one.
+    """
+    return read_question(data, {"": Path()}).arguments if data.startswith(CLASSROOM_CALL) else None
+
+
+def write_answer(answer: Any) -> bytes:
+    """The bytes of an answer. Raises TypeError for an object of a class that no question declares."""
+    arrays: list[np.ndarray] = []
+    tree = json.dumps(_flatten(answer, arrays)).encode("ascii")
+    file = io.BytesIO()
+    named = {str(number): array for number, array in enumerate(arrays)}
+    np.savez(file, allow_pickle=False, **named, **{_TREE: np.frombuffer(tree, np.uint8)})
+    return file.getvalue()
+
+
+def read_answer(data: bytes) -> Any:
+    """What ``write_answer`` was given. Raises WireError for anything else."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise WireError("an answer should not be compressed")
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        return _build(json.loads(arrays.pop(_TREE).tobytes()), arrays)
+    except WireError:
+        raise
+    except Exception as error:  # a dozen kinds, depending on which byte is wrong
+        raise WireError(f"this is no answer: {type(error).__name__}") from error
+
+
+def write_error(error: Exception) -> bytes:
+    """The error's name and message. Of an unexpected error only the name, because the message may hold a visitor's text."""
+    name, message = type(error).__name__, str(error)
+    if name not in _errors():
+        name, message = EngineError.__name__, f"{name} in the engine"
+    return json.dumps([name, message]).encode("ascii")
+
+
+def read_error(data: bytes) -> Exception:
+    """What ``write_error`` was given, to be raised. A WireError for anything else."""
+    try:
+        name, message = json.loads(data)
+        return _errors()[name](str(message))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return WireError("this is no error of an engine")
+
+
+def _flatten(value: Any, arrays: list[np.ndarray]) -> Any:
+    """``value`` for JSON: what JSON does not have becomes an object with the type's name as its only key."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case np.generic():
+            return value.item()
+        case list():  # an argument; it arrives as a tuple
+            return _flatten(tuple(value), arrays)
+        case np.ndarray():
+            arrays.append(value)
+            return {"array": len(arrays) - 1}
+        case frozenset():
+            return {"frozenset": [_flatten(each, arrays) for each in value]}
+        case dict():
+            return {
+                "dict": [[_flatten(name, arrays), _flatten(each, arrays)] for name, each in value.items()]
+            }
+    name = type(value).__name__
+    if type(value) is not _types().get(name, tuple):
+        raise TypeError(f"a {name} does not travel")
+    parts: Sequence[Any]
+    if is_dataclass(value):
+        parts = [getattr(value, field.name) for field in fields(value)]
+    else:
+        parts = value  # a tuple, named or not
+    return {name: [_flatten(each, arrays) for each in parts]}
+
+
+def _build(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    ((name, parts),) = tree.items()
+    if name == "array":
+        return arrays[str(parts)]
+    built = [
+        tuple(_build(one, arrays) for one in each) if name == "dict" else _build(each, arrays)
+        for each in parts
+    ]
+    match name:
+        case "dict":
+            return dict(built)
+        case "frozenset":
+            return frozenset(built)
+        case "tuple":
+            return tuple(built)
+    made = _types()[name]
+    if not is_dataclass(made):
+        return made(*built)
+    return made(**dict(zip((field.name for field in fields(made)), built, strict=True)))
+
+
+REFUSED = 422  # the status of an error that ``write_error`` wrote
 _BUSY = 503  # Ray Serve's own status, if more questions wait than its queue takes
 _MOST_BYTES = 256 * 2**20  # the largest answer that is read
 _NOTICED = 1.0  # seconds that a page waits to hear how far a model is, and between two tries
@@ -22,7 +222,7 @@ _IDLE = 64  # open connections that are kept for the next questions
 
 
 class RemoteLink:
-    """Asks ``address`` as ``engine.link.Link`` asks a worker. It starts and ends nothing there.
+    """Asks ``address`` as ``engine.links.Link`` asks a worker. It starts and ends nothing there.
 
     Safe to use from threads. Raises ValueError for text that is not an address.
     """
@@ -54,7 +254,7 @@ class RemoteLink:
         if self.has(key):
             return
         try:
-            told, _ = self.ask((key, PREPARE, ()), time.monotonic() + _NOTICED)
+            told, _ = self.ask(Message(key, PREPARE, ()), time.monotonic() + _NOTICED)
         except (EngineBusyError, EngineSlowError):  # a replica is being started
             told = self.progress.get(key, Progress())
         except OSError:  # ``problem`` says it
@@ -63,7 +263,7 @@ class RemoteLink:
             told = Progress(problem=error)
         self.progress = {**self.progress, key: told}
 
-    def ask(self, question: Question, deadline: float) -> tuple[Any, int]:
+    def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
         """The answer and its size in bytes. What the engine raised is raised here.
 
         Raises OSError where the connection breaks or the engine fails, EngineSlowError at the deadline, as
@@ -72,7 +272,7 @@ class RemoteLink:
         with self._counting:
             self.under_way += 1
         try:
-            status, data = self._exchange(wire.write_question(*question), deadline)
+            status, data = self._exchange(write_question(*message), deadline)
             if status not in (200, REFUSED, _BUSY):  # such as 500, where a replica was killed
                 raise ConnectionError(f"the engine answered with status {status}")
         except OSError:
@@ -83,10 +283,10 @@ class RemoteLink:
                 self.under_way -= 1
         self.problem = None
         if status == REFUSED:
-            raise wire.read_error(data)
+            raise read_error(data)
         if status == _BUSY:
             raise EngineBusyError("the engine's queue is full")
-        return wire.read_answer(data), len(data)
+        return read_answer(data), len(data)
 
     def wait_for_loss(self) -> None:
         """Wait between a question without an answer and its second try. Another replica takes over meanwhile."""

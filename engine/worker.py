@@ -1,29 +1,309 @@
-"""A worker: the process that holds the networks and answers. ``engine.link`` starts it.
+"""A worker: the process that holds models in memory and answers the questions about each from a queue.
 
-It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
-``multiprocessing.connection``: a pickled question over a Unix socket, one at a time on each connection. It ends when its
-standard input is closed. The operating system closes that when the starting process ends, even if it is killed, so no worker is
-left behind.
+``engine.links`` starts it. It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
+``multiprocessing.connection``: a pickled message over a Unix socket, one at a time on each connection. It ends when its standard input is
+closed. The operating system closes that when the starting process ends, even if it is killed, so no worker is left behind.
 
-What visitors type is held in memory only; none of it is printed or written to a file.
+A replica of ``deploy/serve.py`` is a ``ModelCache``, too. Typed text is held in memory only; none of it is printed or written to a file.
 """
 
+import gc
 import json
 import logging
 import os
 import pickle
 import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from itertools import chain, islice
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
-from threading import Thread
+from pathlib import Path
+from threading import Condition, Lock, Thread
+from typing import Any, NamedTuple
 
 from classroom import Classrooms
-from engine import classrooms
-from engine.errors import EngineError
-from engine.progress import CLASSROOMS, PREPARE, WATCH
-from engine.shelf import Shelf
-from engine.versions import ModelKey, Question
+from engine.links import answer_call
+from engine.own_model import TracedCorrector, TracedNetwork, load
+from engine.questions import QUESTIONS
+from engine.records import (
+    CLASSROOMS,
+    LIVE,
+    PREPARE,
+    WATCH,
+    EngineBusyError,
+    EngineError,
+    Message,
+    ModelChangedError,
+    ModelKey,
+    Progress,
+    told,
+)
+from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
+from model.correction.answers import Answers
+from model.correction.corrector import Corrector
+from model.graph.files import can_answer
+from model.stored.config import INSIDE
+from model.stored.folder import ModelFolderError
+
+# Threads that answer: a single sentence keeps only one core busy. One more thread is for the laboratory alone.
+THREADS = 2
+
+
+class QueueClosedError(EngineError):
+    """The model has been taken out of the memory; it has to be loaded again."""
+
+
+class WaitingQuestion(NamedTuple):
+    """A question, and the future of its answer."""
+
+    kind: str
+    arguments: tuple
+    answer: Future
+
+
+class QuestionQueue:
+    """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
+
+    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``threads`` threads
+    answer. ``ask`` may be called from threads.
+    """
+
+    def __init__(self, corrector: Answers, limit: int, threads: int = THREADS):
+        self.corrector, self._limit = corrector, limit
+        self.is_warmed = False  # whether its laboratory is being prepared; see ``ModelCache``
+        self._waiting: list[WaitingQuestion] = []
+        self._under_way = 0  # questions that are being answered
+        self._last_busy = time.monotonic()
+        self._closed = False
+        self._changed = Condition()  # guards all of the above
+        works = [False] * threads + [True]
+        self._threads = [Thread(target=self._work, args=(each,), daemon=True) for each in works]
+        for thread in self._threads:
+            thread.start()
+
+    def ask(self, kind: str, arguments: tuple) -> Any:
+        """The answer; waits for it. An error of the model is raised here.
+
+        Raises EngineError for an unknown kind of question.
+        """
+        if kind not in QUESTIONS:
+            raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
+        question = WaitingQuestion(kind, arguments, Future())
+        with self._changed:
+            if self._closed:
+                raise QueueClosedError("the model has left the memory")
+            alike = len(self._waiting_for(QUESTIONS[kind].is_long))
+            if alike >= self._limit:
+                raise EngineBusyError(f"{alike} questions are waiting, {self._limit} may wait")
+            self._waiting.append(question)
+            self._changed.notify_all()
+        return question.answer.result()
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Return once nothing has been asked for so many seconds; False where the queue has been closed."""
+        with self._changed:
+            while not self._closed:
+                busy = self._waiting or self._under_way
+                rest = self._last_busy + seconds - time.monotonic()
+                if not busy and rest <= 0:
+                    return True
+                self._changed.wait(None if busy else rest)
+            return False
+
+    def close(self) -> None:
+        """End the threads after the questions that wait have been answered."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, laboratory: bool) -> None:
+        while question := self._take(laboratory):
+            _answer_waiting(self.corrector, question)
+            with self._changed:
+                self._under_way -= 1
+                self._last_busy = time.monotonic()
+                self._changed.notify_all()
+
+    def _take(self, laboratory: bool) -> WaitingQuestion | None:
+        """The next question; None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting_for(laboratory) or self._closed)
+            mine = self._waiting_for(laboratory)
+            if not mine:
+                return None
+            self._waiting.remove(mine[0])
+            self._under_way += 1
+            self._changed.notify_all()
+            return mine[0]
+
+    def _waiting_for(self, laboratory: bool) -> list[WaitingQuestion]:
+        return [each for each in self._waiting if QUESTIONS[each.kind].is_long == laboratory]
+
+
+def _answer_waiting(corrector: Answers, question: WaitingQuestion) -> None:
+    """Give the question its answer, or the error that it met."""
+    try:
+        question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
+    except Exception as error:  # noqa: BLE001  raised where it was asked
+        question.answer.set_exception(told(error))
+
+
+AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
+IDLE = 2.0  # seconds without a question, after which the worker does something of its own
+DONE = object()
+
+
+class ModelCache:
+    """The models that a worker has in memory, by their key. At most ``room`` of them; the one asked longest ago goes first.
+
+    Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are made while
+    nobody asks, once it has been asked something. Safe to call from threads.
+    """
+
+    def __init__(self, room: int, questions: int, ahead: bool = True):
+        self._room, self._questions, self._ahead = room, questions, ahead
+        self._queues: OrderedDict[ModelKey, Future[QuestionQueue]] = OrderedDict()
+        self._failed: dict[
+            ModelKey, tuple[float, Future[QuestionQueue]]
+        ] = {}  # when (monotonic), and the load
+        self._progress: dict[ModelKey, Progress] = {}
+        self._changed = Condition()
+        self._one_at_a_time = Lock()
+
+    def ask(self, key: ModelKey, kind: str, arguments: tuple) -> Any:
+        """The answer to one question; see ``QuestionQueue.ask`` and ``queue`` for what is raised."""
+        while True:
+            queue = self.queue(key)
+            try:
+                answer = queue.ask(kind, arguments)
+            # Other models were asked for meanwhile, and this one had to leave the memory.
+            except QueueClosedError:
+                continue
+            if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key, arguments):
+                self._begin_warming(queue)
+            return answer
+
+    def queue(self, key: ModelKey) -> QuestionQueue:
+        """The queue of this model; waits while the model is loaded.
+
+        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files are not those of
+        the key.
+        """
+        return self.prepare(key).result()
+
+    def prepare(self, key: ModelKey) -> Future[QuestionQueue]:
+        """Begin to load this model, unless that has begun or failed within the last AGAIN seconds; does not wait."""
+        with self._changed:
+            self._failed = {
+                each: kept for each, kept in self._failed.items() if kept[0] > time.monotonic() - AGAIN
+            }
+            if key in self._failed:
+                return self._failed[key][1]
+            found = self._queues.get(key)
+            if found is None:
+                found = self._queues[key] = Future()
+                self._progress.pop(key, None)  # of an earlier try
+                self._report(key)
+                Thread(target=self._load, args=(key, found), daemon=True).start()
+            self._queues.move_to_end(key)
+        return found
+
+    def begin(self, key: ModelKey) -> Progress:
+        """``prepare``, and the model's progress now."""
+        with self._changed:
+            self.prepare(key)
+            return self._progress[key]
+
+    def progress(self, known: dict[ModelKey, Progress] | None, seconds: float) -> dict[ModelKey, Progress]:
+        """How far each model is, as soon as that differs from ``known``, or after so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._progress != known, seconds)
+            return dict(self._progress)
+
+    def _load(self, key: ModelKey, found: Future) -> None:
+        try:
+            with self._one_at_a_time:
+                corrector = _open(key, lambda stage: self._report(key, stage=stage))
+                self._report(key, stage="first_run")
+                corrector.warm_up()
+        except Exception as raised:  # noqa: BLE001  raised where it was asked
+            error = told(raised)
+            is_ours = isinstance(error, (ModelFolderError, EngineError))
+            with self._changed:
+                self._report(key, problem=error if is_ours else EngineError(repr(error)))
+                del self._queues[key]
+                self._failed[key] = time.monotonic(), found
+            found.set_exception(error)
+            return
+        queue = QuestionQueue(corrector, self._questions)
+        found.set_result(queue)
+        self._report(key, stage="ready")
+        self._make_room()
+        # It holds Python's lock for most of a second, and with it the first page's example.
+        if queue.wait_until_idle(IDLE):
+            corrector.warm_up_doubts()
+
+    def _begin_warming(self, queue: QuestionQueue) -> None:
+        """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""
+        corrector = queue.corrector
+        with self._changed:
+            first, queue.is_warmed = not queue.is_warmed, True
+        if first and isinstance(corrector, Corrector) and INSIDE in corrector.config.abilities:
+            Thread(target=self._warm_laboratory, args=(corrector, queue), daemon=True).start()
+
+    def _warm_laboratory(self, corrector: Corrector, queue: QuestionQueue) -> None:
+        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time, while nobody asks
+        anything and no model is being loaded."""
+        reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
+        laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
+        warming = chain(islice(laboratory, 1), reading, laboratory)
+        while queue.wait_until_idle(IDLE):
+            with self._one_at_a_time:
+                if next(warming, DONE) is DONE:
+                    return
+
+    def _make_room(self) -> None:
+        with self._changed:
+            loaded = [key for key, queue in self._queues.items() if queue.done()]
+            old = loaded[: max(0, len(loaded) - self._room)]
+            queues = [self._queues.pop(key).result() for key in old]
+            for key in old:
+                self._progress.pop(key, None)
+            self._changed.notify_all()
+        for queue in queues:
+            queue.close()
+        del queues
+        gc.collect()
+
+    def _report(self, key: ModelKey, **news: Any) -> None:
+        """Change the progress of this model, unless it has left the memory."""
+        with self._changed:
+            if key in self._queues:
+                self._progress[key] = replace(self._progress.get(key, Progress()), **news)
+                self._changed.notify_all()
+
+
+def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector | TracedNetwork:
+    reached("library")
+    if key.fingerprint == LIVE:
+        return load(key.path)
+    import_module("model.graph.network" if can_answer(Path(key.path)) else "model.network.compiled")
+    reached("weights")
+    corrector = Corrector.load(key.path, snapshot=key.snapshot)
+    if corrector.fingerprint != key.fingerprint:
+        raise ModelChangedError(f"{key.path} holds {corrector.fingerprint} now, asked for {key.fingerprint}")
+    return corrector
+
 
 LOOK_AGAIN = 2.0  # seconds after which a watcher that has gone is noticed
 _ROOMS = Classrooms()  # of the page processes that share this worker
@@ -40,13 +320,13 @@ def main() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # TensorFlow warns of functions that are traced for several models in turn, which is intended here.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    shelf = Shelf(orders["models_in_memory"], orders["questions"], orders["ahead"])
-    Thread(target=_accept, args=(listener, secret, shelf), daemon=True).start()
+    models = ModelCache(orders["models_in_memory"], orders["questions"], orders["ahead"])
+    Thread(target=_accept, args=(listener, secret, models), daemon=True).start()
     with suppress(BrokenPipeError):  # the starting process has gone meanwhile
         print(json.dumps(listener.address), flush=True)
     os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error
     for key in orders["models"]:
-        Thread(target=_preload, args=(shelf, ModelKey(*key)), daemon=True).start()
+        Thread(target=_preload, args=(models, ModelKey(*key)), daemon=True).start()
     sys.stdin.read()
     if isinstance(listener.address, str) and os.path.exists(listener.address):
         os.unlink(listener.address)
@@ -56,45 +336,45 @@ def main() -> None:
     os._exit(0)
 
 
-def _preload(shelf: Shelf, key: ModelKey) -> None:
+def _preload(models: ModelCache, key: ModelKey) -> None:
     try:
-        shelf.desk(key)
-    except Exception:  # noqa: BLE001  whoever asks about this model gets the error
+        models.queue(key)
+    except Exception:  # noqa: BLE001  raised for each question about this model
         return
 
 
-def _accept(listener: Listener, secret: bytes, shelf: Shelf) -> None:
+def _accept(listener: Listener, secret: bytes, models: ModelCache) -> None:
     while True:
         try:
             connection = listener.accept()
         except OSError:  # gone already
             continue
-        Thread(target=_serve, args=(connection, secret, shelf), daemon=True).start()
+        Thread(target=_serve, args=(connection, secret, models), daemon=True).start()
 
 
-def _serve(connection: Connection, secret: bytes, shelf: Shelf) -> None:
+def _serve(connection: Connection, secret: bytes, models: ModelCache) -> None:
     with connection:
         try:
             # Not in ``accept``: there somebody who connects and says nothing would hold up all others.
             deliver_challenge(connection, secret)
             answer_challenge(connection, secret)
-            while (question := connection.recv()) != WATCH:
-                connection.send_bytes(_answer(question, shelf))
-            _tell(connection, shelf)
+            while (message := connection.recv()) != WATCH:
+                connection.send_bytes(_answer(message, models))
+            _tell(connection, models)
         except (AuthenticationError, EOFError, OSError):  # without the secret, or gone
             return
 
 
-def _answer(question: Question, shelf: Shelf) -> bytes:
+def _answer(message: Message, models: ModelCache) -> bytes:
     """Pickled (True, the answer) or (False, the exception)."""
     try:
-        key, kind, arguments = question
+        key, kind, arguments = message
         if kind == PREPARE:
-            return pickle.dumps((True, shelf.begin(key)))
+            return pickle.dumps((True, models.begin(key)))
         if kind == CLASSROOMS:
-            return pickle.dumps((True, classrooms.answer(_ROOMS, arguments)))
-        return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001  whoever asked gets it
+            return pickle.dumps((True, answer_call(_ROOMS, arguments)))
+        return pickle.dumps((True, models.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001  raised where it was asked
         try:
             pickle.loads(answer := pickle.dumps((False, error)))
         except Exception:  # noqa: BLE001  some exceptions cannot travel
@@ -102,10 +382,10 @@ def _answer(question: Question, shelf: Shelf) -> bytes:
         return answer
 
 
-def _tell(connection: Connection, shelf: Shelf) -> None:
+def _tell(connection: Connection, models: ModelCache) -> None:
     known = None
     while not connection.poll():  # a watcher says nothing more, so this is its end
-        progress = shelf.progress(known, LOOK_AGAIN)
+        progress = models.progress(known, LOOK_AGAIN)
         if progress != known:
             connection.send(progress)
             known = progress

@@ -16,7 +16,7 @@ from model.adapters.keras import trace_keras
 from model.adapters.own_network import Vocabulary, laboratory_of
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
-from model.correction.answers import Answers, Asked, Network
+from model.correction.answers import Answers, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -28,7 +28,6 @@ from model.trace.trace import ATTENTION_KINDS, AttentionTrace, InterveningModel,
 __all__ = [
     "ATTENTION_KINDS",
     "Answers",
-    "Asked",
     "AttentionTrace",
     "Change",
     "Correction",

@@ -113,14 +113,13 @@ def planted_circuit():
 
 
 def asked_here(corrector):
-    from engine.cache import AnswerCache
-    from engine.questions import QUESTIONS
+    from engine.client import AnswerCache
 
     answers = AnswerCache(entries=64, room=64)
-    corrector.ask = lambda kind, *asked: answers.get(
-        (kind, *asked), lambda: (QUESTIONS[kind](corrector, *asked), 1)
+    corrector.ask = lambda question, *asked: answers.get(
+        (question.name, *asked), lambda: (question(corrector, *asked), 1)
     )
-    corrector.known = lambda kind, *asked: answers.known((kind, *asked))
+    corrector.known = lambda question, *asked: answers.known((question.name, *asked))
     corrector.forget = answers.clear
     return corrector
 

@@ -8,12 +8,13 @@ import inspect
 import pytest
 
 from engine import Engine
-from engine.asked import EngineCorrector, OwnCorrector
-from engine.traced import TracedCorrector
+from engine.client import EngineCorrector, OwnCorrector
+from engine.own_model import TracedCorrector
+from engine.questions import Asked
 from model import AttentionTrace, Corrector
 from model.activations.laboratory import Passes
 from model.activations.token_network import AnswersInIds
-from model.correction.answers import AnswersMany, Asked, Intervenes, Network
+from model.correction.answers import AnswersMany, Intervenes, Network
 from model.graph.network import GraphNetwork
 from model.network.compiled import CompiledNetwork
 from model.network.laboratory import Laboratory

@@ -5,6 +5,7 @@ import socket
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from urllib.error import HTTPError
 
 import pytest
@@ -13,8 +14,11 @@ from ray.serve.config import HTTPOptions, ProxyLocation
 
 from classroom import NotTheTeacherError
 from deploy.serve import application
-from engine import Engine, EngineError
+from engine import Engine, EngineError, questions
 from model import ModelFolderError
+
+ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows
+
 
 SECONDS = 120
 
@@ -56,9 +60,9 @@ def check_what_is_refused(engine, model, address, folder):
     with pytest.raises(ValueError, match="40 characters, received 41"):
         model.trace("가" * 41, "가")
     with pytest.raises(EngineError, match="'oracle'"):
-        model.ask("oracle")
+        model.ask(ORACLE)
     with pytest.raises(ModelFolderError, match="knows the models"):
-        engine.ask(model.key._replace(path="/etc"), "correct", "가")
+        engine.ask(model.key._replace(path="/etc"), questions.correct, "가")
     for body in (b"", b"\x80\x04K\x01.", json.dumps(["../tiny", None, "0", "correct", []]).encode()):
         with pytest.raises(HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(address, body))

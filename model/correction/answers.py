@@ -7,7 +7,7 @@ Each ``Protocol`` adds to the one before it, and a function names the least that
     Intervenes    answers under interventions: heads off, weights replaced, tokens left out
     Network       takes token ids, and returns the activations of a pass
 
-``Asked`` is an ``Answers`` that takes every further question by its name, because the network may be elsewhere.
+``engine.questions.Asked`` is an ``Answers`` for a network that may be in another process.
 ``tests/test_answers.py`` lists the implementations of each.
 
 Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.
@@ -15,7 +15,7 @@ Shapes: B interventions or sentences, S source and T target tokens, Q query and 
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -172,19 +172,3 @@ class Network(Intervenes, Protocol):
     def output_weights(self) -> OutputWeights: ...
 
     def weight_sizes(self) -> dict[str, int]: ...
-
-
-class Asked(Answers, Protocol):
-    """The engine's interface to a network: every further question goes by its name in ``engine.questions.QUESTIONS``.
-
-    >>> def heads(asked: Asked) -> int:
-    ...     return len(asked.ask("head_effects", "머거요", "먹어요", (0, 2)).heads)
-    """
-
-    def ask(self, kind: str, *arguments: Any) -> Any:
-        """Raises ``NotLoadedError`` without a network."""
-        ...
-
-    def known(self, kind: str, *arguments: Any) -> Any | None:
-        """The result of ``ask`` from memory; None where it has none."""
-        ...

@@ -3,7 +3,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from engine.cache import AnswerCache
+from engine.client import AnswerCache
 
 
 def found(answer, size=1):

@@ -15,12 +15,10 @@ from classroom import (
     NotTheTeacherError,
     UnknownCodeError,
 )
-from engine import Engine, EngineError, classrooms, wire
-from engine.link import Link
-from engine.process import Orders, WorkerProcess
-from engine.progress import CLASSROOMS
-from engine.shared import prepare_folder
-from engine.versions import ModelKey
+from engine import Engine, EngineError
+from engine import remote as wire
+from engine.links import Link, Orders, SharedClassrooms, WorkerProcess, answer_call, prepare_folder
+from engine.records import CLASSROOMS, ModelKey
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."),)
 
@@ -48,7 +46,7 @@ class OverTheWire:
     def ask(self, question: tuple, deadline: float) -> tuple:
         body = wire.write_question(*question)
         try:
-            answered = wire.write_answer(classrooms.answer(self.rooms, wire.read_call(body)))
+            answered = wire.write_answer(answer_call(self.rooms, wire.read_call(body)))
         except Exception as error:  # noqa: BLE001  whoever called gets it
             raise wire.read_error(wire.write_error(error)) from None
         return wire.read_answer(answered), len(answered)
@@ -62,7 +60,7 @@ def pages(request):
             yield engine.classrooms, engine.classrooms
     elif request.param == "several machines":
         link = OverTheWire()
-        yield classrooms.shared(link), classrooms.shared(link)
+        yield SharedClassrooms(link), SharedClassrooms(link)
     else:
         folder = request.getfixturevalue("folder")
         with Engine.connect(folder) as one, Engine.connect(folder) as other:
@@ -107,7 +105,7 @@ def test_only_the_calls_of_a_classroom_can_be_called(pages):
     assert all(callable(getattr(pages[0], name)) for name in CALLS)
     for arguments in (("__len__",), ("_room", "x"), (), (1,)):
         with pytest.raises(ValueError, match="no call"):
-            classrooms.answer(Classrooms(), arguments)
+            answer_call(Classrooms(), arguments)
 
 
 def test_what_only_begins_like_a_call_is_none():
@@ -128,7 +126,7 @@ def test_without_an_engine_the_error_says_so(tmp_path):
             pass
 
     with pytest.raises(EngineError, match="does not answer"):
-        classrooms.shared(Gone()).open()
+        SharedClassrooms(Gone()).open()
 
 
 def test_a_call_on_a_way_that_broke_is_made_once_more():
@@ -140,11 +138,11 @@ def test_a_call_on_a_way_that_broke_is_made_once_more():
         def ask(self, question, deadline):
             if error := next(self.ways, None):
                 raise error
-            return classrooms.answer(self.rooms, question[2]), 0
+            return answer_call(self.rooms, question[2]), 0
 
         def wait_for_loss(self):
             pass
 
-    rooms = classrooms.shared(Broken())
+    rooms = SharedClassrooms(Broken())
     code, key = rooms.open()
     assert rooms.is_teacher(code, key)

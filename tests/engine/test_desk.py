@@ -4,10 +4,10 @@ from threading import Event, Thread
 
 import pytest
 
-from engine import EngineBusyError, EngineError
-from engine.desk import HANDS, Desk, DeskClosedError
+from engine import EngineBusyError, EngineError, questions
+from engine.own_model import TracedConfig
 from engine.questions import QUESTIONS
-from engine.traced import TracedConfig
+from engine.worker import THREADS, QuestionQueue, QueueClosedError
 from model.correction.correction import Correction
 from model.stored.config import ABILITIES
 
@@ -22,7 +22,7 @@ class SlowCorrector:
 
     def correct(self, text):
         self.asked.append(text)
-        if len(self.asked) >= HANDS:
+        if len(self.asked) >= THREADS:
             self.has_begun.set()
         assert self.may_answer.wait(30)
         if text == "bad":
@@ -37,7 +37,7 @@ def corrector():
 
 @pytest.fixture
 def desk(corrector):
-    desk = Desk(corrector, limit=40)
+    desk = QuestionQueue(corrector, limit=40)
     yield desk
     corrector.may_answer.set()
     desk.close()
@@ -46,7 +46,7 @@ def desk(corrector):
 
 def occupy(desk, pool, corrector):
     """Give every hand something to do; what is asked from now on waits."""
-    busy = [pool.submit(desk.ask, "correct", (f"first {i}",)) for i in range(HANDS)]
+    busy = [pool.submit(desk.ask, "correct", (f"first {i}",)) for i in range(THREADS)]
     assert corrector.has_begun.wait(30)
     return busy
 
@@ -71,9 +71,9 @@ def test_everybody_gets_his_own_answer_or_error_in_order(desk, corrector):
                 assert str(answer.exception(30)) == "bad"
             else:
                 assert answer.result(30).source == text
-    answered = corrector.asked[HANDS:]
+    answered = corrector.asked[THREADS:]
     assert sorted(answered) == sorted(texts)
-    assert all(abs(answered.index(text) - place) < HANDS for place, text in enumerate(texts))
+    assert all(abs(answered.index(text) - place) < THREADS for place, text in enumerate(texts))
 
 
 def test_whoever_comes_when_too_many_wait_is_told_at_once(desk, corrector):
@@ -91,12 +91,12 @@ def test_an_unknown_question_and_a_closed_desk(desk, corrector):
     with pytest.raises(EngineError, match="'oracle'"):
         desk.ask("oracle", ())
     desk.close()
-    with pytest.raises(DeskClosedError):
+    with pytest.raises(QueueClosedError):
         desk.ask("correct", ("가",))
 
 
 def test_closing_answers_what_waits(corrector):
-    desk = Desk(corrector, limit=40)
+    desk = QuestionQueue(corrector, limit=40)
     with ThreadPoolExecutor(10) as pool:
         asked = occupy(desk, pool, corrector)
         asked += [pool.submit(desk.ask, "correct", ("last",))]
@@ -112,7 +112,7 @@ def test_closing_answers_what_waits(corrector):
 
 def test_corrections_do_not_wait_for_the_laboratory(desk, corrector, monkeypatch):
     may_end = Event()
-    waits = replace(QUESTIONS["head_effects"], answer=lambda corrector, number: may_end.wait(30))
+    waits = replace(questions.head_effects, answer=lambda corrector, number: may_end.wait(30))
     monkeypatch.setitem(QUESTIONS, "head_effects", waits)
     corrector.may_answer.set()
     with ThreadPoolExecutor(10) as pool:
@@ -125,7 +125,7 @@ def test_corrections_do_not_wait_for_the_laboratory(desk, corrector, monkeypatch
 
 def test_idle_is_when_nobody_has_asked_for_a_while(desk, corrector):
     with ThreadPoolExecutor(4) as pool:
-        asked = [pool.submit(desk.ask, "correct", (str(i),)) for i in range(HANDS)]
+        asked = [pool.submit(desk.ask, "correct", (str(i),)) for i in range(THREADS)]
         assert corrector.has_begun.wait(30)
         idle = pool.submit(desk.wait_until_idle, 0.0)
         assert not idle.done()

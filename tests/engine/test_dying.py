@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
@@ -18,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, EngineDiedError, EngineError, Progress
-from engine.asked import model_key
-from engine.link import Link
-from engine.process import Orders, WorkerProcess
+from engine import Engine, EngineDiedError, EngineError, Progress, questions
+from engine.client import model_key
+from engine.links import Link, Orders, WorkerProcess
+from engine.records import ModelKey
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
 
@@ -89,7 +90,7 @@ os._exit(1)
 @pytest.fixture
 def soon(monkeypatch):
     """Where workers end at once, the next start comes at once, too."""
-    monkeypatch.setattr("engine.link._PAUSES", (0.0, 0.0, 0.0, 30.0))
+    monkeypatch.setattr("engine.links._PAUSES", (0.0, 0.0, 0.0, 30.0))
 
 
 @pytest.mark.usefixtures("soon")
@@ -110,7 +111,7 @@ def test_a_worker_that_cannot_be_started_is_named():
     orders = Orders((), 1, 1)
     with Engine([Link(partial(WorkerProcess, orders, command=command))]) as engine:
         with pytest.raises(EngineDiedError, match="code 3"):
-            engine.ask(("nowhere", None, "0"), "weight_sizes")
+            engine.ask(ModelKey("nowhere", None, "0"), questions.weight_sizes)
         assert engine.is_lost
 
 
@@ -119,7 +120,7 @@ LOADING = MORTAL.replace(
     "listener.accept().recv()",
     """
 import pickle
-from engine.progress import Progress
+from engine.records import Progress
 connection = listener.accept()
 connection.recv()
 connection.send_bytes(pickle.dumps((True, Progress("library"))))
@@ -137,7 +138,7 @@ def test_workers_that_end_while_they_load_a_model_are_lost():
 
 
 def test_a_worker_that_starts_at_last_answers(monkeypatch):
-    monkeypatch.setattr("engine.link._PAUSES", (0.0,))
+    monkeypatch.setattr("engine.links._PAUSES", (0.0,))
 
     def fail():
         raise EngineDiedError("not yet")
@@ -148,7 +149,7 @@ def test_a_worker_that_starts_at_last_answers(monkeypatch):
         next_worker(engine)
         assert not engine.is_lost
         with pytest.raises(EngineError, match="oracle"):  # the worker's own error shows that it was asked
-            engine.ask(model_key(SPELLER), "oracle")
+            engine.ask(model_key(SPELLER), replace(questions.num_parameters, name="oracle"))
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
         assert (link.problem, link._is_well) == (None, True)
 
@@ -198,7 +199,7 @@ def test_a_folder_whose_name_is_too_long_for_a_socket(tmp_path, monkeypatch):
 
 
 def test_a_stranger_who_connects_and_says_nothing_holds_up_nobody(monkeypatch):
-    monkeypatch.setattr("engine.link._IDLE", 0)  # so that each question connects anew
+    monkeypatch.setattr("engine.links._IDLE", 0)  # so that each question connects anew
     with Engine.start([SPELLER], patience=SECONDS / 6) as engine:
         next_worker(engine)
         (link,) = engine._links

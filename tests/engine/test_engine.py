@@ -7,20 +7,22 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine import Engine, EngineDiedError, EngineError, EngineSlowError
-from engine.answers import pack, unpack
-from engine.questions import ROUNDS
+from engine import Engine, EngineDiedError, EngineError, EngineSlowError, questions
+from engine.questions import ROUNDS, pack, unpack
 from model import ModelFolderError
 from model.analysis.counterfactuals import contrast_of_change
 from model.text.changes import find_changes
-from model.trace.interventions import Intervention
+from model.trace.interventions import Head, Intervention
 from model.trace.trace import AttentionTrace
+
+ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows
+
 
 TEXTS = (
     "전 오래 씂 수 깄는 겍 필요해요.",
@@ -63,7 +65,7 @@ def test_what_it_tells_about_a_model(model, tiny_corrector):
     for kind in found:
         assert np.allclose(found[kind].key, expected[kind].key, atol=1e-5)
     names = ["decoder_residual", "memory"]
-    for off in ((), [("cross_attention", 0, 1)]):
+    for off in ((), [Head("cross_attention", 0, 1)]):
         taken = Intervention(off=frozenset(off)) if off else None
         found, expected = (
             model.taps("가나", "가나", names, off),
@@ -98,30 +100,34 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
     about = TEXTS[0], RIGHT
     first, second = find_changes(*about)[:2]
     effects = {
-        each: model.ask("head_effects", *about, (each.source_start, each.source_end))
+        each: model.ask(questions.head_effects, *about, (each.source_start, each.source_end))
         for each in (first, second)
     }
     for change, found in effects.items():
         assert found.contrast == contrast_of_change(tiny_corrector, *about, change)
     heads = effects[first].strongest(2)
     for sets in ((heads[:1], heads), (heads,)):
-        found = model.ask("ablate_heads", TEXTS[0], tuple(tuple(map(tuple, together)) for together in sets))
+        found = model.ask(questions.ablate_heads, TEXTS[0], tuple(map(tuple, sets)))
         assert [each.heads for each in found] == [*map(frozenset, sets)]
     with pytest.raises(ValueError, match="nothing changes"):
-        model.ask("head_effects", RIGHT, RIGHT, (0, 99))
+        model.ask(questions.head_effects, RIGHT, RIGHT, (0, 99))
 
 
 def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     change = find_changes(TEXTS[0], RIGHT)[0]
     asked = TEXTS[0], RIGHT, (change.source_start, change.source_end)
     model._engine.forget()
-    assert model.known("contributions", *asked) is None
-    _, methods, found = model.ask("contributions", *asked)
-    assert model.known("contributions", *asked)[-1] is model.ask("contributions", *asked)[-1] is found
+    assert model.known(questions.contributions, *asked) is None
+    _, methods, found = model.ask(questions.contributions, *asked)
+    assert (
+        model.known(questions.contributions, *asked)[-1]
+        is model.ask(questions.contributions, *asked)[-1]
+        is found
+    )
     with pytest.raises(ValueError, match="read-only"):
         found[0].source[:] = 0
     for number in range(1, len(ROUNDS)):
-        found += model.ask("contributions", *asked, number)[-1]
+        found += model.ask(questions.contributions, *asked, number)[-1]
     assert sorted(each.method for each in found) == sorted(methods)
 
 
@@ -129,7 +135,7 @@ def test_what_the_model_refuses_is_raised_here(model):
     with pytest.raises(ValueError, match="40 characters, received 41"):
         model.trace("가" * 41, "가")
     with pytest.raises(EngineError, match="'oracle'"):
-        model.ask("oracle", "가")
+        model.ask(ORACLE)
 
 
 def test_answers_are_kept_read_only(model):
@@ -159,16 +165,16 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     model.correct_ahead("가나")
     with engine._ahead:
         pass
-    assert model.known("correct", "가나") is not None
+    assert model.known(questions.correct, "가나") is not None
 
 
 def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_whoever_asks_it_and_waits(model):
     engine = model._engine
-    engine.ask_ahead(model.key, "oracle", "가")
+    engine.ask_ahead(model.key, ORACLE)
     with engine._ahead:
         pass
     with pytest.raises(EngineError, match="'oracle'"):
-        model.ask("oracle", "가")
+        model.ask(ORACLE)
 
 
 def test_many_visitors_at_once_get_their_own_answers(model, tiny_corrector):

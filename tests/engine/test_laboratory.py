@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, EngineDiedError
-from engine.laboratory import LaboratoryLink
+from engine import Engine, EngineDiedError, questions
+from engine.links import LaboratoryLink
 from engine.questions import QUESTIONS, ROUNDS
-from engine.routing import needs_keras
-from engine.versions import ModelKey
+from engine.records import ModelKey
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 
@@ -29,11 +28,11 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
         model.embeddings("가나")
         assert (model.num_parameters, model.progress.is_ready) == (sum(model.weight_sizes().values()), True)
         assert model.projections("가나", "가나").keys() == set(model.config.attention_kinds)
-        assert len(model.ask("head_effects", "가나", "가다", (1, 2)).heads) == 12
+        assert len(model.ask(questions.head_effects, "가나", "가다", (1, 2)).heads) == 12
         assert engine._laboratory.link is None
-        assert model.ask("contributions", "가나", "가다", (1, 2))[-1]
+        assert model.ask(questions.contributions, "가나", "가다", (1, 2))[-1]
         assert engine._laboratory.link is None
-        assert model.ask("contributions", "가나", "가다", (1, 2), 2)[-1]
+        assert model.ask(questions.contributions, "가나", "가다", (1, 2), 2)[-1]
         (link,) = engine._links
         assert "onnxruntime" in libraries(link) and "tensorflow" not in libraries(link)
         assert "tensorflow" in libraries(engine._laboratory.link)
@@ -53,18 +52,19 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
 
 def test_keras_is_asked_for_gradients_alone():
     """Its library takes seconds to start, and nobody should wait for that at the first look at a view."""
+    key = ModelKey(str(ASSETS / "transformer"), None, "")
     for question in QUESTIONS.values():
-        assert callable(question.in_numpy) or not question.in_keras()
-    asked = QUESTIONS["contributions"]
-    heavy = [names for number, names in enumerate(ROUNDS) if asked.in_keras(("", "", (0, 1), number))]
+        assert callable(question.in_numpy) or not question.needs_keras(key)
+    asked = questions.contributions
+    heavy = [names for number, names in enumerate(ROUNDS) if asked.needs_keras(key, ("", "", (0, 1), number))]
     assert heavy == [("gradient",), ("integrated_gradients",)]
 
 
 def test_a_recurrent_network_has_no_passes_in_numpy():
     """What its attention is computed from, Keras knows alone."""
     keys = [ModelKey(str(ASSETS / name), None, "") for name in ("transformer", "seq2seq")]
-    assert [needs_keras(key, "projections") for key in keys] == [False, True]
-    assert not any(needs_keras(key, "correct") for key in keys)
+    assert [questions.projections.needs_keras(key) for key in keys] == [False, True]
+    assert not any(questions.correct.needs_keras(key) for key in keys)
 
 
 class Closing:

@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Engine, EngineError, OwnModelError, own_model
-from engine.questions import QUESTIONS, ROUNDS
-from engine.traced import TracedCorrector, load
+from engine import Engine, EngineError, OwnModelError, own_model, questions
+from engine.own_model import TracedCorrector, load
+from engine.questions import ROUNDS
 from model import InterveningModel, TracedModel
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import head_effects
 from model.stored.config import INTERVENTIONS
 from model.text.changes import find_changes
+from model.trace.interventions import Head
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Failing, Speller
 
@@ -63,10 +64,10 @@ def test_a_change_can_be_taken_back_though_nobody_knows_how_sure_it_is(speller):
 
 def test_what_it_can_do_besides_is_known(engine, speller):
     assert speller.config.abilities == {INTERVENTIONS}
-    assert QUESTIONS["head_effects"].suits(speller.config)
-    assert not QUESTIONS["step_contributions"].suits(speller.config)
+    assert questions.head_effects.suits(speller.config)
+    assert not questions.step_contributions.suits(speller.config)
     with pytest.raises(EngineError, match="cannot be asked 'step_contributions'"):
-        speller.ask("step_contributions", WRONG, RIGHT, 0)
+        speller.ask(questions.step_contributions, WRONG, RIGHT, 0)
     assert engine.open("tests.own_model:Bare").config.abilities == frozenset()
 
 
@@ -206,20 +207,22 @@ print("tests.own_model" in sys.modules)
 def test_the_laboratory_answers_from_traces(speller):
     (first, *_) = changes_in_tokens(Speller().trace(WRONG, RIGHT), find_changes(WRONG, RIGHT))
     span = first.source_start, first.source_end
-    effects = speller.ask("head_effects", WRONG, RIGHT, span)
+    effects = speller.ask(questions.head_effects, WRONG, RIGHT, span)
     assert [len(effects.grid(kind).ravel()) for kind in SHAPES] == [a * b for a, b in SHAPES.values()]
     # Speller loses 1 + layer + head / 10 nats of what it wrote for each head that is off.
     np.testing.assert_allclose(
         effects.effect, [-1 - head.layer - head.head / 10 for head in effects.heads], atol=1e-5
     )
-    without = speller.ask("ablate_heads", WRONG, ((("cross_attention", 0, 1),),))
+    without = speller.ask(questions.ablate_heads, WRONG, ((Head("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
     before, after = speller.ask(
-        "ablated_fix_probability", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),))
+        questions.ablated_fix_probability, WRONG, RIGHT, span, ((), (Head("cross_attention", 0, 1),))
     )
     assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
-    row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
-    parts = (speller.ask("contributions", WRONG, RIGHT, span, number)[-1] for number in range(len(ROUNDS)))
+    row, methods, _ = speller.ask(questions.contributions, WRONG, RIGHT, span)
+    parts = (
+        speller.ask(questions.contributions, WRONG, RIGHT, span, number)[-1] for number in range(len(ROUNDS))
+    )
     found = {each.method: each for part in parts for each in part}
     assert (
         found.keys() == set(methods) < METHODS.keys()
@@ -227,14 +230,16 @@ def test_the_laboratory_answers_from_traces(speller):
     raw, occlusion = found["attention"], found["occlusion"]
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
-    question, versions = speller.ask("replaced", WRONG, RIGHT, span, ("cross_attention", 2, 1), (0, 1))
+    question, versions = speller.ask(
+        questions.replaced, WRONG, RIGHT, span, Head("cross_attention", 2, 1), (0, 1)
+    )
     assert [each.how for each in versions] == ["observed", "uniform", "copy", "permuted", "painted"]
     assert question.row == row
     np.testing.assert_allclose(
         versions[1].written_probability, versions[0].written_probability * np.exp(-3.1), atol=1e-5
     )
     with pytest.raises(ValueError, match="nothing changes"):
-        speller.ask("head_effects", RIGHT, RIGHT, (40, 41))
+        speller.ask(questions.head_effects, RIGHT, RIGHT, (40, 41))
 
 
 def test_a_change_that_the_tokens_do_not_show_is_named():

@@ -6,8 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, remote, wire
-from engine.progress import PREPARE, Progress
+from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, remote
+from engine import remote as wire
+from engine.records import PREPARE, Progress
 from engine.remote import RemoteLink
 from model import ModelFolderError
 

@@ -4,11 +4,9 @@ from threading import Event
 
 import pytest
 
-from engine import shelf
-from engine.errors import EngineError
-from engine.progress import Progress
-from engine.shelf import Shelf
-from engine.versions import ModelKey
+from engine import worker as shelf
+from engine.records import EngineError, ModelKey, Progress
+from engine.worker import ModelCache
 from model import ModelFolderError
 from tests.engine.test_desk import SlowCorrector
 
@@ -43,23 +41,23 @@ def tries(monkeypatch):
 
 def test_a_load_that_failed_for_want_of_memory_is_tried_again(tries, monkeypatch):
     tries += [MemoryError("full"), None]
-    models = Shelf(room=1, questions=8)
+    models = ModelCache(room=1, questions=8)
     for _ in range(2):  # not at once: each try costs memory and a core
         with pytest.raises(MemoryError):
-            models.desk(KEY)
+            models.queue(KEY)
     told = models.begin(KEY)
     assert (type(told.problem), told.may_be_tried_again) == (EngineError, True)
     monkeypatch.setattr(shelf, "AGAIN", 0.0)
     assert models.begin(KEY).problem is None
-    models.desk(KEY).close()
+    models.queue(KEY).close()
     assert tries == []
 
 
 def test_a_damaged_folder_is_not_tried_again_by_itself(tries):
     tries += [ModelFolderError("damaged")]
-    models = Shelf(room=1, questions=8)
+    models = ModelCache(room=1, questions=8)
     with pytest.raises(ModelFolderError):
-        models.desk(KEY)
+        models.queue(KEY)
     told = models.begin(KEY)
     assert isinstance(told.problem, ModelFolderError)
     assert not told.may_be_tried_again
@@ -72,6 +70,6 @@ def test_the_analyser_is_loaded_once_nobody_asks(tries, monkeypatch, seconds):
     monkeypatch.setattr(shelf, "IDLE", seconds)
     monkeypatch.setattr(Quick, "warm_up_doubts", lambda self: begun.set())
     tries.append(None)
-    desk = Shelf(room=1, questions=8).desk(KEY)
+    desk = ModelCache(room=1, questions=8).queue(KEY)
     assert begun.wait(30 if not seconds else 0.1) == (not seconds)
     desk.close()

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.spans import nearest
+from engine.questions import nearest
 from model.text.changes import find_changes
 
 SOURCE = "이 쟈리릘 빌려 감사의 말말씀을 드드립니다."

@@ -9,23 +9,21 @@ import zipfile
 import numpy as np
 import pytest
 
-from engine import wire
-from engine.answers import freeze, pack
-from engine.errors import EngineBusyError, EngineError
-from engine.progress import Progress
-from engine.questions import QUESTIONS
-from engine.versions import ModelKey
+from engine import remote as wire
+from engine.questions import QUESTIONS, Patching, freeze, pack
+from engine.records import EngineBusyError, EngineError, ModelKey, Progress
 from model import ModelFolderError
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import Contribution
 from model.stored.folder import save_snapshot
 from model.text.changes import find_changes
+from model.trace.interventions import Head
 
 KEY = ModelKey("/models/tiny", None, "0")
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍 필요해요.", "전 오래 쓸 수 있는 게 필요해요."
 CHANGE = find_changes(SOURCE, TARGET)[0]
 SPAN = CHANGE.source_start, CHANGE.source_end
-HEAD = "cross_attention", 1, 0
+HEAD = Head("cross_attention", 1, 0)
 ASKED = {
     "correct": ("손니미 \udcff 방이 업쓰며. 가나",),
     "trace": (SOURCE, TARGET),
@@ -33,7 +31,7 @@ ASKED = {
     "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
     "direct_logit_attribution": (SOURCE, TARGET, (SPAN,)),
     "logit_lens": (SOURCE, TARGET, (SPAN,)),
-    "activation_patching": (SOURCE, TARGET, SPAN, "heads", "cross_attention", "changed"),
+    "activation_patching": (SOURCE, TARGET, SPAN, Patching("heads", "cross_attention", "changed")),
     "circuit": (SOURCE, TARGET, SPAN, 90, "twin"),
     "circuit_edges": (SOURCE, TARGET, SPAN, 90, "mean"),
     "decompose_attention_score": (SOURCE, TARGET, HEAD, 3, 2),
@@ -43,8 +41,8 @@ ASKED = {
     "weight_sizes": (),
     "num_parameters": (),
     "head_effects": (SOURCE, TARGET, SPAN),
-    "ablated_fix_probability": (SOURCE, TARGET, SPAN, ((), (HEAD, ("cross_attention", 0, 0)))),
-    "ablate_heads": (SOURCE, ((HEAD,), (HEAD, ("cross_attention", 0, 0)))),
+    "ablated_fix_probability": (SOURCE, TARGET, SPAN, ((), (HEAD, Head("cross_attention", 0, 0)))),
+    "ablate_heads": (SOURCE, ((HEAD,), (HEAD, Head("cross_attention", 0, 0)))),
     "contributions": (SOURCE, TARGET, SPAN),
     "left_out": (SOURCE, TARGET, SPAN),
     "step_contributions": (SOURCE, TARGET, 3),
@@ -88,12 +86,7 @@ def growing(tiny_corrector, tiny_network):
 
 
 def test_every_question_is_tried_here():
-    own = {
-        "abilities",
-        "described",
-        "no_stream",
-    }  # asked of models of one's own, in the worker beside the page
-    assert ASKED.keys() == QUESTIONS.keys() - own
+    assert ASKED.keys() == QUESTIONS.keys() - {"own_config"}  # of a model in the worker beside the page
 
 
 @pytest.mark.parametrize("kind", ASKED)
@@ -185,7 +178,7 @@ def test_what_is_no_question_is_refused(asked):
 
 @pytest.mark.parametrize("name", ["other", "../tiny", "/models/tiny", ""])
 def test_only_models_of_the_list_are_found(name):
-    asked = json.dumps([name, None, "0", "correct", ["가"]]).encode()
+    asked = json.dumps([name, None, "0", "correct", {"tuple": ["가"]}]).encode()
     with pytest.raises(ModelFolderError):
         wire.read_question(asked, {"tiny": "/there/tiny"})
 

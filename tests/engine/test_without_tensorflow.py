@@ -6,11 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
-from engine import Engine
-from engine.errors import LibraryMissingError
+from engine import Engine, questions
 from engine.questions import ROUNDS
+from engine.records import LibraryMissingError
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
+from model.trace.interventions import Head
 
 BLOCKED = "raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)\n"
 
@@ -38,9 +39,9 @@ def test_a_worker_without_tensorflow(tmp_path):
             np.testing.assert_allclose(sentence.trace.attention(kind).sum(axis=-1), 1, atol=1e-5)
         assert model.trace("머거도", "먹어도").target_tokens[:3] == ("먹", "어", "도")
         assert model.projections("머거도", "먹어도").keys() == set(sentence.trace.kinds)
-        assert model.ask("ablate_heads", "머거도", ((("cross_attention", 0, 0),),))
+        assert model.ask(questions.ablate_heads, "머거도", ((Head("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
-            model.ask("contributions", "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)
+            model.ask(questions.contributions, "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)
         with pytest.raises(LibraryMissingError, match="is not installed"):
             engine.open(bare).correct("머거도")
         assert model.correct("가").text  # as before

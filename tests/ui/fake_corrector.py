@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.questions import QUESTIONS
+from engine.questions import P, Question, R
 from model import Correction, SentenceCorrection
 from model.stored.config import PROJECTIONS
 from model.text.changes import Change, find_changes, in_order
@@ -113,10 +113,10 @@ class FakeCorrector:
     def correct_ahead(self, text: str) -> None:
         self.asked_ahead.append(text)
 
-    def ask(self, kind: str, *arguments):
-        return QUESTIONS[kind](self, *arguments)
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        return question(self, *arguments, **named)
 
-    def known(self, kind: str, *arguments) -> None:
+    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> None:
         """Nothing was asked before."""
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:

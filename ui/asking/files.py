@@ -17,15 +17,17 @@ import io
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 import streamlit as st
 
-from engine.errors import EngineError
+from engine import questions
+from engine.questions import P, Question, R
+from engine.records import EngineError
 from model.survey.head_survey import HeadSurvey
 from model.survey.pairs import GivenText, read_given
 from model.survey.survey import Survey, SurveyPlan
@@ -77,14 +79,14 @@ class Job:
     def work(self) -> None:
         raise NotImplementedError
 
-    def ask(self, kind: str, *arguments: Hashable) -> Any:
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
         """The engine's answer; raises EngineError where none comes, however often it is asked."""
         for _ in range(_PATIENCE - 1):
             try:
-                return self._corrector.ask(kind, *arguments)
+                return self._corrector.ask(question, *arguments, **named)
             except EngineError:
                 time.sleep(1)
-        return self._corrector.ask(kind, *arguments)
+        return self._corrector.ask(question, *arguments, **named)
 
     def _run(self) -> None:
         try:
@@ -166,7 +168,8 @@ class TableJob(Job):
         for first in range(0, len(self.rows), TEXTS_TOGETHER):
             batch = self.rows[first : first + TEXTS_TOGETHER]
             texts = tuple(row.text for row in batch if row.problem is None)
-            answers = iter(self.ask("table", texts) if texts else ())
+            found = self.ask(questions.table, texts) if texts else ()
+            answers = iter(found)
             for row in batch:
                 done = CorrectedRow(row, "", ()) if row.problem else CorrectedRow(row, *next(answers))
                 self.counts.add(done)
@@ -231,7 +234,7 @@ class SurveyJob(Job):
         survey = self._survey
         for first in range(0, len(self.given), ROLES_TOGETHER):
             rows = tuple(self.given[first : first + ROLES_TOGETHER])
-            pairs, left_out, sums = self.ask("head_roles", rows, len(survey.plan.pairs))
+            pairs, left_out, sums = self.ask(questions.head_roles, rows, len(survey.plan.pairs))
             with self._lock:
                 survey.plan = replace(survey.plan, pairs=survey.plan.pairs + pairs)
                 survey.add("roles", sums, len(pairs))
@@ -239,7 +242,7 @@ class SurveyJob(Job):
         edited = survey.plan.edited
         for first in range(0, len(edited), EFFECTS_TOGETHER):
             some = edited[first : first + EFFECTS_TOGETHER]
-            sums = self.ask("head_losses", some)
+            sums = self.ask(questions.head_losses, some)
             with self._lock:
                 survey.add("effects", sums, len(some))
         self.is_finished = True

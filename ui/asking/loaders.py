@@ -20,9 +20,9 @@ import streamlit as st
 
 from classroom import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
-from engine.progress import STAGES, Progress
-from engine.versions import version_on_disk
-from model import Asked, Correction, ModelFolderError, SentenceCorrection
+from engine.questions import Asked
+from engine.records import STAGES, Progress, version_on_disk
+from model import Correction, ModelFolderError, SentenceCorrection
 from model.stored.folder import (
     ASSETS,
     DEFAULT_MODEL,

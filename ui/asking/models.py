@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from engine.errors import EngineBusyError, EngineSlowError, LibraryMissingError
+from engine.records import EngineBusyError, EngineSlowError, LibraryMissingError
 from model.text.hangul import is_hangul
 from model.text.tokenizer import split_sentences
 from ui.asking import loaders

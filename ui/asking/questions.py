@@ -1,4 +1,4 @@
-"""One function for each question that a page asks a network.
+"""Questions of a page about a sentence and a change, in the arguments of ``engine.questions``, which declares them.
 
 Each raises NotLoadedError where there is no network, and EngineError where no answer came; the next time it is asked again. The engine
 keeps the answers.
@@ -12,25 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine import EngineCorrector
-from model import Asked, Correction, SentenceCorrection
+from engine import questions as declared
+from engine.questions import Asked, Patching
+from model import Correction, SentenceCorrection
 from model.text.changes import Change
 from model.trace.interventions import Head, Projections
 from model.trace.trace import Grown
 
-if TYPE_CHECKING:  # a page that asks none of these questions need not load what they are answered with
-    from model.analysis.attention_scores import ScoreDecomposition
-    from model.analysis.circuits import Circuit, CircuitEdges
-    from model.analysis.claims import Explanation
-    from model.analysis.contributions import Contribution
-    from model.analysis.counterfactuals import AlternativeContinuation, ReplacedAttention
-    from model.analysis.head_effects import AblatedText, HeadEffects
-    from model.analysis.patching import ActivationPatching
-    from model.analysis.residual_stream import LogitAttribution, LogitLens
+if TYPE_CHECKING:
+    from model import analysis
+    from model.analysis.circuits import Circuit
     from model.trace.interventions import Contrast
 
-    # row, all methods, the answers so far, and what asks for more
-    MethodsSaid = tuple[int, tuple[str, ...], tuple[Contribution, ...], Callable[[], object] | None]
+    # row, names of all methods, the contributions so far, and a function that asks for more
+    MethodsSaid = tuple[int, tuple[str, ...], tuple[analysis.Contribution, ...], Callable[[], object] | None]
 
 
 def correct(text: str, corrector: Asked) -> Correction:
@@ -39,14 +34,13 @@ def correct(text: str, corrector: Asked) -> Correction:
 
 
 def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
-    """The queries, keys and values of the pass that writes ``text`` for ``sentence``. ``padding`` tokens
-    of padding follow the source, and as many the target."""
-    return corrector.ask("projections", sentence, text, padding)
+    """The queries, keys and values of the pass that writes ``text`` for ``sentence``, with tokens of padding behind both."""
+    return corrector.ask(declared.projections, sentence, text, padding)
 
 
 def embeddings(text: str, corrector: Asked) -> np.ndarray:
     """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
-    return corrector.ask("embeddings", text)
+    return corrector.ask(declared.embeddings, text)
 
 
 def head_effects(
@@ -54,12 +48,9 @@ def head_effects(
     change: Change,
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
-) -> HeadEffects:
-    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``.
-
-    ``means``: what a head that is off puts out, (L, H, D/H) for each kind; zeros if there are none.
-    """
-    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
+) -> analysis.HeadEffects:
+    """The effect of ablating each head on ``change``, in nats. ``means``: ablation values, (L, H, D/H) by kind; zeros without."""
+    return corrector.ask(declared.head_effects, *_texts(sentence), _span(change), _given(means))
 
 
 def ablate_heads(
@@ -67,11 +58,9 @@ def ablate_heads(
     sets: Iterable[Iterable[Head]],
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
-) -> tuple[AblatedText, ...]:
-    """What is written without each of these sets of heads: ``model.analysis.head_effects.AblatedText``; ``means`` as for
-    ``head_effects``."""
-    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
-    return corrector.ask("ablate_heads", sentence.source, asked, *_given(means))
+) -> tuple[analysis.AblatedText, ...]:
+    """The text that is written without each of these sets of heads; ``means`` as for ``head_effects``."""
+    return corrector.ask(declared.ablate_heads, sentence.source, _heads(sets), _given(means))
 
 
 def ablated_fix_probability(
@@ -81,91 +70,90 @@ def ablated_fix_probability(
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ) -> tuple[float, ...]:
-    """How probable ``change`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
-    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    """The probability of ``change`` without each of these sets of heads; ``means`` as for ``head_effects``."""
     return corrector.ask(
-        "ablated_fix_probability", sentence.source, sentence.text, _span(change), asked, *_given(means)
+        declared.ablated_fix_probability, *_texts(sentence), _span(change), _heads(sets), _given(means)
     )
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked) -> MethodsSaid:
-    """What the methods say about a change, or about what was written at a row: (row, all methods, the answers so far, a function
-    that asks for more or None).
+    """The contributions of tokens to a change or to the token of a row: (row, names of all methods, answers so far, a function that
+    asks for more or None).
 
     It waits for the quick methods. The answers of the others are here if they were asked for before.
     """
-    question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
-    asked = question[0], sentence.source, sentence.text, question[1]
-    row, methods, found = corrector.ask(*asked)
+
+    def known(number: int) -> declared.MethodRound | None:
+        if isinstance(about, int):
+            return corrector.known(declared.step_contributions, *_texts(sentence), about, number)
+        return corrector.known(declared.contributions, *_texts(sentence), _span(about), number)
+
+    def ask(number: int = 0) -> declared.MethodRound:
+        if isinstance(about, int):
+            return corrector.ask(declared.step_contributions, *_texts(sentence), about, number)
+        return corrector.ask(declared.contributions, *_texts(sentence), _span(about), number)
+
+    row, methods, found = ask()
     number = 1
     while len(found) < len(methods):
-        more = corrector.known(*asked, number)
+        more = known(number)
         if more is None:
-            return row, methods, found, partial(corrector.ask, *asked, number)
+            return row, methods, found, partial(ask, number)
         found += more[-1]
         number += 1
     return row, methods, found, None
 
 
-def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> Contribution:
-    """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.contributions.Contribution``."""
-    return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
+def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> analysis.Contribution:
+    """The effect on ``change`` of leaving out each token, in nats."""
+    return corrector.ask(declared.left_out, *_texts(sentence), _span(change))
 
 
-def direct_logit_attribution(sentence: SentenceCorrection, corrector: Asked) -> LogitAttribution:
-    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.residual_stream.LogitAttribution``."""
+def direct_logit_attribution(sentence: SentenceCorrection, corrector: Asked) -> analysis.LogitAttribution:
+    """The direct logit attribution in every row and for every change."""
     spans = tuple(map(_span, sentence.changes))
-    return corrector.ask("direct_logit_attribution", sentence.source, sentence.text, spans)
+    return corrector.ask(declared.direct_logit_attribution, *_texts(sentence), spans)
 
 
-def logit_lens(sentence: SentenceCorrection, corrector: Asked) -> LogitLens:
-    """What the network would say after each sub-layer: ``model.analysis.residual_stream.LogitLens``."""
-    spans = tuple(map(_span, sentence.changes))
-    return corrector.ask("logit_lens", sentence.source, sentence.text, spans)
+def logit_lens(sentence: SentenceCorrection, corrector: Asked) -> analysis.LogitLens:
+    """The logit lens after each sub-layer."""
+    return corrector.ask(declared.logit_lens, *_texts(sentence), tuple(map(_span, sentence.changes)))
 
 
 def activation_patching(
-    sentence: SentenceCorrection,
-    change: Change,
-    corrector: Asked,
-    part: str,
-    of: str,
-    how: str,
-    other: str = "",
-) -> ActivationPatching | None:
-    """The ``model.analysis.patching.ActivationPatching``: what returns when places of this sentence are put into its twin. None without a twin."""
-    return corrector.ask(
-        "activation_patching", sentence.source, sentence.text, _span(change), part, of, how, other
-    )
+    sentence: SentenceCorrection, change: Change, corrector: Asked, patching: Patching
+) -> analysis.ActivationPatching | None:
+    """The share of the logit difference restored in a corrupted run. None without such a run."""
+    return corrector.ask(declared.activation_patching, *_texts(sentence), _span(change), patching)
 
 
 def circuit(
     sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str
-) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
-    """(circuit, edges, ask): the ``model.analysis.circuits.Circuit`` that keeps ``percent`` of the score of ``change``, and its edges.
+) -> tuple[Circuit | None, analysis.CircuitEdges | None, Callable[[], object] | None]:
+    """(circuit, edges, ask): the circuit that keeps ``percent`` of the logit difference of ``change``, and its edges.
 
     The circuit is None where the fix writes the same tokens as the typed text. Edges take long: they are None until ``ask`` was called.
     Where they are known, ``ask`` is None.
     """
-    asked = sentence.source, sentence.text, _span(change), percent, instead
-    if (both := corrector.known("circuit_edges", *asked)) is not None:
+    asked = *_texts(sentence), _span(change), percent, instead
+    if (both := corrector.known(declared.circuit_edges, *asked)) is not None:
         return *both, None
-    found = corrector.ask("circuit", *asked)
-    return found, None, found and partial(corrector.ask, "circuit_edges", *asked)
+    found = corrector.ask(declared.circuit, *asked)
+    return found, None, partial(corrector.ask, declared.circuit_edges, *asked) if found else None
 
 
 def decompose_attention_score(
     sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
-) -> ScoreDecomposition:
-    """What one attention weight's query and key were made of: ``model.analysis.attention_scores.ScoreDecomposition``."""
-    return corrector.ask("decompose_attention_score", sentence.source, sentence.text, tuple(head), query, key)
+) -> analysis.ScoreDecomposition:
+    """The decomposition of one attention score over query and key."""
+    return corrector.ask(declared.decompose_attention_score, *_texts(sentence), Head(*head), query, key)
 
 
 def verified_explanation(
     sentence: SentenceCorrection, change: Change, corrector: Asked
-) -> Explanation | None:
-    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.claims.Explanation``."""
-    return corrector.ask("verified_explanation", sentence.source, sentence.text, _span(change))
+) -> analysis.Explanation | None:
+    """The claims about ``change``, each with its ablation check."""
+    return corrector.ask(declared.verified_explanation, *_texts(sentence), _span(change))
 
 
 def replaced(
@@ -174,33 +162,39 @@ def replaced(
     head: tuple[str, int, int],
     painted: tuple[int, ...],
     corrector: Asked,
-) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
-    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.counterfactuals``)."""
-    return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
+) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
+    """(contrast, versions): ``change`` with other weights in one head."""
+    return corrector.ask(declared.replaced, *_texts(sentence), _span(change), Head(*head), painted)
 
 
 def alternative_continuation(
     sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked
-) -> AlternativeContinuation:
-    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.counterfactuals.AlternativeContinuation``."""
-    return corrector.ask("alternative_continuation", sentence.source, sentence.text, row, candidate)
+) -> analysis.AlternativeContinuation:
+    """The continuation after ``candidate`` at ``row``."""
+    return corrector.ask(declared.alternative_continuation, *_texts(sentence), row, candidate)
 
 
-def grown(text: str, corrector: EngineCorrector) -> tuple[Grown, ...]:
-    """What each snapshot of the model makes of the first sentence."""
-    return corrector.ask("grown", text)
+def grown(text: str, corrector: Asked) -> tuple[Grown, ...]:
+    """The answer of each snapshot of the model to the first sentence."""
+    return corrector.ask(declared.grown, text)
 
 
-def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
-    """The argument of a question; none if there are no means, because a user's own model takes none."""
-    if not means:
-        return ()
-    return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)
+def _texts(sentence: SentenceCorrection) -> tuple[str, str]:
+    return sentence.source, sentence.text
 
 
-def _nested(values: object) -> object:
-    return tuple(map(_nested, values)) if isinstance(values, list) else values
+def _heads(sets: Iterable[Iterable[Head]]) -> declared.HeadSets:
+    return tuple(tuple(Head(*head) for head in each) for each in sets)
 
 
-def _span(change: Change) -> tuple[int, int]:
+def _given(means: Mapping[str, np.ndarray] | None) -> declared.Means:
+    """Ablation values as an argument that can be hashed."""
+    return tuple((kind, _nested(grid.tolist())) for kind, grid in (means or {}).items())
+
+
+def _nested(values: list) -> tuple:
+    return tuple(_nested(each) if isinstance(each, list) else each for each in values)
+
+
+def _span(change: Change) -> declared.ChangeSpan:
     return change.source_start, change.source_end

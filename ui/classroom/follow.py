@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from classroom import Shown, State
-from engine.cache import AnswerCache
+from engine.client import AnswerCache
 from ui.asking import loaders, models, questions
 from ui.classroom.session import Membership
 from ui.components import figures

@@ -14,6 +14,7 @@ import streamlit as st
 
 import viz
 from classroom import ClassroomError, ClosedError, Poll, State
+from engine import questions as declared
 from model.analysis.edits import attention_of_change, focus
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
@@ -103,7 +104,7 @@ def _looked_at(lens: Lens) -> list[PictureRow]:
     for axis, part in ((1, chosen.head), (0, chosen.layer)):
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
     rows = [PictureRow(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
-    if lens.can("left_out"):
+    if lens.can(declared.left_out):
         # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown in any case.
         with suppress(loaders.EngineError, ValueError):
             rows.append(PictureRow(say("class_row_left_out"), left_out(lens)[places], True))
@@ -168,7 +169,7 @@ def _lacks_change(lens: Lens) -> str | None:
 
 
 def _lacks_experiment(lens: Lens) -> str | None:
-    return _lacks_change(lens) or needs_experiment("head_effects")(lens)
+    return _lacks_change(lens) or needs_experiment(declared.head_effects)(lens)
 
 
 def _lacks_candidates(lens: Lens) -> str | None:
@@ -250,7 +251,7 @@ def afterwards(kind: str, lens: Lens) -> str:
 
 def prepare(kind: str, lens: Lens) -> None:
     """Begin to ask the network for what will be revealed, so that nobody waits for it then."""
-    if not lens.can("head_effects") or kind not in ("where", "still"):
+    if not lens.can(declared.head_effects) or kind not in ("where", "still"):
         return
     head = single_head(lens) if kind == "still" else None
     corrector, sentence, change = lens.corrector, lens.sentence, typed(lens)

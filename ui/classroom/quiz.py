@@ -8,6 +8,7 @@ import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
+from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
 from model.tables.writing import without_formula
 from model.trace.interventions import Contrast, Head
@@ -56,7 +57,7 @@ def facts(plan: str, lens: Lens) -> Facts:
     """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
     layer, head = lens.layer or 0, lens.head or 0
     plain = Facts(lens.trace, lens.all_changes, lens.changes[0], (layer, head))
-    if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment("head_effects")(lens) is not None:
+    if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment(declared.head_effects)(lens) is not None:
         return plain
     effects = polls.effects(lens)
     strongest = effects.strongest(STRONGEST)
@@ -82,7 +83,7 @@ def _spread(lens: Lens, head: Head) -> bool:
 
 def _returns(lens: Lens, contrast: Contrast) -> bool | None:
     """Whether the network writes all the rest as typed if the first token of the change is kept. None if it cannot write that token."""
-    if not lens.can("alternative_continuation"):
+    if not lens.can(declared.alternative_continuation):
         return None
     try:
         fork = questions.alternative_continuation(

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from engine.traced import TracedConfig
+from engine.own_model import TracedConfig
 from model.analysis import building_blocks as work
 from model.analysis.building_blocks import attention_share, by_role, group_parameters
 from model.stored.config import NetworkConfig

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 import streamlit as st
 
-from engine.traced import TracedConfig
+from engine.own_model import TracedConfig
+from engine.questions import P, Question, R
 from model.analysis.edits import text_of
 from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import FILE, THINNED, THINNER
@@ -44,10 +45,10 @@ class FromFile:
     def trace(self, source: str, target: str) -> AttentionTrace:
         return self.seen
 
-    def ask(self, kind: str, *arguments: object) -> NoReturn:
-        raise NotLoadedError(f"a file cannot answer {kind!r}")
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        raise NotLoadedError(f"a file cannot answer {question.name!r}")
 
-    def known(self, kind: str, *arguments: object) -> None:
+    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> None:
         """Nothing was asked before."""
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.questions import QUESTIONS
+from engine.questions import Question
 from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -95,9 +95,9 @@ class Lens:
         """(Q,) bool: the rows that are not padding. Nobody reads what the others compute, so numbers leave them out."""
         return ~self.trace.padding(self.kind)[0]
 
-    def can(self, question: str) -> bool:
-        """Whether the network can answer this one of ``engine.questions``, such as "head_effects"."""
-        return QUESTIONS[question].suits(self.corrector.config)
+    def can(self, question: Question) -> bool:
+        """Whether the network can answer this one of ``engine.questions``."""
+        return question.suits(self.corrector.config)
 
     @cached_property
     def all_changes(self) -> tuple[Change, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.asking import questions
@@ -262,6 +263,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=SETTINGS,
         intervenes=True,
-        lacks=needs_activations("circuit"),
+        lacks=needs_activations(declared.circuit),
     )
 )

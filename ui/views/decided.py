@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.residual_stream import JAMO, LogitLens
 from ui.asking import questions
 from ui.components import figures
@@ -203,7 +204,7 @@ def describe(lens: Lens, values: Values) -> str:
 
 def notes(lens: Lens, values: Values) -> list[str]:
     """What a lens can and cannot say."""
-    found = decided(lens) if lens.can("logit_lens") else None
+    found = decided(lens) if lens.can(declared.logit_lens) else None
     how = shown(values, found) if found else values["decided_as"]
     told = [say(f"decided_{how}_note")]
     if how == READ_JAMO:
@@ -226,6 +227,6 @@ VIEW = declare(
         has_map=False,
         figures=figures_of,
         drawn=SETTINGS,
-        lacks=needs_answer("logit_lens", "lacks_residual"),
+        lacks=needs_answer(declared.logit_lens, "lacks_residual"),
     )
 )

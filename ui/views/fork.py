@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.counterfactuals import AlternativeContinuation
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
@@ -182,6 +183,6 @@ VIEW = declare(
         idea("fork"),
         figures=figures_of,
         intervenes=True,
-        lacks=needs_answer("alternative_continuation", "lacks_interventions"),
+        lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
     )
 )

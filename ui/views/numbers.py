@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.building_blocks import DotProduct, dot_product_attention
 from model.trace.interventions import Head
 from model.trace.trace import Selection
@@ -235,6 +236,6 @@ VIEW = declare(
         one_head=one_head,
         figures=figures_of,
         paragraphs=paragraphs_of,
-        lacks=needs_answer("projections", "lacks_projections"),
+        lacks=needs_answer(declared.projections, "lacks_projections"),
     )
 )

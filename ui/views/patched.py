@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.patching import ActivationPatching
 from model.trace.interventions import ATTENTIONS, Head
 from ui.asking import questions
@@ -41,7 +42,7 @@ def found_for(lens: Lens, values: Values) -> list[ActivationPatching]:
     )
     asked = [
         questions.activation_patching(
-            lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other
+            lens.sentence, change, lens.corrector, declared.Patching(part, of, values["patch_twin"], other)
         )
         for of in _of(side, part)
     ]
@@ -170,6 +171,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=SETTINGS,
         intervenes=True,
-        lacks=needs_activations("activation_patching"),
+        lacks=needs_activations(declared.activation_patching),
     )
 )

@@ -1,6 +1,7 @@
 """The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
 import viz
+from engine import questions as declared
 from model.analysis.claims import LOOK, Claim, Explanation
 from model.norm import article_of
 from model.trace.interventions import Contrast, Node
@@ -177,6 +178,6 @@ VIEW = declare(
         paragraphs=paragraphs,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs_activations("verified_explanation"),
+        lacks=needs_activations(declared.verified_explanation),
     )
 )

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.counterfactuals import PAINTED, ReplacedAttention, row_of_contrast
 from model.analysis.edits import attention_to_edit
 from model.text.changes import Change
@@ -182,6 +183,6 @@ VIEW = declare(
         figures=figures_of,
         one_head=one_head,
         intervenes=True,
-        lacks=needs_experiment("replaced"),
+        lacks=needs_experiment(declared.replaced),
     )
 )

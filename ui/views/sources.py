@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model import ModelFolderError
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import REFERENCE, Contribution, MethodAgreement, method_agreement
@@ -29,7 +30,7 @@ def asked_about(lens: Lens) -> Change | int | None:
     change it is the first step. None if the network answers for changes only and there is none.
     """
     change = lens.asked_change
-    if not lens.can("step_contributions"):
+    if not lens.can(declared.step_contributions):
         return change
     row = controls.place(STEP, len(lens.trace.target_tokens))
     if row is not None:
@@ -61,7 +62,7 @@ def draw(lens: Lens, values: Values) -> None:
     if about is None:
         return
     row, _, _, more = questions.contributions(lens.sentence, about, lens.corrector)
-    if lens.can("step_contributions"):
+    if lens.can(declared.step_contributions):
         choose_step(lens, row if isinstance(about, int) else about.target_start)
     if more is not None:
         runs.ask_later(more)
@@ -191,6 +192,6 @@ VIEW = declare(
         has_map=False,
         figures=figures_of,
         intervenes=True,
-        lacks=needs_experiment("contributions"),
+        lacks=needs_experiment(declared.contributions),
     )
 )

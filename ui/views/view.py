@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine import questions as declared
 from model.trace.interventions import Head
 from ui.sentence.state import Lens
 from ui.shell import address, header
@@ -40,22 +41,22 @@ def needs_changes(lens: Lens) -> str | None:
     return None if lens.places_known else "lacks_places"
 
 
-def needs_answer(question: str, text: str) -> Need:
+def needs_answer(question: declared.Question, text: str) -> Need:
     """Needs a network that answers this question of the engine; ``text`` is the key of the text that says it does not."""
     return lambda lens: None if lens.can(question) else text
 
 
-def needs_experiment(question: str) -> Need:
+def needs_experiment(question: declared.Question) -> Need:
     """Needs a network that answers this question of the laboratory, and what ``needs_changes`` needs."""
     return lambda lens: needs_answer(question, "lacks_interventions")(lens) or needs_changes(lens)
 
 
-def needs_activations(question: str) -> Need:
+def needs_activations(question: declared.Question) -> Need:
     """Needs a network that answers this question about the inside of its passes, and what ``needs_changes`` needs. A network may hand out its
     residual stream and still not answer, if its tokens are not single characters."""
 
     def lacks(lens: Lens) -> str | None:
-        text = "lacks_characters" if lens.can("direct_logit_attribution") else _RESIDUAL
+        text = "lacks_characters" if lens.can(declared.direct_logit_attribution) else _RESIDUAL
         return needs_answer(question, text)(lens) or needs_changes(lens)
 
     return lacks
@@ -169,7 +170,7 @@ def open_head(lens: Lens, head: Head) -> None:
 
 def may_switch_off(lens: Lens) -> bool:
     """Whether the network can be asked what becomes of a change without a head."""
-    return bool(lens.changes) and not lens.from_file and needs_experiment("head_effects")(lens) is None
+    return bool(lens.changes) and not lens.from_file and needs_experiment(declared.head_effects)(lens) is None
 
 
 def switch_off(head: Head) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.attention_scores import KEY, QUERY, ScoreDecomposition
 from model.trace.interventions import Head, Node
 from ui.asking import questions
@@ -193,6 +194,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=(AS,),
         intervenes=True,
-        lacks=needs_answer("decompose_attention_score", "lacks_residual"),
+        lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),
     )
 )

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model import ModelFolderError
 from model.survey.head_survey import HeadSurvey
 from model.text.changes import Change, find_changes
@@ -286,6 +287,6 @@ VIEW = declare(
         figures=figures_of,
         drawn=(OFF,),
         intervenes=True,
-        lacks=needs_experiment("head_effects"),
+        lacks=needs_experiment(declared.head_effects),
     )
 )

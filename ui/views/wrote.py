@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis.residual_stream import KINDS, LogitAttribution, LogitLens, ResidualComponent
 from model.trace.interventions import Head
 from ui.asking import questions
@@ -204,7 +205,7 @@ def _describe_map(lens: Lens, found: LogitAttribution) -> str:
 def notes(lens: Lens, values: Values) -> list[str]:
     """What the numbers are, what is taken as given, and how exact the sum is."""
     told = [say("wrote_map_note" if values["wrote_as"] == MAP else "wrote_note"), say("wrote_given")]
-    if lens.can("direct_logit_attribution"):
+    if lens.can(declared.direct_logit_attribution):
         found = written(lens)
         told.append(say("wrote_exact", remainder=f"{abs(found.remainder(number_of(lens, found))):.0e}"))
     return told
@@ -212,7 +213,7 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 def other_look(lens: Lens, view: str) -> str | None:
     """What the switch between where a head looked and what it wrote leads to in ``view``: "wrote", "heatmap", or None where there is no switch."""
-    if view == "heatmap" and lens.kind in KINDS and lens.can("direct_logit_attribution"):
+    if view == "heatmap" and lens.kind in KINDS and lens.can(declared.direct_logit_attribution):
         return VIEW.name
     return "heatmap" if view == VIEW.name and address.get("wrote_as") == MAP else None
 
@@ -237,6 +238,6 @@ VIEW = declare(
         figures=figures_of,
         tiles=tiles,
         drawn=SETTINGS[:1],
-        lacks=needs_answer("direct_logit_attribution", "lacks_residual"),
+        lacks=needs_answer(declared.direct_logit_attribution, "lacks_residual"),
     )
 )

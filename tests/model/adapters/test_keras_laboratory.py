@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine import OwnModelError
-from engine.traced import load
-from engine.versions import LIVE
+from engine.own_model import load
+from engine.records import LIVE
 from examples.keras_networks import BahdanauDecoder, HandWrittenTransformer, OfKerasLayers
 from model import Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects

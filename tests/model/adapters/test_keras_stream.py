@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from keras import layers
 
-from engine.traced import load
+from engine.own_model import load
 from examples.keras_networks import (
     Block,
     ByHand,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.traced import TracedCorrector
+from engine.own_model import TracedCorrector
 from model.activations.replacements import Altered
 from model.analysis.attribution_methods import (
     METHODS,

@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from engine import EngineBusyError, EngineDiedError, EngineSlowError
-from engine.errors import LibraryMissingError
-from engine.progress import Progress
+from engine.records import LibraryMissingError, Progress
 from model import ModelFolderError
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.pages.test_attention import words

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import viz
-from engine.traced import TracedCorrector
+from engine.own_model import TracedCorrector
 from model import AttentionTrace
 from model.trace.trace import Selection
 from tests import own_model

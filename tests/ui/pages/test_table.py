@@ -7,7 +7,7 @@ import time
 import pytest
 import streamlit as st
 
-from engine.errors import EngineBusyError
+from engine.records import EngineBusyError
 from model.tables import PROBLEMS, TableError
 from model.tables.columns import HEADERS
 from model.tables.errors import FILE_PROBLEMS
@@ -36,11 +36,11 @@ class Network(FakeCorrector):
         super().__init__()
         self.failing = failing
 
-    def ask(self, kind, *arguments):
+    def ask(self, question, *arguments):
         if self.failing:
             self.failing -= 1
             raise EngineBusyError("busy")
-        return super().ask(kind, *arguments)
+        return super().ask(question, *arguments)
 
     def correct_batch(self, texts):
         return [self.correct(text) for text in texts]

@@ -4,16 +4,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.traced import TracedConfig
+from engine import questions
+from engine.own_model import TracedConfig
 from model.adapters.own_stream import NO_STREAM
 from ui.views import view
 from ui.views.view import missing_text, needs_activations
 from ui.wording import table
 
 
-def lens_that_can(*questions: str) -> SimpleNamespace:
+def lens_that_can(*known: questions.Question) -> SimpleNamespace:
     trace = SimpleNamespace(kinds=("cross_attention",))
-    return SimpleNamespace(can=lambda name: name in questions, corrects=True, places_known=True, trace=trace)
+    return SimpleNamespace(
+        can=lambda question: question in known, corrects=True, places_known=True, trace=trace
+    )
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -28,11 +31,11 @@ def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(k
     assert missing_text(lens, "lacks_places") == table(language)["lacks_places"]
 
 
-@pytest.mark.parametrize("question", ["activation_patching", "verified_explanation"])
+@pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])
 def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
     lacks = needs_activations(question)
-    assert lacks(lens_that_can("direct_logit_attribution", question)) is None
-    assert lacks(lens_that_can("direct_logit_attribution")) == "lacks_characters"
+    assert lacks(lens_that_can(questions.direct_logit_attribution, question)) is None
+    assert lacks(lens_that_can(questions.direct_logit_attribution)) == "lacks_characters"
     assert lacks(lens_that_can()) == "lacks_residual"
     assert "single characters" in table("en")["lacks_characters"]
     assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

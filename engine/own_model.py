@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.errors import OwnModelError
-from engine.versions import LIVE
+from engine.records import LIVE, OwnModelError
 from model.adapters.own_network import OwnNetwork
 from model.correction.correction import Correction, SentenceCorrection
 from model.stored.config import INTERVENTIONS

@@ -1,0 +1,497 @@
+"""Connections to workers: ``Link`` starts, watches and asks one; ``WorkerProcess`` is its process; page processes share some.
+
+* ``WorkerProcess`` uses ``subprocess``, because ``multiprocessing.Process`` would run the main module of the starting process again
+  in the worker. Under Streamlit that is the page.
+* Workers that several page processes share have their sockets and their secret in one folder that only its owner may enter: ``secret``
+  and ``0.sock``, ``1.sock``, … This needs Unix sockets. The classrooms of these processes live in the first worker.
+* ``LaboratoryLink`` leads to a worker that starts when it is first needed and ends after ten minutes without a question.
+"""
+
+import json
+import logging
+import os
+import pickle
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import AuthenticationError, Pipe
+from multiprocessing.connection import Client, Connection, wait
+from pathlib import Path
+from threading import Condition, Lock, Thread, Timer
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+from classroom import CALLS, AnyClassrooms, Classrooms
+from classroom.classroom import Classroom
+from engine.records import (
+    CLASSROOMS,
+    PREPARE,
+    WATCH,
+    EngineDiedError,
+    EngineError,
+    EngineSlowError,
+    Message,
+    ModelKey,
+    Progress,
+)
+
+SCHEMES = ("http://", "https://")  # of an engine's address on other machines (``engine/remote.py``)
+LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
+_PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
+# The same for a worker that another process starts: looking for it costs nothing.
+LOOKING = (0.0, 0.5, 1.0)
+_PATIENT_STARTS = 3  # in a row that may fail; from then on questions get an error at once
+_NOTICED = 1.0  # seconds within which the watching thread knows that a worker has gone
+_IDLE = 64  # open connections that are kept for the next questions
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_logger = logging.getLogger(__name__)
+
+
+class Endpoint(Protocol):
+    """The address of a worker. ``stop`` ends the worker, if this process started it."""
+
+    @property
+    def address(self) -> str | tuple: ...
+
+    @property
+    def secret(self) -> bytes: ...
+
+    def stop(self) -> None: ...
+
+
+class Link:
+    """A client's connection to one worker: it starts the worker, watches it and asks it.
+
+    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the ``pauses``. Safe to use from
+    threads.
+    """
+
+    def __init__(self, start: Callable[[], Endpoint], pauses: Sequence[float] | None = None):
+        self._start, self._pauses = start, pauses or _PAUSES
+        self._state = Condition()  # guards all that follows
+        self._endpoint: Endpoint | None = None
+        self._generation = 0  # how many workers there have been
+        self._idle: list[tuple[int, Connection]] = []
+        self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
+        self._is_well = False  # whether the worker there is now has loaded a model or answered
+        self.progress: dict[ModelKey, Progress] = {}
+        self.under_way = 0  # how many questions wait for their answer
+        # A thread that waits on the first end goes on when the second is closed.
+        self._ended, self._end = Pipe(duplex=False)
+        self._thread = Thread(target=self._watch, name="engine link", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether several starts have failed, and no worker has been started since."""
+        return self.problem is not None and self._endpoint is None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The present worker; None while it starts."""
+        return self._endpoint
+
+    def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
+        """The answer and its size in bytes. Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``.
+        An error that the worker raised is raised here.
+
+        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if no worker can be
+        started.
+        """
+        with self._state:
+            self.under_way += 1
+        try:
+            generation, connection = self._connection(deadline)
+            try:
+                raw = _exchange(connection, message, deadline)
+            except BaseException:
+                connection.close()
+                raise
+            self._keep(generation, connection)
+        finally:
+            with self._state:
+                self.under_way -= 1
+        is_answer, answer = pickle.loads(raw)
+        if not is_answer:
+            raise answer
+        if message.kind != PREPARE:  # a worker answers that while it loads a model, which may still end it
+            self._has_answered(generation)
+        return answer, len(raw)
+
+    def has(self, key: ModelKey) -> bool:
+        """Whether the worker has this model in memory."""
+        found = self.progress.get(key)
+        return found is not None and found.is_ready
+
+    def prepare(self, key: ModelKey) -> None:
+        """Have the worker load this model. If it has begun to, or is being started, nothing happens; the caller may ask again later."""
+        before = self.progress
+        known = before.get(key)
+        if self._endpoint is None or (known is not None and not known.may_be_tried_again):
+            return
+        with suppress(*LOST, EngineError):
+            told, _ = self.ask(Message(key, PREPARE, ()), time.monotonic() + _NOTICED)
+            with self._state:
+                if self.progress is before:  # else the watching thread knows something newer
+                    self.progress = {**before, key: told}
+
+    def wait_for_loss(self) -> None:
+        """After one of LOST: wait until it is known that the worker has ended, or that it seems to be running still."""
+        with self._state:
+            generation = self._generation
+            self._state.wait_for(
+                lambda: self._endpoint is None or self._generation != generation, timeout=_NOTICED
+            )
+
+    def close(self) -> None:
+        """End the worker and everything that belongs to it."""
+        self._end.close()
+        with self._state:
+            endpoint = self._endpoint
+        if endpoint is not None:
+            endpoint.stop()
+        self._thread.join()
+
+    def _connection(self, deadline: float) -> tuple[int, Connection]:
+        with self._state:
+            self._state.wait_for(
+                lambda: self._endpoint or self.problem or self._end.closed, deadline - time.monotonic()
+            )
+            if self._end.closed:
+                raise EngineDiedError("the engine has been closed")
+            if self._endpoint is None:
+                raise self.problem or EngineSlowError("no worker was ready in time")
+            if self._idle:
+                return self._idle.pop()
+            generation, endpoint = self._generation, self._endpoint
+        return generation, Client(endpoint.address, authkey=endpoint.secret)
+
+    def _keep(self, generation: int, connection: Connection) -> None:
+        with self._state:
+            if generation == self._generation and self._endpoint and len(self._idle) < _IDLE:
+                self._idle.append((generation, connection))
+                return
+        connection.close()
+
+    def _has_answered(self, generation: int) -> None:
+        with self._state:
+            if generation == self._generation:
+                self._is_well, self.problem = True, None
+
+    def _watch(self) -> None:
+        failures, told = 0, None
+        while not self._end.closed:
+            problem = self._watch_one()
+            failures = 0 if self._is_well else failures + 1
+            if self._end.closed:
+                break
+            if failures <= _PATIENT_STARTS or problem != told:  # else it would be told every second
+                _logger.warning("a worker of the engine ended: %s", problem)
+                told = problem
+            if failures >= _PATIENT_STARTS:
+                with self._state:
+                    self.problem = EngineDiedError(
+                        f"{failures} workers ended at their start, the last: {problem}"
+                    )
+                    self._state.notify_all()
+            wait([self._ended], self._pauses[min(failures, len(self._pauses) - 1)])
+        self._ended.close()
+        with self._state:
+            self._state.notify_all()
+
+    def _watch_one(self) -> str:
+        """One worker's life; returns how it ended."""
+        self._is_well, endpoint = False, None
+        try:
+            endpoint = self._start()
+            with Client(endpoint.address, authkey=endpoint.secret) as connection:
+                connection.send(WATCH)
+                with self._state:
+                    self._endpoint, self._generation = endpoint, self._generation + 1
+                    self._state.notify_all()
+                # A worker that is not ours goes on, and may have nothing to tell for hours.
+                while self._ended not in wait([connection, self._ended]):
+                    self._learn(connection.recv())
+        except (*LOST, AuthenticationError, EngineDiedError) as error:
+            return str(error) or type(error).__name__
+        finally:
+            self._forget(endpoint)
+        return "closed"
+
+    def _learn(self, progress: dict[ModelKey, Progress]) -> None:
+        with self._state:
+            self.progress = progress
+            self._state.notify_all()
+            if any(each.is_ready for each in progress.values()):
+                self._is_well, self.problem = True, None
+
+    def _forget(self, endpoint: Endpoint | None) -> None:
+        with self._state:
+            self._endpoint, idle, self._idle = None, self._idle, []
+            self.progress = {}
+            self._state.notify_all()
+        for _, connection in idle:
+            connection.close()
+        if endpoint is not None:
+            endpoint.stop()
+
+
+def _exchange(connection: Connection, message: Message, deadline: float) -> bytes:
+    connection.send(message)
+    if not connection.poll(max(0.0, deadline - time.monotonic())):
+        raise EngineSlowError("no answer came in time")
+    return connection.recv_bytes()
+
+
+_ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of a checkout, or site-packages
+_SECONDS_TO_END = 5.0
+_LONGEST_FOLDER = 75  # bytes: the path of a Unix socket below it may have about 100
+# Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps what it has freed, and what loading took is
+# not given back: 60 of 500 MB.
+_FRUGAL = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
+
+# Several questions are answered at once, so each matrix product of NumPy keeps to one core. With more cores its threads wait for each
+# other, and it takes three times as long.
+_ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}
+
+
+class Orders(NamedTuple):
+    """The orders of a worker, in the first line of its standard input."""
+
+    models: tuple[ModelKey, ...]  # loaded at once, in this order
+    models_in_memory: int
+    questions: int  # that may wait for one model
+    ahead: bool = True  # whether graphs are made while it is idle; else by the questions that need them
+    socket: str | None = None  # the path of its Unix socket; None makes one in a new private folder
+
+
+class WorkerProcess:
+    """A running worker: ``address`` and ``secret`` are what ``multiprocessing.connection.Client`` needs.
+
+    Raises EngineDiedError where it ends before it can be asked.
+    """
+
+    def __init__(self, orders: Orders, secret: bytes | None = None, command: Sequence[str] = ()):
+        self.secret = secret or secrets.token_bytes(32)
+        self._folder: str | None = None
+        address: str | tuple[str, int]
+        if orders.socket is not None:
+            address = orders.socket
+            Path(address).unlink(missing_ok=True)  # a worker that was killed leaves its socket behind
+        elif hasattr(socket, "AF_UNIX") and len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER:
+            self._folder = tempfile.mkdtemp(prefix="attention-")  # only this user may enter
+            address = os.path.join(self._folder, "worker")
+        else:
+            address = ("127.0.0.1", 0)
+        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(
+            # -P: the folder where one stands does not come first in the path. It may hold a ``model.py`` of its own.
+            command or [sys.executable, "-P", "-m", f"{__package__}.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**_FRUGAL, **_ONE_CORE, **os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C in a terminal is for this process alone, which then ends the worker
+        )
+        assert self._process.stdin and self._process.stdout, "both are pipes"
+        self._orders, self._answer = self._process.stdin, self._process.stdout
+        self.address = self._introduce(orders._asdict() | {"address": address, "secret": self.secret.hex()})
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End it within seconds; nothing happens where it has ended."""
+        with suppress(OSError):  # closing writes what is left, to a process that may have gone
+            self._orders.close()
+        try:
+            self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _introduce(self, orders: dict) -> str | tuple:
+        try:
+            self._orders.write(json.dumps(orders).encode() + b"\n")
+            self._orders.flush()
+            answer = self._answer.readline()
+        except OSError:
+            answer = b""
+        self._answer.close()
+        if not answer:
+            self.stop()
+            raise EngineDiedError(f"a worker ended at its start, with code {self._process.returncode}")
+        address = json.loads(answer)
+        return address if isinstance(address, str) else tuple(address)
+
+
+_SECRET = "secret"
+
+
+class SharedWorker(NamedTuple):
+    """A worker of another process."""
+
+    address: str
+    secret: bytes
+
+    def stop(self) -> None:
+        """Does nothing: the worker goes on for the others."""
+
+
+def prepare_folder(folder: Path, workers: int) -> list[SharedWorker]:
+    """Make the folder in which so many workers shall listen, with a new secret.
+
+    Raises OSError if the folder cannot be made or written to.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    part = folder / f".{_SECRET}"
+    part.unlink(missing_ok=True)
+    part.touch(mode=0o600)
+    part.write_text(secrets.token_hex(32))
+    part.replace(folder / _SECRET)
+    return [find_worker(folder, number) for number in range(workers)]
+
+
+def find_worker(folder: Path, number: int) -> SharedWorker:
+    """Where the worker of this number listens, from 0. Raises EngineDiedError where none has been started."""
+    try:
+        secret = bytes.fromhex((folder / _SECRET).read_text())
+    except (OSError, ValueError) as error:
+        raise EngineDiedError(f"no engine has been started in {folder}") from error
+    return SharedWorker(str(folder.absolute() / f"{number}.sock"), secret)
+
+
+REST = 600.0  # seconds without a question, after which the worker ends: TensorFlow holds a gigabyte
+
+
+class LaboratoryLink:
+    """The link to the worker that is asked what needs TensorFlow. ``begin`` makes it. Safe to use from threads."""
+
+    def __init__(self, begin: Callable[[], Link], rest: float = REST):
+        self._begin, self._rest = begin, rest
+        self._lock = Lock()  # guards all that follows
+        self._link: Link | None = None
+        self._users = 0
+        self._is_closed = False
+        self._timer: Timer | None = None
+
+    @property
+    def link(self) -> Link | None:
+        """The link there is now; None while there is no worker."""
+        return self._link
+
+    @contextmanager
+    def awake(self) -> Iterator[Link]:
+        """The link, which stays as long as it is used. Raises EngineDiedError where the engine has been closed."""
+        with self._lock:
+            if self._is_closed:
+                raise EngineDiedError("the engine has been closed")
+            self._users += 1
+            self._stop_timer()
+            self._link = link = self._link or self._begin()
+        try:
+            yield link
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users and not self._is_closed:
+                    self._timer = Timer(self._rest, self._sleep)
+                    self._timer.daemon = True
+                    self._timer.start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._stop_timer()
+            link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def _sleep(self) -> None:
+        with self._lock:
+            if self._users or self._link is None:
+                return
+            link, self._link = self._link, None
+        link.close()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+_NO_MODEL = ModelKey("", None, "")
+_CALL_SECONDS = 5.0  # for one call
+
+
+class Asks(Protocol):
+    """A way for calls: ``engine.links.Link`` or ``engine.remote.RemoteLink``."""
+
+    def ask(self, message: Message, deadline: float) -> tuple[Any, int]: ...
+
+    def wait_for_loss(self) -> None: ...
+
+
+class SharedClassrooms(AnyClassrooms):
+    """The classrooms behind a link: in the first worker, or in a replica of their own in Ray Serve (``deploy/serve.py``).
+
+    If that process ends, the classrooms are gone; teachers open new ones. Every call raises EngineError where no answer comes.
+    """
+
+    def __init__(self, link: Asks):
+        self._link = link
+
+    def open(self) -> tuple[str, str]:
+        return self._send("open")
+
+    def end(self, code: str, key: str) -> None:
+        self._send("end", code, key)
+
+    def _call(
+        self,
+        method: Callable[Concatenate[Classroom, float, P], R],
+        code: str,
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> R:
+        return self._send(method.__name__, code, *arguments, *named.values())
+
+    def _send(self, name: str, *arguments: Any) -> Any:
+        """Ask once more where the way broke: a call goes through any replica, and that one may have been killed.
+
+        A call that had arrived is then made twice, which does no harm: a second opening or seat is never used, and all others are
+        idempotent.
+        """
+        deadline = time.monotonic() + _CALL_SECONDS
+        for _ in range(2):
+            try:
+                found, _ = self._link.ask(Message(_NO_MODEL, CLASSROOMS, (name, *arguments)), deadline)
+                return found
+            except LOST as error:
+                lost = error
+                self._link.wait_for_loss()
+        raise EngineDiedError("the process with the classrooms does not answer") from lost
+
+
+def answer_call(classrooms: Classrooms, arguments: tuple) -> Any:
+    """One call of ``AnyClassrooms``, as it came from another process: its name, then its arguments.
+
+    >>> rooms = Classrooms()
+    >>> code, key = answer_call(rooms, ("open",))
+    >>> answer_call(rooms, ("state_of", code)).present
+    0
+    """
+    match arguments:
+        case [str(name), *rest] if name in CALLS:
+            return getattr(classrooms, name)(*rest)
+    raise ValueError("this is no call of a classroom")

@@ -1,0 +1,558 @@
+"""The questions that a worker answers about one model, each declared once as a typed object.
+
+A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples, named tuples. The arguments are
+part of the key under which the answer is kept, so everything that the answer depends on is an argument. Visitors share an answer, so it
+consists of tuples, frozen dataclasses and arrays. The wire format (``engine.remote``) follows from the annotations.
+
+To add one, declare a function here; a page calls ``corrector.ask(questions.NAME, …)``, and a type checker knows the answer.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+
+from engine.own_model import TracedConfig
+from engine.records import LIVE, EngineError, ModelKey
+from model import analysis
+from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
+from model.analysis.circuits import Circuit
+from model.analysis.contributions import REFERENCE, methods_of
+from model.analysis.edits import changes_in_tokens
+from model.analysis.head_effects import TextPair
+from model.analysis.head_effects import ablated_fix_probability as ablation_probability
+from model.analysis.patching import mean_values
+from model.correction.answers import Answers, AnswersMany, Intervenes, Network, NetworkDescription
+from model.correction.correction import Correction, SentenceCorrection
+from model.correction.corrector import growing_network
+from model.graph.files import can_answer
+from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
+from model.stored.folder import ModelFolderError, read_config
+from model.survey.pairs import pairs_of
+from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
+from model.tables import change_kinds
+from model.text.changes import Change
+from model.trace.interventions import Contrast, Head, Intervention, OutputWeights, Projections
+from model.trace.trace import AttentionTrace, Described, Grown
+
+MB = 2**20
+TRACE_BYTES = 4 * MB  # of the traces that travel with one correction; others are fetched when asked for
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Frozen = TypeVar("Frozen")
+ChangeSpan = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
+Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+HeadSets = tuple[tuple[Head, ...], ...]
+
+
+@dataclass(frozen=True)
+class Question(Generic[P, R]):
+    """A declared question. Called with a corrector and the question's arguments, it returns the answer."""
+
+    name: str
+    answer: Callable[..., R]
+    needs: str | None  # the one of ``model.stored.config.ABILITIES`` that a model should have
+    is_long: bool  # up to seconds: it waits in a queue of its own, so that no correction waits for it
+    kept: tuple[int, int]  # the number of answers, and their bytes, that the asking process keeps
+    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends on the arguments.
+    in_numpy: bool | Callable[..., bool]
+
+    def __call__(self, corrector: Answers, *arguments: P.args, **named: P.kwargs) -> R:
+        """The answer. Raises EngineError for a model that lacks ``needs``, and the errors of the model."""
+        if not self.suits(corrector.config):
+            raise EngineError(f"{corrector.name} cannot be asked {self.name!r}")
+        return self.answer(corrector, *arguments, **named)
+
+    def positional(self, arguments: tuple, named: dict[str, Any]) -> tuple:
+        """All arguments in their order, as they are part of a key."""
+        return inspect.signature(self.answer).bind(None, *arguments, **named).args[1:] if named else arguments
+
+    def suits(self, config: NetworkDescription) -> bool:
+        """Whether a model with this config answers it."""
+        return self.needs is None or self.needs in config.abilities
+
+    def needs_keras(self, key: ModelKey, arguments: tuple = ()) -> bool:
+        """Whether Keras answers it about a model, in a worker of its own, since it takes seconds to start.
+
+        Never about a ``model.TracedModel``, which brings its own library.
+
+        >>> from assets import FOLDER
+        >>> from engine.client import model_key
+        >>> keys = [model_key(FOLDER / name) for name in ("transformer", "seq2seq")]
+        >>> [correct.needs_keras(key) for key in keys], [projections.needs_keras(key) for key in keys]
+        ([False, False], [False, True])
+        """
+        if key.fingerprint == LIVE:
+            return False
+        light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
+        if (self.needs is not None and not light) or not can_answer(Path(key.path)):
+            return True
+        try:  # NumPy computes Transformers alone
+            return bool(self.in_numpy) and read_config(Path(key.path)).architecture != "transformer"
+        except ModelFolderError:  # the worker says what is wrong with the folder
+            return False
+
+
+QUESTIONS: dict[str, Question] = {}
+
+
+def question(
+    needs: str | None = None,
+    is_long: bool = False,
+    kept: tuple[int, int] = (64, 16 * MB),
+    in_numpy: bool | Callable[..., bool] = False,
+) -> Callable[[Callable[Concatenate[Any, P], R]], Question[P, R]]:
+    """Declare a function as a question of its name; the arguments as in ``Question``."""
+
+    def declare(answer: Callable[Concatenate[Any, P], R]) -> Question[P, R]:
+        found: Question[P, R] = Question(answer.__name__, answer, needs, is_long, kept, in_numpy)
+        QUESTIONS[found.name] = found
+        return found
+
+    return declare
+
+
+class Asked(Answers, Protocol):
+    """The engine's interface to a network that may be in another process.
+
+    >>> def heads(asked: Asked) -> int:
+    ...     return len(asked.ask(head_effects, "머거요", "먹어요", (0, 2)).heads)
+    """
+
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """The answer. Raises ``NotLoadedError`` where there is no network to ask."""
+        ...
+
+    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R | None:
+        """The answer of ``ask`` if it is kept; None where it would have to ask."""
+        ...
+
+
+# --- A correction with its traces ---
+
+
+@dataclass(frozen=True)
+class PackedSentence:
+    """The parts of a SentenceCorrection. ``trace`` is that of ``text``, or None if it was too large to travel along."""
+
+    start: int
+    source: str
+    text: str  # with the changes that reach the model's own minimum confidence
+    proposed: tuple[Change, ...]
+    minimum_confidence: float
+    too_long: bool
+    trace: AttentionTrace | None
+
+
+@dataclass(frozen=True)
+class PackedCorrection:
+    """The parts of a Correction. ``pack`` makes it, ``unpack`` turns it back."""
+
+    source: str
+    sentences: tuple[PackedSentence, ...]
+
+
+def pack(correction: Correction) -> PackedCorrection:
+    """A correction with traces up to TRACE_BYTES: first that of ``correction.trace``, then in the order of the text."""
+    sentences = correction.sentences
+    shown = next((i for i, each in enumerate(sentences) if each.changes), 0)
+    traces, room = {}, TRACE_BYTES
+    for i in sorted(range(len(sentences)), key=lambda i: i != shown):
+        if room > 0 and not sentences[i].too_long:
+            traces[i] = sentences[i].trace
+            room -= _trace_bytes(traces[i])
+    packed = (
+        PackedSentence(
+            start=each.start,
+            source=each.source,
+            text=each.text,
+            proposed=each.proposed,
+            minimum_confidence=each.minimum_confidence,
+            too_long=each.too_long,
+            trace=traces.get(i),
+        )
+        for i, each in enumerate(sentences)
+    )
+    return PackedCorrection(correction.source, tuple(packed))
+
+
+def unpack(packed: PackedCorrection, find_trace: Callable[[str, str], AttentionTrace]) -> Correction:
+    """The Correction; ``find_trace(source, text)`` finds a trace that did not travel along."""
+    return Correction(packed.source, tuple(_unpack_sentence(each, find_trace) for each in packed.sentences))
+
+
+def _unpack_sentence(
+    packed: PackedSentence, find_trace: Callable[[str, str], AttentionTrace]
+) -> SentenceCorrection:
+    def seen(source: str, text: str) -> AttentionTrace:
+        if packed.trace is not None and (source, text) == (packed.source, packed.text):
+            return packed.trace
+        return find_trace(source, text)
+
+    return SentenceCorrection(
+        start=packed.start,
+        source=packed.source,
+        proposed=packed.proposed,
+        minimum_confidence=packed.minimum_confidence,
+        too_long=packed.too_long,
+        _find_trace=seen,
+    )
+
+
+def _trace_bytes(trace: AttentionTrace) -> int:
+    return sum(value.nbytes for value in vars(trace).values() if isinstance(value, np.ndarray))
+
+
+def freeze(answer: Frozen) -> Frozen:
+    """Make the arrays of an answer read-only, since many visitors share it."""
+    match answer:
+        case np.ndarray():
+            answer.flags.writeable = False
+        case dict():
+            freeze(tuple(answer.values()))
+        case tuple() | list():
+            for part in answer:
+                freeze(part)
+        case _ if is_dataclass(answer):
+            freeze([getattr(answer, name) for name in answer.__dataclass_fields__])
+    return answer
+
+
+# --- Texts, the model itself, and one pass ---
+
+
+@question(kept=(256, 64 * MB))
+def correct(corrector: Answers, text: str) -> PackedCorrection:
+    """The correction of one text, with its traces."""
+    return pack(corrector.correct(text))
+
+
+@question(is_long=True)
+def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(corrected text, kinds of its changes) of each text, without attention."""
+    return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
+
+
+@question()
+def own_config(corrector: Answers) -> TracedConfig:
+    """The config of a user's own model (``model.TracedModel``, or a laboratory)."""
+    config = corrector.config
+    described = getattr(config, "described", Described())
+    return TracedConfig(config.abilities, described, getattr(config, "no_stream", ""))
+
+
+@question(kept=(64, 64 * MB))
+def trace(corrector: Answers, source: str, target: str) -> AttentionTrace:
+    """The pass that turns ``source`` into ``target``. Raises ValueError for a source longer than the network reads."""
+    return corrector.trace(source, target)
+
+
+@question(PROJECTIONS, kept=(16, 64 * MB), in_numpy=True)
+def projections(corrector: Network, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+    """Queries, keys and values of each kind of attention, with ``padding`` tokens behind source and target."""
+    return corrector.projections(source, target, padding)
+
+
+@question()
+def embeddings(corrector: Network, text: str) -> np.ndarray:
+    """(S, D) float32, a row for each character and the end mark, not yet scaled."""
+    return corrector.embeddings(text)
+
+
+@question()
+def weight_sizes(corrector: Network) -> dict[str, int]:
+    """The number of parameters of each array of the network, by its path."""
+    return corrector.weight_sizes()
+
+
+@question()
+def num_parameters(corrector: Network) -> int:
+    """The number of parameters of the network."""
+    return corrector.num_parameters
+
+
+@question(TAPPED, is_long=True, in_numpy=True)
+def taps(
+    corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[Head, ...] = ()
+) -> dict[str, np.ndarray]:
+    """The activations ``names`` of the pass, with the heads ``off`` ablated; see ``Corrector.taps`` for their shapes."""
+    return corrector.taps(source, target, names, Intervention(off=frozenset(off)) if off else None)
+
+
+@question(TAPPED, is_long=True, in_numpy=True)
+def output_weights(corrector: Network) -> OutputWeights:
+    """The unembedding and the last normalisation of the decoder."""
+    return corrector.output_weights()
+
+
+@question(is_long=True)
+def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
+    """The answers of all snapshots of the model's folder; none of a network that was not read from one."""
+    return growing_network(corrector.folder).answers(text) if corrector.folder else ()
+
+
+# --- Ablations, other attention, another token ---
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=True)
+def head_effects(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, means: Means = ()
+) -> analysis.HeadEffects:
+    """The effect of ablating each head on the change at ``span``; its part of ``means``, or zero, replaces its output."""
+    change = change_at(corrector, source, target, span)
+    return analysis.head_effects(corrector, source, target, change, _arrays(means))
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=True)
+def ablate_heads(
+    corrector: Intervenes, source: str, sets: HeadSets, means: Means = ()
+) -> tuple[analysis.AblatedText, ...]:
+    """The text that is written without each of these sets of heads; ``means`` as for ``head_effects``."""
+    return analysis.ablate_heads(corrector, source, sets, _arrays(means))
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=True)
+def ablated_fix_probability(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, sets: HeadSets, means: Means = ()
+) -> tuple[float, ...]:
+    """The probability of the change at ``span`` without each of these sets of heads; ``means`` as for ``head_effects``."""
+    change = change_at(corrector, source, target, span)
+    return ablation_probability(corrector, source, target, change, sets, _arrays(means))
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=True)
+def replaced(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, head: Head, painted: tuple[int, ...]
+) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
+    """(contrast, versions) of the change at ``span`` with other weights in ``head``."""
+    change = change_at(corrector, source, target, span)
+    return analysis.replaced_for_change(corrector, source, target, change, head, painted)
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def alternative_continuation(
+    corrector: Network, source: str, target: str, row: int, candidate: str
+) -> analysis.AlternativeContinuation:
+    """The continuation after ``candidate`` at ``row``."""
+    return analysis.alternative_continuation(corrector, source, target, row, candidate)
+
+
+# --- Attribution to tokens, method by method ---
+
+# Methods are asked in rounds, the quick ones first, those by gradients last: only these need Keras, which takes seconds to start.
+ROUNDS: tuple[tuple[str, ...], ...] = tuple(
+    names
+    for by_gradients in (False, True)
+    for cost in (ONE_PASS, EACH_TOKEN, PATH)
+    if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
+)
+# (the row, the names of all methods, the contributions by the methods of one round)
+MethodRound = tuple[int, tuple[str, ...], tuple[analysis.Contribution, ...]]
+
+
+def _without_gradients(source: str, target: str, about: object, number: int = 0) -> bool:
+    return not any(METHODS[name].by_gradients for name in ROUNDS[number])
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
+def contributions(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, number: int = 0
+) -> MethodRound:
+    """The contributions of tokens to the change at ``span`` by the methods of ROUNDS[number]."""
+    return _round(corrector, source, target, _contrast(corrector, source, target, span), number)
+
+
+@question(INTERVENTIONS, is_long=True, in_numpy=True)
+def left_out(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> analysis.Contribution:
+    """The effect of leaving out each token: the method that the others are compared with, alone."""
+    contrast = _contrast(corrector, source, target, span)
+    return analysis.contribution(corrector, source, target, contrast, REFERENCE)
+
+
+@question(INSIDE, is_long=True, in_numpy=_without_gradients)
+def step_contributions(
+    corrector: Network, source: str, target: str, row: int, number: int = 0
+) -> MethodRound:
+    """As ``contributions``, but about any produced token against the likeliest other one."""
+    contrast = analysis.contrast_of_row(corrector, source, target, row)
+    return _round(corrector, source, target, contrast, number)
+
+
+def _round(corrector: Intervenes, source: str, target: str, contrast: Contrast, number: int) -> MethodRound:
+    known = methods_of(corrector)
+    names = [name for name in ROUNDS[number] if name in known]
+    return contrast.row, known, tuple(analysis.contributions(corrector, source, target, contrast, names))
+
+
+# --- The residual stream and circuits; None where the fix of a change begins as the typed text does ---
+
+
+@question(STREAM, is_long=True, in_numpy=True)
+def direct_logit_attribution(
+    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+) -> analysis.LogitAttribution:
+    """The share of each component of the decoder, in every row and for the changes at ``spans``."""
+    changes = [change_at(corrector, source, target, span) for span in spans]
+    return analysis.direct_logit_attribution(corrector, source, target, changes)
+
+
+@question(STREAM, is_long=True, in_numpy=True)
+def logit_lens(
+    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+) -> analysis.LogitLens:
+    """The logit lens after each sub-layer, in every row and for the changes at ``spans``."""
+    changes = [change_at(corrector, source, target, span) for span in spans]
+    return analysis.logit_lens(corrector, source, target, changes)
+
+
+@dataclass(frozen=True)
+class Patching:
+    """The options of activation patching: which activations, and the corrupted run."""
+
+    part: str
+    of: str
+    how: str  # "changed", "right", or "sentence", which is ``other``
+    other: str = ""
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def activation_patching(
+    corrector: Network, source: str, target: str, span: ChangeSpan, patching: Patching
+) -> analysis.ActivationPatching | None:
+    """The share of the logit difference restored by activations of the clean run; None also without a corrupted run."""
+    change = _contrasted(corrector, source, target, span)
+    run = _corrupted(corrector, source, target, change, patching) if change else None
+    if change is None or run is None:
+        return None
+    return analysis.activation_patching(corrector, source, target, change, run, patching.part, patching.of)
+
+
+@question(STREAM, is_long=True, in_numpy=True)
+def circuit(
+    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
+) -> Circuit | None:
+    """The components that keep ``percent`` of the logit difference. ``instead``: the ablation values, "mean" or "twin"."""
+    change = _contrasted(corrector, source, target, span)
+    if change is None:
+        return None
+    values = _ablation_values(corrector, source, target, change, instead)
+    return analysis.find_circuit(corrector, source, target, change, percent / 100, values)
+
+
+@question(STREAM, is_long=True, in_numpy=True)
+def circuit_edges(
+    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
+) -> tuple[Circuit, analysis.CircuitEdges] | None:
+    """(circuit, its edges), with the arguments of ``circuit``."""
+    found = circuit(corrector, source, target, span, percent, instead)
+    if found is None:
+        return None
+    change = change_at(corrector, source, target, span)
+    values = _ablation_values(corrector, source, target, change, instead)
+    return found, analysis.circuit_edges(corrector, source, target, found, values)
+
+
+@question(STREAM, is_long=True, in_numpy=True)
+def decompose_attention_score(
+    corrector: Network, source: str, target: str, head: Head, query: int, key: int
+) -> analysis.ScoreDecomposition:
+    """The decomposition of one attention score over query and key."""
+    return analysis.decompose_attention_score(corrector, source, target, head, query, key)
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def verified_explanation(
+    corrector: Network, source: str, target: str, span: ChangeSpan
+) -> analysis.Explanation | None:
+    """The explanation of the change at ``span``, each claim with its ablation check."""
+    change = _contrasted(corrector, source, target, span)
+    return None if change is None else analysis.verified_explanation(corrector, source, target, change)
+
+
+# --- The survey of heads over a file ---
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def head_roles(
+    corrector: Network, given: tuple[tuple[str, str | None], ...], first: int
+) -> tuple[tuple[TextPair, ...], int, Sums]:
+    """(pairs, number of rows left out, sums of roles) of some rows of a file; its pairs are numbered from ``first``."""
+    pairs, rest = pairs_of(given, corrector)
+    return pairs, rest, sums_of_roles(corrector, pairs, first) if pairs else Sums()
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
+    """The sums of head effects over the edits of ``pairs``."""
+    return sums_of_effects(corrector, pairs)
+
+
+# --- The change that a question is about ---
+
+
+def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Change:
+    """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count characters.
+
+    Raises ValueError where nothing changes, or where the trace does not say where its tokens stand.
+    """
+    changes = corrector.changes(source, target)
+    placed = changes_in_tokens(corrector.trace(source, target), changes) or ()
+    return changes[placed.index(nearest(placed, span))]
+
+
+def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
+    """The change at ``span``, or else the one that begins and ends nearest to it.
+
+    A question has only the two texts, which are aligned again to find ``changes``. Where one of two equal syllables was deleted, this
+    alignment may delete the other one. Raises ValueError where there are no changes.
+    """
+    if not changes:
+        raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
+    return min(changes, key=lambda each: abs(each.source_start - span[0]) + abs(each.source_end - span[1]))
+
+
+def _arrays(means: Means) -> dict[str, np.ndarray] | None:
+    return {kind: np.array(rows, np.float32) for kind, rows in means} or None
+
+
+def _contrast(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Contrast:
+    return analysis.contrast_of_change(corrector, source, target, change_at(corrector, source, target, span))
+
+
+def _contrasted(corrector: Network, source: str, target: str, span: ChangeSpan) -> Change | None:
+    """The change at ``span``; None where its fix begins as the typed text does."""
+    change = change_at(corrector, source, target, span)
+    with suppress(ValueError):
+        analysis.contrast_of_change(corrector, source, target, change)
+        return change
+    return None
+
+
+def _corrupted(
+    corrector: Network, source: str, target: str, change: Change, patching: Patching
+) -> analysis.CorruptedRun | None:
+    """The corrupted run of a change; None where there is none."""
+    with suppress(ValueError):
+        row = analysis.contrast_of_change(corrector, source, target, change).row
+        match patching.how:
+            case "right":
+                return analysis.corrupted_by_correction(source, target, row)
+            case "sentence":
+                return analysis.corrupted_by_sentence(source, target, change, patching.other, row)
+        return analysis.corrupted_by_exchange(corrector, source, target, change)
+    return None
+
+
+def _ablation_values(
+    corrector: Network, source: str, target: str, change: Change, how: str
+) -> analysis.AblationValues:
+    exchange = Patching("", "", "changed")
+    run = _corrupted(corrector, source, target, change, exchange) if how == "twin" else None
+    if run:
+        return analysis.corrupted_values(corrector.patched, corrector.tokenizer, run)
+    return mean_values(corrector, source, target)

@@ -1,0 +1,131 @@
+"""Records that travel between page and worker: errors, the key of a model, messages, progress.
+
+Each error class is one message on a page (``ui/asking/models.py``).
+"""
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from model.stored.folder import ModelFolderError
+
+
+class EngineError(RuntimeError):
+    """No answer came from the engine; the message says why."""
+
+
+class EngineBusyError(EngineError):
+    """More questions wait than will be answered soon. Asking again in a few seconds may help."""
+
+
+class EngineDiedError(EngineError):
+    """The worker ended twice over one question, or cannot be started."""
+
+
+class EngineSlowError(EngineError):
+    """No answer came within the time that the engine was given."""
+
+
+class OwnModelError(EngineError):
+    """The model that ATTENTION_MODEL names cannot be used, or has failed."""
+
+
+class ModelChangedError(EngineError):
+    """The model's files are no longer those that the question was about. Open the folder again."""
+
+
+class LibraryMissingError(EngineError):
+    """The answer needs TensorFlow, which is not installed where the worker runs. Corrections and attention do not."""
+
+
+def told(error: Exception) -> Exception:
+    """LibraryMissingError in place of a failed import of TensorFlow or Keras; any other error as it is."""
+    if isinstance(error, ModuleNotFoundError) and error.name in ("tensorflow", "keras"):
+        return LibraryMissingError(f"{error.name} is not installed")
+    return error
+
+
+LIVE = "live"  # instead of the fingerprint of files, where a model has none
+
+
+class ModelKey(NamedTuple):
+    """One set of weights. ``path`` is the folder, ``snapshot`` a number of training steps or None,
+    ``fingerprint`` that of the files (``model.stored.folder.fingerprint``).
+
+    Of a ``model.TracedModel``, ``path`` is the "package.module:factory" and ``fingerprint`` is LIVE."""
+
+    path: str
+    snapshot: int | None
+    fingerprint: str
+
+
+class Message(NamedTuple):
+    """A question on its way to a worker. ``kind`` is a name in ``engine.questions.QUESTIONS``, PREPARE or CLASSROOMS."""
+
+    key: ModelKey
+    kind: str
+    arguments: tuple
+
+
+def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
+
+    Tables are left out: a training that is going on adds to its history every few seconds.
+
+    >>> version_on_disk(Path("no such folder"))
+    ()
+    """
+    try:
+        with os.scandir(folder) as found:
+            files = [
+                (each.name, each.stat())
+                for each in found
+                if each.name[0] != "." and not each.name.endswith(".csv")
+            ]
+        return tuple(sorted((name, told.st_mtime_ns, told.st_size) for name, told in files))
+    except OSError:
+        return ()
+
+
+WATCH = "watch"  # sent to a worker instead of a message: report all progress from now on
+PREPARE = "prepare"  # a kind of message: load this model, and report its progress at once
+CLASSROOMS = "classrooms"  # a kind of message: a call of ``classroom.AnyClassrooms``
+STAGES = ("library", "weights", "first_run", "ready")  # in their order
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of loading one model. ``stage`` is one of STAGES.
+
+    ``problem`` is the error that ended the loading at this stage. ``begun`` is when it began, as time.time().
+
+    >>> Progress("first_run").order, Progress("ready").is_ready
+    (2, True)
+    """
+
+    stage: str = STAGES[0]
+    problem: Exception | None = None
+    begun: float = field(default_factory=time.time, compare=False)
+
+    @property
+    def order(self) -> int:
+        """The number of the stage, from 0."""
+        return STAGES.index(self.stage)
+
+    @property
+    def is_ready(self) -> bool:
+        return self.stage == STAGES[-1]
+
+    @property
+    def may_be_tried_again(self) -> bool:
+        """Whether loading failed for a reason that may pass, such as too little memory. A damaged folder stays damaged."""
+        return self.problem is not None and not isinstance(
+            self.problem, (ModelFolderError, ModelChangedError)
+        )
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the loading began."""
+        return max(0.0, time.time() - self.begun)

@@ -30,8 +30,7 @@ from model.stored.folder import (
     weights_path,
     write_atomically,
 )
-from model.survey.pairs import made_pairs, readable
-from model.survey.survey import Survey, SurveyPlan
+from model.survey.survey import Survey, SurveyPlan, made_pairs, readable
 from model.survey.survey_files import write_result
 from model.tables import (
     CorrectedRow,
@@ -42,7 +41,7 @@ from model.tables import (
     read_columns,
     read_rows,
 )
-from model.tables.writing import CsvWriter
+from model.tables.correcting import CsvWriter
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = "corrected.csv"

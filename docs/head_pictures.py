@@ -18,7 +18,7 @@ import viz
 from model import Corrector
 from model.analysis.edits import changed_rows
 from model.analysis.roles import EDITED
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import HeadSurvey
 from model.trace.interventions import Head
 from training.documents.tables import heads_of_stories
 from training.measure.stories import SENTENCE, read_survey

@@ -32,8 +32,8 @@ from model.correction.corrector import growing_network
 from model.graph.files import can_answer
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
 from model.stored.folder import ModelFolderError, read_config
-from model.survey.pairs import pairs_of
-from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
+from model.survey.sums import Sums, sums_of_effects, sums_of_roles
+from model.survey.survey import pairs_of
 from model.tables import change_kinds
 from model.text.changes import Change
 from model.trace.interventions import Contrast, Head, Intervention, OutputWeights, Projections

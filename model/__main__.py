@@ -150,8 +150,7 @@ def heads(
     """
     from rich.progress import Progress
 
-    from model.survey.pairs import SurveyFileError, read_pairs
-    from model.survey.survey import Survey, SurveyPlan
+    from model.survey.survey import Survey, SurveyFileError, SurveyPlan, read_pairs
     from model.survey.survey_files import write_result
 
     corrector = _load(model)

@@ -8,8 +8,7 @@ import pytest
 import ray
 
 from deploy.batch import RESULT, BatchJob, FinishedParts, do, write_corrections, write_heads
-from model.survey.pairs import made_pairs, readable
-from model.survey.survey import Survey, SurveyPlan
+from model.survey.survey import Survey, SurveyPlan, made_pairs, readable
 from model.survey.survey_files import result
 
 WORDS = "전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"

@@ -11,11 +11,20 @@ import numpy as np
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.analysis.statistics import Tally
 from model.stored.folder import of_weights, write_atomically
-from model.survey.answer_file import AnswerSurvey, as_json, plain_numbers, write_answers
-from model.survey.answer_sums import WRITING, WROTE
-from model.survey.head_survey import HEADS_FILE, HeadSurvey
+from model.survey.results import HEADS_FILE, AnswerSurvey, HeadSurvey, as_json, plain_numbers, write_answers
+from model.survey.sums import (
+    ANY_KIND,
+    CHANCE,
+    CORRELATION,
+    EFFECT,
+    ERROR_KINDS,
+    LOOKER,
+    LOSS,
+    MEANS,
+    WRITING,
+    WROTE,
+)
 from model.survey.survey import Survey
-from model.survey.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
 from model.trace.interventions import Node
 
 TABLE = "heads.csv"

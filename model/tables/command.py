@@ -7,10 +7,8 @@ from typing import BinaryIO
 import click
 
 from model.correction.answers import AnswersMany
-from model.tables.correcting import TOGETHER, TableCounts, correct_rows
-from model.tables.errors import PROBLEMS, TableError
-from model.tables.reading import count_rows, read_columns, read_rows
-from model.tables.resuming import PartialResult, ResumableJob
+from model.tables.correcting import TOGETHER, PartialResult, ResumableJob, TableCounts, correct_rows
+from model.tables.reading import PROBLEMS, TableError, count_rows, read_columns, read_rows
 
 
 def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:

@@ -1,15 +1,23 @@
-"""Rows corrected a few hundred at a time, with the kinds of their errors counted."""
+"""Corrects rows of texts, and writes them as CSV or XLSX; an interrupted run can be resumed."""
 
+import csv
+import hashlib
+import io
+import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from io import BufferedIOBase
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
 from model.analysis.kinds import KINDS, kinds_of
-from model.correction.answers import AnswersMany
+from model.correction.answers import Answers, AnswersMany
 from model.correction.correction import Correction
-from model.tables.reading import TableRow
+from model.stored.folder import write_atomically
+from model.tables.reading import LONGEST, TableRow
 
 AND = "+"  # between the kinds of one change: "spacing+sound"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
@@ -70,3 +78,212 @@ def change_kinds(correction: Correction) -> tuple[str, ...]:
     return tuple(
         AND.join(kinds_of(change, correction.source, correction.text)) for change in correction.changes
     )
+
+
+if TYPE_CHECKING:
+    from openpyxl.cell import WriteOnlyCell
+
+COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
+
+
+class Wording(NamedTuple):
+    """The words of a file. The defaults are for programs: codes as they are.
+
+    ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as ``CorrectedRow.kinds`` has
+    them, as one text. ``problem``: one of ``errors.PROBLEMS`` as a text.
+    """
+
+    columns: tuple[str, ...] = COLUMNS
+    kinds: Callable[[tuple[str, ...]], str] = " ".join
+    problem: Callable[[str], str] = str
+
+
+CODES = Wording()
+
+# What a spreadsheet may take for the beginning of a formula: OWASP's list for CSV injection.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What XML cannot hold stands in XLSX as _x0001_, and so does what looks like that (ECMA-376, 22.9.2.19).
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the first, the number of the row."""
+    first, *rest = wording.columns
+    return first, *others, *rest
+
+
+def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tuple[int | str, ...]:
+    """One row below ``header`` with that many ``others``."""
+    row = done.row
+    problem = wording.problem(row.problem) if row.problem else ""
+    kept = (*row.others, *[""] * others)[:others]
+    return row.number, *kept, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
+
+
+def without_formula(text: str) -> str:
+    """``text`` for a CSV file: an apostrophe stands in front of what a spreadsheet would calculate. Halves of surrogate pairs,
+    which no file can hold, become U+FFFD.
+
+    >>> without_formula("=1+1"), without_formula("밥")
+    ("'=1+1", '밥')
+    """
+    text = _SURROGATE.sub("\ufffd", text)
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+
+
+class CsvWriter:
+    """Writes ``header`` and rows to ``file`` as UTF-8 with a byte order mark, by which Excel knows the encoding.
+
+    The file stays open. ``close`` writes nothing more.
+    """
+
+    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
+        self._wording, self._others = wording, len(others)
+        self._text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
+        self._writer = csv.writer(self._text, quoting=csv.QUOTE_ALL)
+        self._writer.writerow([without_formula(name) for name in header(wording, others)])
+
+    def write(self, done: CorrectedRow) -> None:
+        self._writer.writerow(
+            [
+                without_formula(cell) if isinstance(cell, str) else cell
+                for cell in cells(done, self._wording, self._others)
+            ]
+        )
+
+    def close(self) -> None:
+        self._text.detach()
+
+
+class XlsxWriter:
+    """Writes ``header`` and rows to ``file``; every text is a text cell, whatever it begins with. A text of more than LONGEST
+    characters is cut, and ends in "…".
+    """
+
+    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
+        from openpyxl import Workbook
+
+        self._file, self._book, self._wording = file, Workbook(write_only=True), wording
+        self._others = len(others)
+        self._sheet = self._book.create_sheet("corrections")
+        self._sheet.append([self._text(name) for name in header(wording, others)])
+
+    def write(self, done: CorrectedRow) -> None:
+        self._sheet.append(
+            [
+                self._text(cell) if isinstance(cell, str) else cell
+                for cell in cells(done, self._wording, self._others)
+            ]
+        )
+
+    def close(self) -> None:
+        self._book.save(self._file)
+
+    def _text(self, value: str) -> "WriteOnlyCell":
+        from openpyxl.cell import WriteOnlyCell
+
+        value = _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", _SURROGATE.sub("\ufffd", value))
+        cell = WriteOnlyCell(self._sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
+        cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
+        return cell
+
+
+WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".xlsx": XlsxWriter}
+
+
+def as_bytes(
+    rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES, others: Sequence[str] = ()
+) -> bytes:
+    """A whole file of one of WRITERS, for a download."""
+    file = io.BytesIO()
+    writer = WRITERS[suffix](file, wording, others)
+    for done in rows:
+        writer.write(done)
+    writer.close()
+    return file.getvalue()
+
+
+@dataclass(frozen=True)
+class ResumableJob:
+    """What a partial result belongs to. If anything in it differs, the run begins anew."""
+
+    sha256: str  # of the file that is corrected
+    column: str | None
+    fingerprint: str  # of the model
+    minimum_confidence: float
+
+    @classmethod
+    def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "ResumableJob":
+        """``file`` stands at its beginning afterwards."""
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        return cls(digest, column, corrector.fingerprint, corrector.minimum_confidence)
+
+
+class PartialResult:
+    """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
+
+    def __init__(self, result: Path, job: ResumableJob, others: Sequence[str] = ()):
+        """``others``: what the other columns of the file are called, which the result keeps."""
+        if result.suffix.lower() not in WRITERS:
+            raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
+        self._others = tuple(others)
+        self._result, self.path = result, result.with_name(f"{result.name}.part")
+        self.finished = _whole_lines(self.path, job)  # rows
+        if not self.finished:
+            self.path.write_text(json.dumps(asdict(job)) + "\n", encoding="ascii")
+        self._file = self.path.open("a", encoding="ascii")
+
+    def add(self, done: CorrectedRow) -> None:
+        number, text, problem, others = done.row
+        self._file.write(json.dumps([number, text, problem, done.corrected, done.kinds, others]) + "\n")
+
+    def flush(self) -> None:
+        """Write out what was added, so that it survives the end of this process."""
+        self._file.flush()
+
+    def rows(self) -> Iterator[CorrectedRow]:
+        """All finished rows, in order."""
+        self.flush()
+        with self.path.open(encoding="ascii") as file:
+            next(file)
+            for line in file:
+                number, text, problem, corrected, kinds, others = json.loads(line)
+                yield CorrectedRow(TableRow(number, text, problem, tuple(others)), corrected, tuple(kinds))
+
+    def finish(self) -> None:
+        """Write the result, and remove what is partial."""
+
+        def write(file: BinaryIO) -> None:
+            writer = WRITERS[self._result.suffix.lower()](file, others=self._others)
+            for done in self.rows():
+                writer.write(done)
+            writer.close()
+
+        write_atomically(self._result, write)
+        self._file.close()
+        self.path.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _whole_lines(path: Path, job: ResumableJob) -> int:
+    """How many rows of this job the file at ``path`` holds; half a line at its end is cut off."""
+    try:
+        with path.open("rb+") as file:
+            if json.loads(file.readline()) != asdict(job):
+                return 0
+            rows, end = 0, file.tell()
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                rows, end = rows + 1, end + len(line)
+            file.truncate(end)
+            return rows
+    except (OSError, ValueError):
+        return 0

@@ -16,7 +16,7 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, nodes
 
 from model.stored.folder import ASSETS
-from model.survey.answer_file import Mean
+from model.survey.results import Mean
 from model.trace.interventions import Head
 from training.documents import lessons, tables
 from training.documents.sources import MissingNumbersError, Sources

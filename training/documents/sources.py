@@ -9,8 +9,7 @@ import numpy as np
 
 from model.stored.config import TransformerConfig
 from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
-from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey
-from model.survey.head_survey import HEADS_FILE, HeadSurvey
+from model.survey.results import ANSWERS_FILE, HEADS_FILE, AnswerSurvey, HeadSurvey
 from training.run.record import read_runs
 
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from model.analysis.roles import EDITED
 from model.stored.folder import ASSETS, write_atomically
-from model.survey.answer_file import AnswerSurvey, Mean
-from model.survey.answer_sums import CODA, RULE
-from model.survey.head_survey import HeadMeans, HeadSurvey
+from model.survey.results import AnswerSurvey, HeadMeans, HeadSurvey, Mean
+from model.survey.sums import CODA, RULE
 from model.trace.interventions import Head, Node
 from training.documents.sources import MissingNumbersError, Sources
 from training.measure.sets import QUESTIONS

@@ -24,7 +24,7 @@ from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
 from model.analysis.statistics import Estimate, Tally, shared_top
 from model.stored.folder import find_model_folder, fingerprint, of_weights
-from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreement
+from model.survey.results import Agreed, CorpusAgreement, write_agreement
 from training.documents.render import content
 from training.documents.sources import Sources
 from training.measure.report import write_numbers

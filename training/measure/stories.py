@@ -14,7 +14,7 @@ from model import Corrector
 from model.analysis.head_effects import ablate_heads, head_effects
 from model.correction.correction import SentenceCorrection
 from model.stored.folder import find_model_folder, of_weights
-from model.survey.head_survey import HeadSurvey, read_head_survey
+from model.survey.results import HeadSurvey, read_head_survey
 from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.sources import Sources

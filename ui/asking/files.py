@@ -28,9 +28,8 @@ import streamlit as st
 from engine import questions
 from engine.questions import P, Question, R
 from engine.records import EngineError
-from model.survey.head_survey import HeadSurvey
-from model.survey.pairs import GivenText, read_given
-from model.survey.survey import Survey, SurveyPlan
+from model.survey.results import HeadSurvey
+from model.survey.survey import GivenText, Survey, SurveyPlan, read_given
 from model.survey.survey_files import result
 from model.tables import Columns, CorrectedRow, TableCounts, TableRow, read_columns, read_rows
 from ui.shell import markup
@@ -323,5 +322,5 @@ def job_of(
 
 
 def show_file_problem(problem: str) -> None:
-    """What is wrong with a file as a whole: one of model.tables.errors.FILE_PROBLEMS."""
+    """What is wrong with a file as a whole: one of model.tables.reading.FILE_PROBLEMS."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))

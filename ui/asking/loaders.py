@@ -31,8 +31,14 @@ from model.stored.folder import (
     of_weights,
     read_entry,
 )
-from model.survey.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
-from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
+from model.survey.results import (
+    AGREEMENT_FILE,
+    HEADS_FILE,
+    CorpusAgreement,
+    HeadSurvey,
+    read_agreement,
+    read_head_survey,
+)
 from model.trace.interventions import Projections
 from model.trace.trace import Described
 from ui.shell import runs

@@ -10,7 +10,7 @@ from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
-from model.tables.writing import without_formula
+from model.tables.correcting import without_formula
 from model.trace.interventions import Contrast, Head
 from ui import wording
 from ui.asking import loaders, questions

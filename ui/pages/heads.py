@@ -9,7 +9,7 @@ import streamlit as st
 import viz
 from model import ModelFolderError
 from model.analysis.roles import CLASSES, EDITED, LIAISON, ROLES
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import HeadSurvey
 from model.trace.interventions import Head
 from ui.asking import loaders, models
 from ui.asking.files import (

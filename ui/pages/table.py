@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from model.tables import AND, Columns, TableError
-from model.tables.writing import COLUMNS, Wording, as_bytes
+from model.tables.correcting import COLUMNS, Wording, as_bytes
 from ui.asking import models
 from ui.asking.files import (
     MOST_TEXTS,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
-from model.survey.head_survey import HeadMeans, HeadSurvey
+from model.survey.results import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
 from ui.wording import head_name, percent, say
 from viz.browser.texts import Say

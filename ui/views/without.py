@@ -16,7 +16,7 @@ import streamlit as st
 import viz
 from engine import questions as declared
 from model import ModelFolderError
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
 from ui.asking import loaders, models, questions

@@ -10,9 +10,8 @@ from model import Corrector
 from model.__main__ import main
 from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import COPIED
-from model.survey import answer_sums
-from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey, write_answers
-from model.survey.head_survey import HeadSurvey
+from model.survey import sums as answer_sums
+from model.survey.results import ANSWERS_FILE, AnswerSurvey, HeadSurvey, write_answers
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import answers, result, table
 from model.text.hangul import is_hangul

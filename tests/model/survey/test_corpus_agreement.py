@@ -6,7 +6,7 @@ from model import ModelFolderError
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import REFERENCE
 from model.stored.folder import ASSETS, fingerprint, of_weights
-from model.survey.corpus_agreement import AGREEMENT_FILE, read_agreement, write_agreement
+from model.survey.results import AGREEMENT_FILE, read_agreement, write_agreement
 from training.measure.agreement import agreement_of
 
 ROWS = [

@@ -9,7 +9,7 @@ from model import ModelFolderError
 from model.activations.replacements import every_head
 from model.analysis.roles import COPIED, EDITED, NEXT, OWN
 from model.stored.folder import ASSETS, fingerprint, of_weights
-from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
+from model.survey.results import HEADS_FILE, HeadSurvey, read_head_survey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS

@@ -26,8 +26,7 @@ from model.analysis.roles import (
     rows_of,
 )
 from model.analysis.statistics import Tally
-from model.survey.pairs import SurveyFileError, read_given, read_pairs
-from model.survey.survey import Survey, SurveyPlan
+from model.survey.survey import Survey, SurveyFileError, SurveyPlan, read_given, read_pairs
 from model.survey.survey_files import result, table
 from model.trace.interventions import Head
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG

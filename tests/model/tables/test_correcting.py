@@ -16,9 +16,8 @@ from model.tables import (
     count_rows,
     read_rows,
 )
-from model.tables.errors import LONGEST
-from model.tables.resuming import PartialResult, ResumableJob
-from model.tables.writing import COLUMNS, Wording, as_bytes
+from model.tables.correcting import COLUMNS, PartialResult, ResumableJob, Wording, as_bytes
+from model.tables.reading import LONGEST
 from tests.model.tables.made_files import Replacer, read
 
 

@@ -12,9 +12,8 @@ from model.tables import (
     correct_rows,
     read_columns,
 )
-from model.tables.cells import UNPACKED
-from model.tables.errors import FILE_PROBLEMS, LONGEST
-from model.tables.writing import as_bytes
+from model.tables.correcting import as_bytes
+from model.tables.reading import FILE_PROBLEMS, LONGEST, UNPACKED
 from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
 
 
@@ -188,7 +187,7 @@ def test_a_first_row_may_be_shorter_than_the_column():
 
 
 def test_a_file_that_unpacks_to_too_much(monkeypatch):
-    monkeypatch.setattr("model.tables.cells.UNPACKED", 10_000)
+    monkeypatch.setattr("model.tables.reading.UNPACKED", 10_000)
     assert UNPACKED > 10_000
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

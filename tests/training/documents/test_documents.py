@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 from model.analysis.statistics import Tally
 from model.stored.folder import ASSETS, fingerprint, of_weights
-from model.survey.answer_file import AnswerSurvey, as_json
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import AnswerSurvey, HeadSurvey, as_json
 from model.trace.interventions import Head
 from training.__main__ import main
 from training.documents.render import DOCUMENTS, MarkError, content, names, parts, rewrite, written

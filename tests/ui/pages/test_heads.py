@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from model import ModelFolderError
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis.head_effects import head_effects
-from model.survey.head_survey import HeadSurvey
+from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from model.text.changes import find_changes

@@ -13,7 +13,7 @@ from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
 from model.analysis.counterfactuals import contrast_of_change
 from model.stored.folder import ASSETS, ModelFolderError
-from model.survey.corpus_agreement import read_agreement
+from model.survey.results import read_agreement
 from model.text.changes import find_changes
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
 from tests.ui.conftest import entry

@@ -9,8 +9,7 @@ import streamlit as st
 
 from engine.records import EngineBusyError
 from model.tables import PROBLEMS, TableError
-from model.tables.columns import HEADERS
-from model.tables.errors import FILE_PROBLEMS
+from model.tables.reading import FILE_PROBLEMS, HEADERS
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui.asking import files

@@ -1,0 +1,276 @@
+"""The results of surveys as a model folder holds them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis.roles import COPIED, ROLES, leading_role
+from model.analysis.statistics import Tally
+from model.stored.folder import ModelFolderError, write_atomically
+from model.survey.sums import ANSWER
+from model.trace.interventions import ATTENTIONS, Head, Node, every_node
+
+HEADS_FILE = "heads.json"
+
+
+class HeadMeans(NamedTuple):
+    """A mean of each head, half the width of its 95% interval, and over how many rows; nan where nothing is known."""
+
+    mean: np.ndarray  # (L, H) float64
+    margin: np.ndarray  # (L, H) float64
+    rows: int
+    chance: float | None = None  # of a role: its mean in a head that looks evenly at all it may see
+
+
+class HeadSurvey:
+    """Raises KeyError, TypeError or ValueError for what is no result of a survey."""
+
+    def __init__(self, found: dict):
+        self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``
+        self.kinds: tuple[str, ...] = tuple(found["kinds"])
+        self.sentences, self.effect_sentences = int(found["sentences"]), int(found["effect_sentences"])
+        self.judged, self.judged_right = int(found["pruning_sentences"]), int(found["pruning_right"])
+        self.overlap = int(found["pruning_overlap"])
+        self.pruning: dict[str, list[list[float]]] = found["pruning"]
+        self._roles = {
+            (kind, role, name): _measured(each)
+            for kind in self.kinds
+            for role, classes in found["roles"].get(kind, {}).items()
+            for name, each in classes.items()
+        }
+        self._effects = {
+            (kind, name): _measured(each)
+            for kind, effects in found["effects"].items()
+            for name, each in effects.items()
+        }
+        self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 where that was not asked
+        self._written = {
+            (kind, name): _measured(each)
+            for kind, classes in found.get("written", {}).items()
+            for name, each in classes.items()
+        }
+        self._examples, self._shown = found["examples"], found["sentences_shown"]
+        # (L, H, D/H)
+        self.means = {kind: np.array(each, np.float32) for kind, each in found["means"].items()}
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """(L, H) of each kind of attention; (0, 0) where nothing is measured yet."""
+        return next((each.mean.shape for each in self._roles.values()), (0, 0))
+
+    @property
+    def heads(self) -> list[Head]:
+        return [Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape)]
+
+    def role(self, kind: str, role: str, name: str) -> HeadMeans | None:
+        """How much heads of a kind play a role at rows of a class; None where no row could show it."""
+        return self._roles.get((kind, role, name))
+
+    def effect(self, kind: str, name: str) -> HeadMeans | None:
+        """What taking each head away changes, in nats: "edited", "copied" or "loss"; None where that is not measured."""
+        return self._effects.get((kind, name))
+
+    def written(self, kind: str, name: str) -> HeadMeans | None:
+        """What heads of a kind add to the score of a fix, or of a copied character, in nats; None where that was not asked, and of
+        the encoder's heads, which write nothing into the answer themselves."""
+        return self._written.get((kind, name))
+
+    def leading(self, head: Head, name: str = COPIED) -> str:
+        """The role that the head plays most at rows of a class, ``roles.leading_role``."""
+        known = {role: each for role in ROLES if (each := self.role(head.kind, role, name)) is not None}
+        means = {role: float(each.mean[head.layer, head.head]) for role, each in known.items()}
+        return leading_role(
+            means, {role: each.chance for role, each in known.items() if each.chance is not None}
+        )
+
+    def leading_roles(self, name: str = COPIED) -> dict[str, list[list[str]]]:
+        """By kind, for each layer the leading role of each head."""
+        layers, heads = self.shape
+        return {
+            kind: [
+                [self.leading(Head(kind, layer, head), name) for head in range(heads)]
+                for layer in range(layers)
+            ]
+            for kind in self.kinds
+        }
+
+    def example(self, head: Head, role: str) -> tuple[str, int] | None:
+        """The sentence, as it was typed, in which the head plays the role most, and the row there."""
+        grid = self._examples.get(head.kind, {}).get(role)
+        if grid is None:
+            return None
+        place, row = grid[head.layer][head.head]
+        return self._shown[place][0], row
+
+
+def _measured(each: dict) -> HeadMeans:
+    mean, margin = (np.array(each[name], float) for name in ("mean", "margin"))
+    if mean.ndim != 2 or mean.shape != margin.shape:
+        raise ValueError(f"a mean of heads should be (L, H), received {mean.shape} and {margin.shape}")
+    chance = each.get("chance")
+    return HeadMeans(mean, margin, int(each["rows"]), None if chance is None else float(chance))
+
+
+def read_head_survey(folder: Path) -> HeadSurvey | None:
+    """The survey that lies in a model folder; None where there is none. Raises ModelFolderError for a damaged file."""
+    path = folder / HEADS_FILE
+    if not path.is_file():
+        return None
+    try:
+        return HeadSurvey(json.loads(path.read_text("utf-8")))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise ModelFolderError(f"{path} is no survey of heads: {error!r}") from error
+
+
+ANSWERS_FILE = "answers.json"
+_DIGITS = 4
+
+
+class Mean(NamedTuple):
+    """A mean over ``rows`` edits, with half its 95% interval; nan where one sentence alone gives none."""
+
+    mean: np.ndarray
+    margin: np.ndarray
+    rows: int
+
+
+class AnswerSurvey:
+    """What ``answers.json`` holds, read from its JSON. Raises KeyError, TypeError or ValueError for anything else."""
+
+    def __init__(self, found: dict):
+        self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``
+        self.sentences, self.circuits = int(found["sentences"]), int(found["circuit_sentences"])
+        self.kinds: tuple[str, ...] = tuple(found["kinds"])  # of attention
+        self.layers, self.heads = map(int, found["shape"])
+        self._groups: dict[str, dict] = found["groups"]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """ "all", the kinds of mistakes, "rule:…", "coda:…" and "copied"."""
+        return tuple(self._groups)
+
+    def of(self, group: str, quantity: str) -> Mean | None:
+        """None where nothing was measured."""
+        each = self._groups.get(group, {}).get(quantity)
+        if each is None:
+            return None
+        mean, margin = (np.array(each[name], float) for name in ("mean", "margin"))
+        return Mean(mean, margin, int(each["rows"]))
+
+    def edits(self, group: str) -> int:
+        """How many edits, or for "copied" characters, a group has."""
+        found = self.of(group, "wrote")
+        return found.rows if found else 0
+
+    @cached_property
+    def looking(self) -> tuple[Node, ...]:
+        """The heads in the order of "looked"."""
+        return tuple(
+            Node(kind, *place) for kind in self.kinds for place in np.ndindex(self.layers, self.heads)
+        )
+
+    @cached_property
+    def acting(self) -> tuple[Node, ...]:
+        """The parts in the order of "mattered", "direct" and "circuit_members"."""
+        return every_node(self.layers, self.heads)
+
+    @cached_property
+    def writing(self) -> tuple[Node | str, ...]:
+        """The parts in the order of "wrote"; those that are neither head nor feed-forward network by their names."""
+        found: list[Node | str] = ["embedding", "position"]
+        for layer in range(self.layers):
+            found += [Node(kind, layer, head) for kind in ATTENTIONS["decoder"] for head in range(self.heads)]
+            found.append(Node("decoder_feed_forward", layer))
+        return (*found, "projection_bias", "output_bias")
+
+
+def as_json(
+    tallies: dict[str, Tally],
+    fingerprint: str,
+    kinds: tuple[str, ...],
+    shape: tuple[int, int],
+    sentences: int,
+    circuits: int,
+) -> dict:
+    """The sums of a survey in the form that ``AnswerSurvey`` reads."""
+    groups: dict[str, dict] = {}
+    for name, tally in sorted(tallies.items()):
+        start, *rest = name.split("/")
+        if start != ANSWER:
+            continue
+        group, quantity = rest
+        found = tally.estimate()
+        groups.setdefault(group, {})[quantity] = {
+            "mean": plain_numbers(found.mean),
+            "margin": plain_numbers(found.margin),
+            "rows": found.rows,
+        }
+    return {
+        "fingerprint": fingerprint,
+        "sentences": sentences,
+        "circuit_sentences": circuits,
+        "kinds": list(kinds),
+        "shape": list(shape),
+        "groups": groups,
+    }
+
+
+def plain_numbers(values: np.ndarray) -> list:
+    """Rounded, as lists. JSON knows no nan: a margin that one sentence cannot give is null.
+
+    >>> plain_numbers(np.array([0.12341, np.nan]))
+    [0.1234, None]
+    """
+    rounded = np.round(values, _DIGITS)
+    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None, object)).tolist()
+
+
+def write_answers(folder: Path, found: dict) -> Path:
+    """Write what ``as_json`` made into ``folder``."""
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    write_atomically(folder / ANSWERS_FILE, lambda file: file.write(f"{text}\n".encode()))
+    return folder / ANSWERS_FILE
+
+
+AGREEMENT_FILE = "agreement.json"
+
+
+class Agreed(NamedTuple):
+    """How well one method agrees with leaving out: means, each with half the width of its 95% interval."""
+
+    first: float  # in 0..1: how often it names the same source character first
+    first_margin: float
+    correlation: float  # in -1..1: rank correlation over the source characters
+    correlation_margin: float
+
+
+@dataclass(frozen=True)
+class CorpusAgreement:
+    fingerprint: str  # of the weights that were asked: ``folder.of_weights``
+    edits: int
+    sentences: int
+    methods: dict[str, Agreed]
+
+
+def write_agreement(folder: Path, found: CorpusAgreement) -> None:
+    text = json.dumps(asdict(found), indent=1)
+    write_atomically(folder / AGREEMENT_FILE, lambda file: file.write(f"{text}\n".encode()))
+
+
+def read_agreement(folder: Path) -> CorpusAgreement | None:
+    """What lies in a model folder; None where nothing does. Raises ModelFolderError for a damaged file."""
+    path = folder / AGREEMENT_FILE
+    if not path.is_file():
+        return None
+    try:
+        read = json.loads(path.read_text("utf-8"))
+        methods = {name: Agreed(*map(float, each)) for name, each in read["methods"].items()}
+        return CorpusAgreement(str(read["fingerprint"]), int(read["edits"]), int(read["sentences"]), methods)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelFolderError(f"{path} is no agreement of methods: {error!r}") from error

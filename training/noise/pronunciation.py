@@ -33,7 +33,7 @@ FAMILY = "pronunciation"
 K_CODAS, T_CODAS, P_CODAS = "ㄱㄲㅋㄳㄺ", "ㄷㅅㅆㅈㅊㅌ", "ㅂㅍㅄㄿ"
 
 # (coda, onset, vowel, coda after it) -> (new coda, new onset, new vowel), or None where nothing
-# happens. The last three arguments are "" where the word ends. An onset ㅇ is silent.
+# changes. The last three arguments are "" where the word ends. An onset ㅇ is silent.
 Heard = tuple[str, str, str] | None
 LetterRule = Callable[[str, str, str, str], Heard]
 # The shift of the left syllable's code point, and the new right syllable, None where it stays.
@@ -41,7 +41,7 @@ Hit = tuple[int, str | None]
 
 
 class Followers(dict[str, Hit | None]):
-    """What may follow one coda -> (shift of the left code point, new right syllable or None).
+    """Right-hand syllables of one coda -> (shift of the left code point, new right syllable or None).
 
     Filled on first sight of each right-hand syllable; None means the rule does not apply.
     """
@@ -418,7 +418,7 @@ def _insert_n(coda: str, initial: str, medial: str, final: str) -> Heard:
 def _with_n(pair: str) -> str:
     """``"솔잎" -> "맆"``: the second syllable with the consonant put in."""
     initial, medial, final = decompose(pair[1])
-    _, heard, medial = _insert_n(decompose(pair[0])[2], initial, medial, final)
+    _, heard, medial = _insert_n(decompose(pair[0])[2], initial, medial, final) or ("", initial, medial)
     return compose(heard, medial, final)
 
 
@@ -579,7 +579,7 @@ PRESCRIBED: Mapping[str, float] = MappingProxyType(
 
 
 def as_heard(text: str) -> list[str]:
-    """What becomes of each character of a text in the standard pronunciation.
+    """Each character of a text in the standard pronunciation.
 
     >>> "".join(as_heard("먹어요, 국물"))
     '머거요, 궁물'

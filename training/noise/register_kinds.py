@@ -11,63 +11,22 @@ from collections.abc import Callable
 
 from training.noise.pieces import Pieces, RegisterPart, left_alone, prose, verbatim
 
-_BULLETS = (
-    "* ",
-    "- ",
-    "• ",
-    "· ",
-    "+ ",
-    "*",
-    "-",
-    "•",
-    "※ ",
-    "▶ ",
-    "→ ",
-    "√ ",
-    "○ ",
-    "■ ",
-    "★ ",
-    "☞ ",
-    "> ",
-    "# ",
-)
+Register = Callable[[Pieces], list[RegisterPart]]
+
+
+def _pairs(text: str) -> list[list[str]]:
+    return [pair.split("…") for pair in text.split("¦")]
+
+
+_BULLETS = "* ¦- ¦• ¦· ¦+ ¦*¦-¦•¦※ ¦▶ ¦→ ¦√ ¦○ ¦■ ¦★ ¦☞ ¦> ¦# ".split("¦")
 _NUMBERS = ("{}. ", "{}) ", "({}) ", "{}.", "{}: ", "제{}항 ", "#{} ", "{}- ")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨"
-_BOXES = (
-    "[ ] ",
-    "[x] ",
-    "[X] ",
-    "- [ ] ",
-    "- [x] ",
-    "☐ ",
-    "☑ ",
-    "✔ ",
-    "✓ ",
-    "□ ",
-    "O ",
-    "X ",
-    "(완료) ",
-    "(v) ",
-)
+_BOXES = "[ ] ¦[x] ¦[X] ¦- [ ] ¦- [x] ¦☐ ¦☑ ¦✔ ¦✓ ¦□ ¦O ¦X ¦(완료) ¦(v) ".split("¦")
 _KEYS = (
     "장소 시간 일시 준비물 회비 대상 문의 담당 비고 이름 제목 내용 날짜 마감 신청 주제 목표 결론 주의 참고 이유 기타 학번 학년 전화 "
     "메모 할일 오늘 내일 질문 답 예 뜻 상태 결과 원인"
 ).split()
-_HEADS = (
-    "공지",
-    "안내",
-    "필독",
-    "모집",
-    "후기",
-    "질문",
-    "중요",
-    "속보",
-    "긴급",
-    "이벤트",
-    "과제",
-    "마감",
-    "오늘의 할 일",
-)
+_HEADS = "공지¦안내¦필독¦모집¦후기¦질문¦중요¦속보¦긴급¦이벤트¦과제¦마감¦오늘의 할 일".split("¦")
 _DISHES = "김밥 라면 떡볶이 비빔밥 김치찌개 된장찌개 제육볶음 돈가스 냉면 칼국수 만두 아메리카노 카페라떼 녹차 주스 붕어빵 순대 우동".split()
 _WEEKDAYS = "월화수목금토일"
 
@@ -203,19 +162,10 @@ def _when(words: Pieces) -> str:
     return words.one(f"{date} {time}", f"{date} {time}", date, time)
 
 
-LISTS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
-    bullet,
-    numbered,
-    numbered_row,
-    check_list,
-    table_row,
-    heading,
-    key_value,
-    keys_and_values,
-    menu,
-    appointment,
-    word_row,
-)
+LISTS: tuple[Register, ...] = (
+    bullet, numbered, numbered_row, check_list, table_row, heading, key_value,
+    keys_and_values, menu, appointment, word_row,
+)  # fmt: skip
 
 
 _ENDS = (
@@ -244,17 +194,8 @@ def interrupted(words: Pieces) -> list[RegisterPart]:
 def said(words: Pieces) -> list[RegisterPart]:
     """``민수: 오늘 몇 시에 봐``"""
     name = words.name()
-    who = words.one(
-        f"{name}: ",
-        f"{name} : ",
-        f"{name}: ",
-        f"<{name}> ",
-        f"{name} > ",
-        f"{name} - ",
-        f"({name}) ",
-        f"{name}> ",
-    )
-    return [left_alone(who), prose(_unmarked(words))]
+    form = words.one("{}: ", "{} : ", "{}: ", "<{}> ", "{} > ", "{} - ", "({}) ", "{}> ")
+    return [left_alone(form.format(name)), prose(_unmarked(words))]
 
 
 def time_stamped(words: Pieces) -> list[RegisterPart]:
@@ -317,40 +258,15 @@ def _unmarked(words: Pieces) -> str:
     return _END_MARK.sub("", words.sentence()) if words.rng.random() < 0.5 else words.phrase()
 
 
-CHAT: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
-    ended,
-    begun,
-    interrupted,
-    said,
-    time_stamped,
-    mention,
-    hashtags,
-    bare,
-    aside,
-)
+CHAT: tuple[Register, ...] = (
+    ended, begun, interrupted, said, time_stamped, mention, hashtags, bare, aside
+)  # fmt: skip
 
 
-_PAIRS = (
-    ("**", "**"),
-    ("*", "*"),
-    ("__", "__"),
-    ("_", "_"),
-    ("~~", "~~"),
-    ("==", "=="),
-    ("{", "}"),
-    ("{{", "}}"),
-    ("[", "]"),
-    ("(", ")"),
-    ("<", ">"),
-    ("'", "'"),
-    ('"', '"'),
-    ("“", "”"),
-    ("‘", "’"),
-    ("「", "」"),
-    ("『", "』"),
-    ("/* ", " */"),
-    ("<!-- ", " -->"),
-    ("$", "$"),
+# The opening and the closing of each, with the text at the …
+_PAIRS = _pairs(
+    "**…**¦*…*¦__…__¦_…_¦~~…~~¦==…==¦{…}¦{{…}}¦[…]¦(…)¦<…>¦'…'¦\"…\"¦“…”¦‘…’¦「…」¦『…』¦/* … */¦"
+    "<!-- … -->¦$…$"
 )
 _TAGS = "b i u p em strong h1 h2 li td th span div del mark".split()
 _HEADERS = ("제목: ", "Subject: ", "Re: ", "Fwd: ", "RE: ", "답장: ", "제목 : ", "[RE] ")
@@ -417,47 +333,22 @@ def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> 
     return parts
 
 
-MARKS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
-    embraced,
-    embraced,
-    tagged,
-    nested_tags,
-    in_backticks,
-    quotation,
-    linked,
-    e_mail_header,
-)
+MARKS: tuple[Register, ...] = (
+    embraced, embraced, tagged, nested_tags, in_backticks, quotation, linked, e_mail_header
+)  # fmt: skip
 
 
 _SITES = (
-    "www.{}.한국",
-    "https://{}.com",
-    "http://{}.kr",
-    "https://ko.wikipedia.org/wiki/{}",
-    "{}.com",
-    "www.{}.net",
-    "https://example.com/{}",
-)
+    "www.{}.한국¦https://{}.com¦http://{}.kr¦https://ko.wikipedia.org/wiki/{}¦{}.com¦www.{}.net¦"
+    "https://example.com/{}"
+).split("¦")
 _ENDINGS = "hwp hwpx pdf docx xlsx pptx txt jpg png zip mp4 csv py".split()
 _VERSIONS = ("", "", "_최종", "_최종(2)", "_진짜최종", "(1)", "_v2", "_수정", "-복사본", "_2026")
-_STATEMENTS = (
-    ('print("', '")'),
-    ("print('", "')"),
-    ('console.log("', '");'),
-    ('alert("', '")'),
-    ('{"', '": 1}'),
-    ('{"할일": "', '"}'),
-    ("['", "', 1, 2]"),
-    ('text = "', '"'),
-    ("SELECT * FROM 회원 WHERE 이름 = '", "';"),
-    ("SELECT ", " FROM 주문;"),
-    ('<a href="', '.html">'),
-    ('title="', '"'),
-    ("def ", "():"),
-    ("const ", " = 0;"),
-    ('git commit -m "', '"'),
-    ("echo '", "'"),
-    ("if ", " == 0:"),
+# The opening and the closing of each, with the text at the …
+_STATEMENTS = _pairs(
+    'print("…")¦print(\'…\')¦console.log("…");¦alert("…")¦{"…": 1}¦{"할일": "…"}¦[\'…\', 1, 2]¦'
+    'text = "…"¦SELECT * FROM 회원 WHERE 이름 = \'…\';¦SELECT … FROM 주문;¦<a href="….html">¦'
+    'title="…"¦def …():¦const … = 0;¦git commit -m "…"¦echo \'…\'¦if … == 0:'
 )
 
 
@@ -538,11 +429,6 @@ def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
     return parts
 
 
-CODE: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
-    statement,
-    assignment,
-    address,
-    path,
-    file_name,
-    password,
-)
+CODE: tuple[Register, ...] = (
+    statement, assignment, address, path, file_name, password
+)  # fmt: skip

@@ -1,12 +1,12 @@
-"""Long work over a file on all nodes of a Ray cluster: corrections, or what each head does.
+"""A file's texts on all nodes of a Ray cluster: corrections, or the effect of each head.
 
     python -m deploy.batch texts.csv --out FOLDER [--address auto]
     python -m deploy.batch texts.txt --out FOLDER --heads
 
-The rows are cut into numbered parts. A part is done as a whole, on any node. This process writes its result to a file of
-its own in FOLDER/parts, which is there whole or not at all. If a node is lost, its parts are done again. If this process
-is lost, the same command goes on with what is missing. No row is lost or counted twice. The nodes need the same
-repository and the model's folder, both at the same path.
+The rows are cut into numbered parts. A part is done as a whole, on any node. This process writes its result
+to a file of its own in FOLDER/parts, which is there whole or not at all. If a node is lost, its parts are
+done again. If this process is lost, the same command continues with the missing parts. No row is lost or counted
+twice. The nodes need the same repository and the model's folder, both at the same path.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ TOGETHER = 64  # rows of a part that are corrected at once
 
 @dataclass(frozen=True)
 class BatchJob:
-    """What a folder holds the parts of; another job needs another folder."""
+    """The job whose parts a folder holds; another job needs another folder."""
 
     sha256: str  # of the file
     column: str | None
@@ -64,7 +64,9 @@ class BatchJob:
     def of(
         cls, file: Path, column: str | None, heads: bool, effects: int, rows: int, model: str
     ) -> "BatchJob":
-        """Raises OSError and ModelFolderError for what cannot be read."""
+        """Raises:
+        ModelFolderError: unreadable files.
+        """
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         folder = find_model_folder(model).absolute()
@@ -73,7 +75,7 @@ class BatchJob:
 
 
 class FinishedParts:
-    """The finished parts of ``job``, each a file of its own in ``folder``.
+    """The finished parts of ``job``, one file each in ``folder``.
 
     Raises click.ClickException where the folder holds those of another job.
     """
@@ -137,9 +139,10 @@ def parts_of(file: Path, job: BatchJob) -> Iterator[tuple[int, list[TableRow]]]:
 
 
 def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total: None) -> int:
-    """Have every part done that is missing; returns how many there are. ``told`` hears of each that is kept.
+    """Compute the missing parts and return their number; ``told`` is called after each.
 
-    Ray has to be initialised. The rows wait in its memory on this machine, so no node that goes takes any along.
+    Ray has to be initialised. The rows wait in its memory on this machine, so no node that goes takes any
+    along.
     """
     import pyarrow
     import ray
@@ -163,7 +166,7 @@ def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total:
 
 
 def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Sequence[str]) -> str:
-    """All rows in their order, as one CSV file with the ``others`` of the columns; returns what to tell."""
+    """All rows in their order, as one CSV file with the ``others`` of the columns; returns a sentence for the terminal."""
     counts = TableCounts()
 
     def write(file) -> None:
@@ -181,7 +184,7 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
 
 
 def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -> str:
-    """``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning; returns what to tell."""
+    """``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning; returns a sentence for the terminal."""
     path = Path(job.model)
     network = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
     whole = Survey(network, SurveyPlan((), job.effects, pruning=0))
@@ -212,7 +215,7 @@ def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -
     "--address", default="local", show_default=True, help="Address of Ray; auto finds a running cluster."
 )
 def main(file, out, heads, effects, column, rows, model, address):
-    """Correct the texts of FILE (CSV, TXT, XLSX), or measure what heads do over them.
+    """Correct the texts of FILE (CSV, TXT, XLSX), or measure the effects of heads over them.
 
     The same command goes on where it was stopped. All nodes need this repository at the same place.
     """
@@ -236,7 +239,7 @@ def main(file, out, heads, effects, column, rows, model, address):
 
 
 def other_columns(file: Path, column: str | None) -> tuple[str, ...]:
-    """What the columns are called that the result keeps."""
+    """The names of the columns that the result keeps."""
     with file.open("rb") as opened:
         columns = read_columns(opened, file.name, column)
     return () if columns is None else tuple(map(columns.name, columns.others))

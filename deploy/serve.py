@@ -1,15 +1,15 @@
-"""The engine on many machines: a Ray Serve deployment that answers what a page's own workers would.
+"""The engine on many machines: a Ray Serve deployment in place of a page's workers.
 
     pip install -r requirements-serve.txt
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.worker.ModelCache``, so it answers as a worker does (``engine.worker``). Ray's ``serve.batch`` is not used, because
-every text would wait for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the
-models of assets/.
+A replica is an ``engine.worker.ModelCache``, so it answers as a worker does (``engine.worker``). Ray's
+``serve.batch`` is not used, because every text would wait for others. Replicas are added and taken away with
+the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
 
-Questions and answers are JSON and arrays (``engine.remote``). Nothing that was typed reaches a log of Ray: every error is
-an answer, and requests are not logged.
+Questions and answers are JSON and arrays (``engine.remote``). Nothing that was typed reaches a log of Ray:
+every error is an answer, and requests are not logged.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from model.stored.folder import ASSETS, DEFAULT_MODEL, model_folders, model_name
 
 MOST_BYTES = 16 * 2**20  # of a question: 48 rows of a file, each as long as a cell of XLSX may be
 AT_ONCE = 4  # questions under way for each replica; more of them add a replica
-HEAD = "node:__internal_head__"  # what only the head of a cluster of Ray has
+HEAD = "node:__internal_head__"  # a resource of the head node of a Ray cluster alone
 REPLICAS = int(os.environ.get("ATTENTION_REPLICAS") or 4)
 
 
@@ -47,12 +47,13 @@ def answer(shelf: ModelCache, models: dict[str, Path], body: bytes) -> tuple[int
         if told.problem is not None:
             raise told.problem
         return 200, wire.write_answer(told)
-    except Exception as error:  # noqa: BLE001  whoever asked gets it
+    except Exception as error:  # noqa: BLE001  the caller gets it
         return REFUSED, wire.write_error(error)
 
 
 class Together:
-    """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in one place.
+    """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in
+    one place.
 
     It runs on the head node. If that ends, everything ends; if another node ends, the class goes on.
     """
@@ -64,14 +65,14 @@ class Together:
         """(status, body) for one call; raises nothing."""
         try:
             return 200, wire.write_answer(answer_call(self._rooms, wire.read_call(body)))
-        except Exception as error:  # noqa: BLE001  whoever called gets it
+        except Exception as error:  # noqa: BLE001  the caller gets it
             return REFUSED, wire.write_error(error)
 
 
 class Replica:
     """One replica. It is ready for questions when the first model of ``folders`` is loaded.
 
-    Raises what keeps that model from being loaded.
+    Raises the error of loading that model.
     """
 
     def __init__(self, together: DeploymentHandle, *folders: Path):

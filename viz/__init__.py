@@ -1,6 +1,7 @@
 """Functions that draw: arrays and labels in, a Plotly figure out. No Streamlit, no state.
 
-In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.browser`` holds what draws in a browser by itself.
+In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.browser`` holds the
+interactive explorer and its scripts.
 """
 
 from viz.amounts import Amount, Measured, before_after, waterfall

@@ -11,20 +11,21 @@ from viz.labels import plain_text, template_text
 from viz.theme import palette
 
 _SIZES = RowSizes(row=26, least=15, foot=44)
-_DIGIT, _BESIDE = 8, 8  # pixels: a digit of a bar's number, and what lies beside the number
+_DIGIT, _BESIDE = 8, 8  # pixels: a digit of a bar's number, and the space beside the number
 
 
 class Amount(NamedTuple):
-    """One bar. ``custom`` is what the page gets when the bar is chosen, such as a head.
+    """One bar. ``custom`` is sent to the page when the bar is chosen, such as a head.
 
-    >>> Amount("head 1", 5.5).value
-    5.5
+    Example:
+        >>> Amount("head 1", 5.5).value
+        5.5
     """
 
     name: str
     value: float
     custom: tuple | None = None
-    chosen: bool = False  # whether its name stands out
+    chosen: bool = False  # whether its name is emphasised
 
 
 @as_figure
@@ -36,16 +37,19 @@ def waterfall(
     value_title: str = "Nats",
     theme: str = "light",
 ) -> Specification:
-    """A bar for each amount, from top to bottom, which begins where the one before it ends; the last one is their sum.
+    """A bar for each amount, from top to bottom, which begins where the one before it ends; the last one is
+    their sum.
 
-    Amounts above 0 are filled bars, those below 0 hollow ones, so that no colour has to be told apart. ``customdata`` of
-    each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
+    Amounts above 0 are filled bars, those below 0 hollow ones, so that they differ without colour.
+    ``customdata`` of each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
 
-    Raises ValueError for values that are not finite, and for an unknown theme.
+    Raises:
+        ValueError: values that are not finite, and for an unknown theme.
 
-    >>> figure = waterfall([Amount("head 1", 5.5), Amount("head 2", -1.0)])
-    >>> figure.data[0].x  # the last bar is the sum
-    (5.5, -1.0, 4.5)
+    Example:
+        >>> figure = waterfall([Amount("head 1", 5.5), Amount("head 2", -1.0)])
+        >>> figure.data[0].x  # the last bar is the sum
+        (5.5, -1.0, 4.5)
     """
     values = np.array([amount.value for amount in amounts], float)
     if not np.isfinite(values).all():
@@ -127,7 +131,8 @@ def _layout(
         for row in rows
     ]
     layout = row_layout(names, span, (title, value_title), _SIZES, theme, ticks)
-    # Those on the right have theirs in the margin: a share of the axis would be too narrow for them on a phone.
+    # Those on the right have theirs in the margin: a share of the axis would be too narrow for them on a
+    # phone.
     beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
     margin = layout["margin"] | {"r": beside}
     return layout | {"margin": margin, "meta": layout["meta"] | {"half": [whole / 40, 0.5]}}
@@ -137,10 +142,11 @@ _PAIR_SIZES = RowSizes(row=34, least=20, foot=70)
 
 
 class Measured(NamedTuple):
-    """One row. ``custom`` is what the page gets when the row is chosen, such as a head.
+    """One row. ``custom`` is sent to the page when the row is chosen, such as a head.
 
-    >>> Measured("without head 1", 8.5, 4.0).after
-    4.0
+    Example:
+        >>> Measured("without head 1", 8.5, 4.0).after
+        4.0
     """
 
     name: str
@@ -159,13 +165,16 @@ def before_after(
     value_title: str = "Nats",
     theme: str = "light",
 ) -> Specification:
-    """A line for each row from a hollow point, ``before``, to a filled one, ``after``. A line stands at 0, where the sign changes.
+    """A line for each row from a hollow point, ``before``, to a filled one, ``after``. A line marks 0, where
+    the sign changes.
 
-    Raises ValueError for values that are not finite, and for an unknown theme.
+    Raises:
+        ValueError: values that are not finite, and for an unknown theme.
 
-    >>> figure = before_after([Measured("without head 1", 8.5, 4.0)])
-    >>> figure.data[2].x.tolist()
-    [4.0]
+    Example:
+        >>> figure = before_after([Measured("without head 1", 8.5, 4.0)])
+        >>> figure.data[2].x.tolist()
+        [4.0]
     """
     values = np.array([[row.before, row.after] for row in rows], float).reshape(len(rows), 2)
     if not np.isfinite(values).all():

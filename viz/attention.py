@@ -32,7 +32,8 @@ LEGEND_HEIGHT = 28
 NAME_HEIGHT = 30
 FOOT = 12
 LEAST_LEFT = 40
-# The least width of a row's label, in em: that of the end mark, so that the map does not move when the marks are hidden.
+# The least width of a row's label, in em: that of the end mark, so that the map does not move when the marks
+# are hidden.
 LEAST_LABEL = width_in_em("</s>")
 
 
@@ -62,16 +63,19 @@ class AttentionInfo:
 
     @property
     def top(self) -> float:
-        """Pixels above the cells."""
+        """Height in pixels above the cells."""
         return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
 
     @property
     def left(self) -> float:
-        """Pixels left of the cells. Plotly makes room for longer labels itself, and draws a second time for it."""
+        """Width in pixels left of the cells. Plotly makes room for longer labels itself, and draws a second
+        time for it.
+        """
         return max(LEAST_LEFT, NAME_HEIGHT + self.widest_row * self.cell.font)
 
     @property
     def height(self) -> float:
+        """The figure's height in pixels."""
         return self.top + max(len(self.query_tokens), 1) * self.cell.height + FOOT
 
     @property
@@ -96,7 +100,7 @@ class AttentionInfo:
         return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
 
-def attention_info(
+def _attention_info(
     weights: ArrayLike,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
@@ -178,7 +182,7 @@ def _cells(name: str, cells: ArrayLike | None, weights: np.ndarray) -> np.ndarra
     return cells
 
 
-def attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, theme: str) -> dict:
+def _attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, theme: str) -> dict:
     """The layout of ``attention_heatmap``; the MapTexts are escaped here."""
     framed = info.selected and (info.selected[0] + 1, info.selected[1] + 1)
     return base_layout(theme) | {
@@ -197,7 +201,7 @@ def attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, t
 
 
 def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
-    """What a page needs to fit the figure to its window (``browser/plot_fit.js``) and to read cells out."""
+    """The data by which a page fits the figure to its window (``browser/plot_fit.js``) and reads cells out."""
     rows, columns = len(info.query_tokens), len(info.key_tokens)
     return {
         "fit": "cells",
@@ -250,7 +254,9 @@ def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
 
 
 def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequence[str]) -> dict:
-    """An invisible axis with a label for every place. The hover reads labels from it, also those that have no room on screen."""
+    """An invisible axis with a label for every place. The hover reads labels from it, also those that have no
+    room on screen.
+    """
     return {
         "overlaying": over,
         "matches": over,
@@ -289,8 +295,9 @@ RING, RING_SHARE = 14, 0.7  # pixels across a ring, at most so much of its cell
 class MapTexts:
     """The words in and around an attention map, in the reader's language. Typed text is escaped later.
 
-    >>> MapTexts(title="Encoder", masked="not written yet").query_axis
-    'Query'
+    Example:
+        >>> MapTexts(title="Encoder", masked="not written yet").query_axis
+        'Query'
     """
 
     title: str = ""
@@ -326,40 +333,40 @@ def attention_heatmap(
     colour_max: float | None = 1.0,
     theme: str = "light",
 ) -> Specification:
-    """Heatmap of one attention map; row 0 is at the top. People count positions from 1, so the cell of query q and
-    key k, both counted from 0, lies at y = q + 1, x = k + 1.
+    """Heatmap of one attention map; row 0 is at the top. People count positions from 1, so the cell of query
+    q and key k, both counted from 0, lies at y = q + 1, x = k + 1.
 
-    The numbers reach the figure as they are, whatever the scale.
+    The numbers reach the figure unchanged on every scale.
 
     Args:
         weights: (Q, K) floats in 0..1; in -1..1 where ``difference``.
         query_tokens, key_tokens: Q and K tokens as they were typed; they are escaped here.
         masked: (Q, K) bool, True where the mask forbids looking. Such cells hold exactly 0 and are hatched,
             so that they differ from weights that are almost 0, and these from those that are merely small.
-        padded: (Q, K) bool, True where there is only padding. Such cells are dotted, whatever they hold, and are not masked.
+        padded: (Q, K) bool, True for padding. Such cells are dotted for any value, and are not masked.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
         selected: a cell (q, k) whose row and column are framed.
-        ringed: (Q,) the key in each row that gets a ring, such as the one that is looked at most where cells show something else.
+        ringed: (Q,) the key in each row that gets a ring, such as the one with the largest weight where cells show another number.
         first: the query and the key of the first cell, where tokens before it are left out. All numbers above
             count from there, too.
-        extent: the tokens of the longest map beside which this one stands: all are drawn with cells of one size.
+        extent: the tokens of the longest map beside this one: all are drawn with cells of one size.
             None takes the longer side of this one.
-        difference: whether ``weights`` are what is left after something was subtracted: then two colours
-            part at 0.
+        difference: whether ``weights`` are a difference of two maps: then two colours part at 0.
         unbounded: whether they are amounts of any size, such as nats; then ``colour_max`` is best None.
-        logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; what is
-            smaller looks like almost 0.
+        logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; smaller weights look like almost 0.
         colour_max: the weight of the strongest colour; None takes the largest in the map.
 
-    Raises ValueError for tokens that are no texts, shapes that do not fit each other, weights outside their range, a
-    masked cell that holds weight, a row or cell that does not exist, a colour_max that is not finite and positive, and
-    an unknown theme.
+    Raises:
+        ValueError: tokens that are no texts, shapes that do not fit each other, weights outside their
+            range, a masked cell that holds weight, a row or cell that does not exist, a colour_max that
+            is not finite and positive, and an unknown theme.
 
-    >>> figure = attention_heatmap(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["가", "방"])
-    >>> figure.data[0].z.tolist()
-    [[0.75, 0.25], [0.5, 0.5]]
+    Example:
+        >>> figure = attention_heatmap(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["가", "방"])
+        >>> figure.data[0].z.tolist()
+        [[0.75, 0.25], [0.5, 0.5]]
     """
-    info = attention_info(
+    info = _attention_info(
         weights,
         query_tokens,
         key_tokens,
@@ -374,7 +381,7 @@ def attention_heatmap(
         unbounded,
     )
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
-    layout = attention_layout(info, texts, extent, theme)
+    layout = _attention_layout(info, texts, extent, theme)
     if not info.weights.size:
         return {"data": [], "layout": layout}
     traces = [_heatmap(info, colours, texts)]

@@ -9,22 +9,22 @@ from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
 from viz.labels import plain_text, token_label, visible_token, width_in_em
 from viz.theme import palette
 
-# What the cells share out when the figure is about as wide as a text column; the browser may give more or
-# less.
+# Pixels of all cells in a figure as wide as a text column; the browser may give more or less.
 DESIGN_WIDTH = 600
 LARGEST_CELL = 36
 SMALLEST_SQUARE_CELL = 12
 SMALLEST_FONT, LARGEST_FONT = 9, 13
 MOST_STEPS = 4
-# More rows than that would make a picture that nobody sees as a whole; they share out the height instead.
+# More rows would make a picture too high for any window; they share out a fixed height instead.
 MOST_LABELLED_ROWS = 132
 HEIGHT_OF_MANY_ROWS = 720
 
 
 @dataclass(frozen=True)
 class CellSize:
-    """Pixels of one heatmap cell at the design width. Beyond 50 columns only the columns get narrower, until
-    there are more than MOST_LABELLED_ROWS."""
+    """Pixels of one heatmap cell at the design width. Beyond 50 columns only the columns get narrower, up to
+    MOST_LABELLED_ROWS rows.
+    """
 
     width: float
     height: float
@@ -33,7 +33,12 @@ class CellSize:
 
 
 def cell_size(columns: int, rows: int = 1) -> CellSize:
-    """The cell for so many columns and rows: square while a square one can hold a label."""
+    """The cell in pixels for so many columns and rows: square while a square one can hold a label.
+
+    Example:
+        >>> cell_size(10).width, cell_size(100).square
+        (36, False)
+    """
     width = min(LARGEST_CELL, DESIGN_WIDTH / max(columns, 1))
     square = width >= SMALLEST_SQUARE_CELL and rows <= MOST_LABELLED_ROWS
     height = width if square else SMALLEST_SQUARE_CELL
@@ -45,7 +50,7 @@ def cell_size(columns: int, rows: int = 1) -> CellSize:
 
 @dataclass(frozen=True)
 class ColumnTicks:
-    """The labels of columns, and the pixels they need. Each label stands on a step; step 0 is next to the columns."""
+    """The labels of columns, and the pixels they need. Each label has a step; step 0 is next to the columns."""
 
     positions: tuple[int, ...]
     labels: tuple[str, ...]
@@ -54,11 +59,13 @@ class ColumnTicks:
     height: float
 
     def above(self) -> list[str]:
-        """As ticks above the columns. Labels hang from the top of their box, so a line break behind one lifts it."""
+        """As ticks above the columns. Labels hang from the top of their box, so a line break behind one lifts
+        it.
+        """
         return [label + "<br> " * step for label, step in zip(self.labels, self.steps, strict=True)]
 
     def below(self, bold: Collection[int] = ()) -> list[str]:
-        """As ticks below the columns; the labels of the columns ``bold`` stand out."""
+        """As ticks below the columns; those of the columns ``bold`` are emphasised."""
         return [
             " <br>" * step + (f"<b>{label}</b>" if position in bold else label)
             for position, label, step in zip(self.positions, self.labels, self.steps, strict=True)
@@ -66,14 +73,15 @@ class ColumnTicks:
 
 
 def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
-    """The labels of all columns: upright if they fit, on several steps if they are crowded, turned if they are long.
+    """The labels of all columns and their height in pixels: upright if they fit, on several steps if they are
+    crowded, turned if they are long.
 
     Columns lose their labels only if four steps do not suffice, that is beyond about 200 columns.
     """
     labels = tuple(token_label(token) for token in tokens)
     positions = tuple(range(len(tokens)))
     widths = sorted((width_in_em(visible_token(token)) for token in tokens), reverse=True)
-    # Start and end mark are long in every sentence, and stand where nothing is in their way.
+    # Start and end mark are long in every sentence, and have free room beside them.
     if len(widths) > 2 and widths[2] > 2.2 and widths[2] * cell.font > cell.width:
         return ColumnTicks(positions, labels, (0,) * len(labels), -90, widths[0] * cell.font)
     steps = ceil(1.15 * cell.font / cell.width)
@@ -87,7 +95,12 @@ def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
 
 
 def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = ()) -> tuple[int, ...]:
-    """The rows that get a label: all if they fit, otherwise some at equal distances and those of ``always``."""
+    """The rows that get a label: all if they fit, otherwise some at equal distances and those of ``always``.
+
+    Example:
+        >>> row_ticks(["가"] * 3, cell_size(3, 3))
+        (0, 1, 2)
+    """
     step = ceil(1.2 * cell.font / cell.height)
     if step == 1 or cell.height >= SMALLEST_SQUARE_CELL:
         return tuple(range(len(tokens)))
@@ -114,8 +127,8 @@ def row_layout(
     theme: str,
     ticks: Sequence[str] | None = None,
 ) -> dict:
-    """The layout. ``span``: of the values. ``texts``: the title of the figure and of the values. ``ticks``: the names as HTML, if they
-    are to look different from ``names``.
+    """The layout of named rows, its sizes in pixels. ``span``: of the values. ``texts``: the title of the
+    figure and of the values. ``ticks``: the names as HTML, if they are to look different from ``names``.
     """
     title, value_title = texts
     height = TITLE_HEIGHT + len(names) * sizes.row + sizes.foot

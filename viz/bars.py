@@ -17,7 +17,8 @@ _TOLERANCE = 1e-4
 
 
 class PanelSizes(NamedTuple):
-    """Pixels of a column of panels: one panel, the name above it, the foot below the last one, the legend above all.
+    """Pixels of a column of panels: one panel, the name above it, the foot below the last one, the legend
+    above all.
 
     ``may_shrink``: pixels that each panel gives up on a low window.
     """
@@ -48,8 +49,8 @@ def attention_bars(
 ) -> go.Figure:
     """Bars of attention over the same tokens for R heads; bar k lies at x = first + k.
 
-    All panels share one scale, from 0 to the largest weight. An outline encloses the whole column, so it
-    shows where nobody looks, too, and needs no colour to be seen.
+    All panels share one scale, from 0 to the largest weight. An outline encloses the whole column, so it also
+    shows tokens without attention, and is visible without colour.
 
     Args:
         weights: (R, K) floats in 0..1.
@@ -58,12 +59,14 @@ def attention_bars(
         first: the position of the first token, where the tokens are a window of a sentence.
         hover: names of the token and the weight.
 
-    Raises ValueError for shapes that do not fit each other, weights outside 0..1, an outlined column that
-    does not exist, and an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, weights outside 0..1, an outlined column that does
+            not exist, and an unknown theme.
 
-    >>> figure = attention_bars(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["head 1", "head 2"], outlined=[0])
-    >>> [trace.y.tolist() for trace in figure.data if trace.type == "bar"]
-    [[0.75, 0.25], [0.5, 0.5]]
+    Example:
+        >>> figure = attention_bars(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["head 1", "head 2"], outlined=[0])
+        >>> [trace.y.tolist() for trace in figure.data if trace.type == "bar"]
+        [[0.75, 0.25], [0.5, 0.5]]
     """
     info = _info(weights, tokens, names, outlined, first)
     figure = go.Figure(layout=_layout(info, title, token_title, theme))
@@ -251,14 +254,15 @@ def _name(info: _BarsInfo, row: int) -> dict:
 
 @dataclass(frozen=True)
 class MethodPanel:
-    """What one method says: (K,) values over the tokens, and how it got them.
+    """One attribution method: its (K,) values over the tokens, and how they were computed.
 
-    ``intervened``: the network was asked again with something changed; otherwise the values are read from the pass as it was.
-    ``values`` are None while they are not known: the panel shows its name and an empty place.
-    ``note`` stands beside the name, such as how well the method agrees with the reference. ``labels``: a text above each bar.
+    ``intervened``: the values come from an intervention; otherwise they are observed in the pass. ``values``
+    are None while they are not known: the panel shows its name and an empty place. ``note`` is written beside
+    the name, such as how well the method agrees with the reference. ``labels``: a text above each bar.
 
-    >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened
-    False
+    Example:
+        >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened
+        False
     """
 
     name: str
@@ -284,24 +288,26 @@ def contribution_panels(
 ) -> go.Figure:
     """Small multiples on one axis: K tokens, and for each of the panels a row of bars.
 
-    Methods have different units, so each panel is scaled to its own largest size; compare the shapes only. Bars
-    below the line speak against what was written. Observed and intervened values differ in colour and in pattern, so
-    that they can be told apart in a grey print, too.
+    Methods have different units, so each panel is scaled to its own largest size; compare the shapes only.
+    Bars below the line speak against the written token. Observed and intervened values differ in colour and
+    in pattern, so that a grey print shows them, too.
 
     Args:
         panels: any number; one whose values are all 0 has no bars.
         tokens: K tokens as they were typed; escaped here.
         outlined: tokens with bold labels, such as those of the edit.
-        split: the first token of a second group, such as what was written before; a line is drawn there.
+        split: the first token of a second group, such as the tokens written before; a line is drawn there.
         panel: pixels that the bars of a panel have where the window has room for them.
 
-    Raises ValueError for values of another length or not finite, for tokens that do not exist, and for an unknown
-    theme.
+    Raises:
+        ValueError: values of another length or not finite, for tokens that do not exist, and for an
+            unknown theme.
 
-    >>> panels = [MethodPanel("rollout", np.array([0.2, 0.8])), MethodPanel("left out", np.array([-1.0, 4.0]), True)]
-    >>> figure = contribution_panels(panels, ["가", "방"])
-    >>> [bars.y.tolist() for bars in figure.data]  # each divided by its largest size
-    [[0.25, 1.0], [-0.25, 1.0]]
+    Example:
+        >>> panels = [MethodPanel("rollout", np.array([0.2, 0.8])), MethodPanel("left out", np.array([-1.0, 4.0]), True)]
+        >>> figure = contribution_panels(panels, ["가", "방"])
+        >>> [bars.y.tolist() for bars in figure.data]  # each divided by its largest size
+        [[0.25, 1.0], [-0.25, 1.0]]
     """
     info = _panels_info(panels, tokens, outlined, split, panel)
     figure = go.Figure(layout=_panels_layout(info, title, token_title, theme))
@@ -313,7 +319,9 @@ def contribution_panels(
     return figure
 
 
-_LABELLED_TOP = 2.2  # end of the axis where bars have texts: on the lowest window there is still room for a line above a bar of 1
+_LABELLED_TOP = (
+    2.2  # end of the axis where bars have texts: the lowest window still has room for a line above a bar of 1
+)
 
 
 @dataclass(frozen=True)
@@ -335,14 +343,17 @@ class _PanelsInfo:
 
     @property
     def foot(self) -> float:
+        """Height in pixels below the panels."""
         return PANELS.foot + column_ticks(self.tokens, cell_size(len(self.tokens))).height
 
     @property
     def height(self) -> float:
+        """The figure's height in pixels."""
         return self.height_with((PANELS.panel + PANELS.name) * self.panel / PANELS.panel)
 
     @property
     def least(self) -> float:
+        """The least height in pixels, on a low window."""
         return self.height_with(PANELS.panel + PANELS.name - PANELS.may_shrink)
 
     def height_with(self, row: float) -> float:
@@ -464,7 +475,7 @@ def _value_axes(info: _PanelsInfo, theme: str) -> dict:
 
 
 def _labelled_range(info: _PanelsInfo, row: int) -> list[float]:
-    """The texts above the bars need the room that values below the line would take, where there are none."""
+    """The texts above the bars take the room of values below the line in panels without such values."""
     return [-1.05 if (info.values[row] < 0).any() else -0.02, _LABELLED_TOP]
 
 
@@ -487,7 +498,8 @@ def _panels_name(info: _PanelsInfo, row: int, theme: str) -> dict:
         if panel.note
         else ""
     )
-    # Panels whose bars have texts end in an empty strip. A name may reach into it; else it would lie over the panel above.
+    # Panels whose bars have texts end in an empty strip. A name may reach into it; else it would lie over the
+    # panel above.
     upper = info.top(row) + PANELS.name / (PANELS.panel + PANELS.name) / len(info.panels)
     return {
         "text": f"<b>{plain_text(panel.name)}</b>{note}",

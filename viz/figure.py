@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from viz.theme import FONT_FAMILY, palette
 
-Specification = dict[str, Any]  # "data" and "layout", as Plotly's schema names what is in them
+Specification = dict[str, Any]  # "data" and "layout" with the names of Plotly's schema
 
 _Arguments = ParamSpec("_Arguments")
 # The kinds of typed arrays that plotly.js reads: floats, and integers of at most 4 bytes.
@@ -27,10 +27,11 @@ class FigureFunction(Protocol[_Arguments]):
 
 
 def as_figure(specification: Callable[_Arguments, Specification]) -> FigureFunction[_Arguments]:
-    """Make a plotting function of one that returns a ``Specification``: it returns the same as a ``go.Figure``.
+    """Make a plotting function of one that returns a ``Specification``: it returns the same as a
+    ``go.Figure``.
 
-    Plotly checks each property of a figure, which takes several times as long as everything else. A page that draws a figure
-    at each keystroke sends the ``specification`` instead; a test compares the two.
+    Plotly checks each property of a figure, which takes several times as long as everything else. A page that
+    draws a figure at each keystroke sends the ``specification`` instead; a test compares the two.
     """
 
     @wraps(specification)
@@ -42,8 +43,9 @@ def as_figure(specification: Callable[_Arguments, Specification]) -> FigureFunct
 
 
 def to_json(figure: go.Figure | Specification) -> str:
-    """As plotly.js reads it, arrays of numbers as base64. Raises ValueError for a nan outside of an array, TypeError for a
-    value that JSON does not know."""
+    """As plotly.js reads it, arrays of numbers as base64. Raises ValueError for a nan outside of an array,
+    TypeError for a value that JSON does not know.
+    """
     if isinstance(figure, go.Figure):
         return figure.to_json()
     return json.dumps(figure, default=_plain, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -100,7 +102,8 @@ def base_axis(theme: str, title: str) -> dict:
         "linecolor": colours.grid,
         "ticks": "",
         "zeroline": False,
-        # Plotly would look again and again whether a label leaves the figure: half of the time it takes to draw.
+        # Plotly would look again and again whether a label leaves the figure: half of the time it takes to
+        # draw.
         "ticklabeloverflow": "allow",
     }
 
@@ -119,7 +122,9 @@ def figure_title(title: str, height: float) -> dict:
 
 
 def weight_scale(title: str, height: float) -> dict:
-    """A colour bar that lies across the top, below the title, where it takes no width from narrow screens."""
+    """A colour bar of 220 pixels that lies across the top, below the title, where it takes no width from
+    narrow screens.
+    """
     return {
         "orientation": "h",
         "lenmode": "pixels",

@@ -25,24 +25,26 @@ _WIDTHS = (1.2, 2.4, 4.2, 6.5)  # pixels of a line, by the size of its effect
 
 
 class GraphNode(NamedTuple):
-    """A point of the graph. ``custom`` is what the page gets when it is chosen, such as a head.
+    """A point of the graph. ``custom`` is sent to the page when it is chosen, such as a head.
 
-    >>> GraphNode("head 1", column=2).custom is None
-    True
+    Example:
+        >>> GraphNode("head 1", column=2).custom is None
+        True
     """
 
     name: str
-    column: float  # from 0, at the left; with a fraction for what stands left or right of the column's middle
+    column: float  # from 0, at the left; with a fraction for places left or right of the column's middle
     kind: str = "part"  # "part", "token" or "answer"
-    detail: str = ""  # what the hover adds
+    detail: str = ""  # added in the hover
     custom: tuple | None = None
 
 
 class GraphEdge(NamedTuple):
     """A line from one node to another, given by their numbers.
 
-    >>> GraphEdge(0, 1, 2.5).nats
-    2.5
+    Example:
+        >>> GraphEdge(0, 1, 2.5).nats
+        2.5
     """
 
     start: int
@@ -60,15 +62,19 @@ def circuit_graph(
     title: str = "",
     theme: str = "light",
 ) -> Specification:
-    """The nodes in their columns, and lines whose width says how large an effect is. An effect below 0 is a dashed line.
+    """The nodes in their columns, and lines whose width says how large an effect is. An effect below 0 is a
+    dashed line.
 
     ``customdata`` of each node is its ``custom``, so that a page can react to a click or to the arrow keys.
 
-    Raises ValueError for an edge to a node that does not exist, a node in no column, values that are not finite, and an unknown theme.
+    Raises:
+        ValueError: an edge to a node that does not exist, a node in no column, values that are not
+            finite, and an unknown theme.
 
-    >>> figure = circuit_graph([GraphNode("거", 0, "token"), GraphNode("head", 1)], [GraphEdge(0, 1, 2.5)], ["read", "layer 1"])
-    >>> figure.data[-1].text
-    ('거', 'head')
+    Example:
+        >>> figure = circuit_graph([GraphNode("거", 0, "token"), GraphNode("head", 1)], [GraphEdge(0, 1, 2.5)], ["read", "layer 1"])
+        >>> figure.data[-1].text
+        ('거', 'head')
     """
     if any(not 0 <= end < len(nodes) for edge in edges for end in edge[:2]):
         raise ValueError(f"edges should lead between {len(nodes)} nodes, received {edges}")
@@ -88,8 +94,9 @@ def circuit_graph(
 
 
 def _places(nodes: Sequence[GraphNode]) -> np.ndarray:
-    """(N, 2): x and y of each node. A column shares out the height evenly; every other column begins a little lower, so that names do not
-    run into those beside them."""
+    """(N, 2): x and y of each node. A column shares out the height evenly; every other column begins a little
+    lower, so that names do not run into those beside them.
+    """
     places = np.zeros((len(nodes), 2))
     columns = [round(node.column) for node in nodes]
     for column in set(columns):
@@ -225,13 +232,15 @@ def token_branches(
         names: R names, left of the rows.
         parted: the step, from 0, where the branches part; its column is framed.
 
-    Raises ValueError for rows that do not fit each other, probabilities outside 0..1, a step that no branch has,
-    and an unknown theme.
+    Raises:
+        ValueError: rows that do not fit each other, probabilities outside 0..1, a step that no branch
+            has, and an unknown theme.
 
-    >>> ways = [["돼", "요"], ["되", "요"]]
-    >>> figure = token_branches(ways, [[0.75, 0.5], [0.25, 0.5]], ["written", "other"], parted=0)
-    >>> figure.data[0].z.tolist()
-    [[0.75, 0.5], [0.25, 0.5]]
+    Example:
+        >>> ways = [["돼", "요"], ["되", "요"]]
+        >>> figure = token_branches(ways, [[0.75, 0.5], [0.25, 0.5]], ["written", "other"], parted=0)
+        >>> figure.data[0].z.tolist()
+        [[0.75, 0.5], [0.25, 0.5]]
     """
     info = _info(tokens, probabilities, names, parted)
     figure = go.Figure(layout=_branches_layout(info, title, step_title, theme))
@@ -253,6 +262,7 @@ class _BranchesInfo:
 
     @property
     def height(self) -> float:
+        """The figure's height in pixels."""
         return TITLE_HEIGHT + _HEAD + max(len(self.tokens), 1) * (1 + _GAP) * _ROW + _BRANCHES_FOOT
 
 

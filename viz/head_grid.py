@@ -22,14 +22,15 @@ from viz.theme import palette, weight_colours
 TileHead = tuple[int, int]  # layer and head, both counted from 0
 
 # One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). Gaps have
-# many bytes in a row: in base64 zeros are "AAAA", but 255s are "////", and Plotly's JSON escapes each slash with six characters.
+# many bytes in a row: in base64 zeros are "AAAA", but 255s are "////", and Plotly's JSON escapes each slash
+# with six characters.
 NO_CELL, WEAKEST, STRONGEST = 0, 1, 255
-MIDDLE = 128  # the byte that stands for 0 where values have both signs
+MIDDLE = 128  # the byte of 0 where values have both signs
 
-# Pixels that all tiles of a line share out: an overview stands beside what it opens.
+# Pixels that all tiles of a line share out: an overview is shown beside the map that it opens.
 WIDTH = 420
 
-# A tile has about 105 pixels: more cells than this could not be told apart, only downloaded.
+# A tile has about 105 pixels: more cells than this could not be distinguished.
 MOST_CELLS = 128
 
 _LARGEST_TILE, _SMALLEST_TILE = 160, 24  # pixels
@@ -38,7 +39,9 @@ _LABEL_HEIGHT = 26  # pixels above each tile that has a label
 
 @dataclass(frozen=True)
 class Tiles:
-    """N tiles of ``rows`` x ``columns`` cells in one picture, in reading order; ``centre_rows`` and ``centre_columns`` count cells of the picture."""
+    """N tiles of ``rows`` x ``columns`` cells in one picture, in reading order; ``centre_rows`` and
+    ``centre_columns`` count cells of the picture.
+    """
 
     mosaic: np.ndarray  # (rows of the picture, columns of the picture) uint8
     order: tuple[TileHead, ...]  # (N,)
@@ -57,13 +60,14 @@ class Tiles:
 def cells_joined(queries: int, keys: int) -> int:
     """How many tokens along an axis share one cell of a tile, 1 where each has its own.
 
-    >>> cells_joined(40, 40), cells_joined(300, 300)
-    (1, 3)
+    Example:
+        >>> cells_joined(40, 40), cells_joined(300, 300)
+        (1, 3)
     """
     return max(1, ceil(max(queries, keys) / MOST_CELLS))
 
 
-def arrange(
+def _arrange(
     weights: np.ndarray,
     masked: np.ndarray | None,
     order: Sequence[TileHead] | None,
@@ -204,7 +208,7 @@ def head_grid(
     """Mosaic of every head's attention map: layers from top to bottom, heads from left to right.
 
     An overview: weights are rounded to steps of colour_max/254, and larger ones show as colour_max. Maps of
-    more than MOST_CELLS rows or columns are shrunk, each cell the strongest of those it stands for. The
+    more than MOST_CELLS rows or columns are shrunk, each cell the strongest of those it joins. The
     hover names layer and head; it belongs to one invisible marker per tile, whose ``customdata`` is
     ``(layer, head)`` counted from 0, so that a page can also react to a click on a tile.
 
@@ -213,7 +217,7 @@ def head_grid(
         layer_names, head_names: L and H names; by default 1, 2, 3 …
         masked: (Q, K) bool, True where the mask forbids looking; left blank in every tile.
         order: the tiles ``(layer, head)``, counted from 0, from the top left in reading order; it may leave
-            some out. By default every tile stands at its layer and head, whose names are on the axes.
+            some out. By default every tile is at its layer and head, whose names are on the axes.
         labels: a text above each tile, in the sequence of ``order``, or none.
         chosen: tiles that are framed.
         colour_max: the weight of the strongest colour.
@@ -221,15 +225,17 @@ def head_grid(
             -colour_max is the strongest colour of the other side.
         scale: whether the colour scale is shown; without it and without a title the tiles begin at the top.
 
-    Raises ValueError for shapes that do not fit each other, weights that are not finite, negative ones that are not ``signed``, a
-    tile that does not exist or comes twice, a number of labels that is not that of the tiles, a colour_max
-    that is not finite and positive, and an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, weights that are not finite, negative ones that are
+            not ``signed``, a tile that does not exist or comes twice, a number of labels that is not that
+            of the tiles, a colour_max that is not finite and positive, and an unknown theme.
 
-    >>> figure = head_grid(np.full((2, 4, 3, 3), 1 / 3))  # two layers of four heads
-    >>> len(figure.data[1].customdata)  # one marker for each head
-    8
+    Example:
+        >>> figure = head_grid(np.full((2, 4, 3, 3), 1 / 3))  # two layers of four heads
+        >>> len(figure.data[1].customdata)  # one marker for each head
+        8
     """
-    tiles = arrange(weights, masked, order, labels, colour_max, signed)
+    tiles = _arrange(weights, masked, order, labels, colour_max, signed)
     names = (
         _names(layer_names, tiles.layers, "layer_names"),
         _names(head_names, tiles.heads, "head_names"),
@@ -308,7 +314,7 @@ def _tile_markers(
 
 
 def _frame(tiles: Tiles, place: int, theme: str) -> dict:
-    """A frame around one tile, inside the gap where there is one."""
+    """A frame around one tile, inside the gap."""
     beside = (tiles.columns + tiles.column_gap) / 2
     above = (tiles.rows + min(tiles.row_gap, tiles.column_gap)) / 2
     row, column = tiles.centre_rows[place], tiles.centre_columns[place]
@@ -341,7 +347,9 @@ def _height(tiles: Tiles) -> float:
 
 
 def _ticks(places: np.ndarray, names: Sequence[str], room: float) -> dict:
-    """A name at each place. A number needs ``room`` tiles; where that is more than one, only every second, third … number is written."""
+    """A name at each place. A number needs ``room`` tiles; where that is more than one, only every second,
+    third … number is written.
+    """
     step = max(ceil(room), 1) if all(name.isdigit() for name in names) else 1
     return {
         "tickvals": places[::step].tolist(),
@@ -394,7 +402,7 @@ def _layout(
         "margin": {"t": head, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
         # So that the invisible marker in the middle of a tile answers for the whole tile.
         "hoverdistance": 300,
-        # What a page needs to fit the figure to its room and to go from tile to tile with the arrow keys.
+        # For a page that fits the figure to its room and moves from tile to tile with the arrow keys.
         "meta": {
             "fit": "box",
             "still": True,

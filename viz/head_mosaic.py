@@ -51,6 +51,7 @@ class MosaicInfo:
 
     @property
     def height(self) -> float:
+        """The figure's height in pixels."""
         return TITLE_HEIGHT + _NAMES + max(self.layers, 1) * _CELL + _FOOT
 
     def places(self, heads: Sequence[MosaicHead]) -> dict[str, list[float]]:
@@ -61,7 +62,7 @@ class MosaicInfo:
         }
 
 
-def mosaic_info(
+def _mosaic_info(
     values: Mapping[str, ArrayLike],
     names: Mapping[str, str] | None,
     chosen: Collection[MosaicHead],
@@ -88,7 +89,7 @@ def mosaic_info(
     return MosaicInfo(grids, starts, called, framed, largest)
 
 
-def square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str]) -> go.Scatter:
+def _square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str]) -> go.Scatter:
     layer_title, head_title = map(template_text, titles)
     texts = [
         f"{template_text(info.names[kind])}<br>{layer_title} {layer + 1} · {head_title} {head + 1}<br>{text}"
@@ -105,7 +106,7 @@ def square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str
     )
 
 
-def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -> go.Layout:
+def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -> go.Layout:
     colours = palette(theme)
     heads = [
         (info.starts[kind] + head, head) for kind in info.kinds for head in range(info.grids[kind].shape[1])
@@ -189,28 +190,31 @@ def head_mosaic(
     largest: float | None = None,
     theme: str = "light",
 ) -> go.Figure:
-    """One square for each head: kinds of attention side by side, layers from top to bottom, heads to the right.
+    """One square for each head: kinds of attention side by side, layers from top to bottom, heads to the
+    right.
 
-    The colours of ``signed`` values diverge from 0, those of others begin at 0. A head without a value (nan) has no
-    colour but a dash. The hover names the head; each square has an invisible marker whose ``customdata`` is
-    ``(kind, layer, head)``, counted from 0, so that a page can react to a click.
+    The colours of ``signed`` values diverge from 0, those of others begin at 0. A head without a value (nan)
+    has no colour but a dash. The hover names the head; each square has an invisible marker whose
+    ``customdata`` is ``(kind, layer, head)``, counted from 0, so that a page can react to a click.
 
     Args:
         values: (L, H) floats by kind, such as ``HeadEffects.grid``; each kind has its own.
-        margins: (L, H) by kind, half of the width of each value's interval; told in the hover.
-        names: what to call each kind; by default as it is.
+        margins: (L, H) by kind, half of the width of each value's interval, for the hover.
+        names: a name for each kind; by default the kind.
         chosen: heads that are framed.
-        largest: the value of the strongest colour; by default the largest size there is.
+        largest: the value of the strongest colour; by default the largest absolute value.
 
-    Raises ValueError for grids of another rank or with infinite values, for margins of another shape, for negative
-    values that are not ``signed``, for chosen heads that do not exist, a ``largest`` that is not finite and positive,
-    and an unknown theme.
+    Raises:
+        ValueError: grids of another rank or with infinite values, for margins of another shape, for
+            negative values that are not ``signed``, for chosen heads that do not exist, a ``largest``
+            that is not finite and positive, and an unknown theme.
 
-    >>> figure = head_mosaic({"cross_attention": np.array([[-1.5, 0.25], [0.0, 2.0]])})
-    >>> figure.data[0].z.tolist()
-    [[-1.5, 0.25], [0.0, 2.0]]
+    Example:
+        >>> figure = head_mosaic({"cross_attention": np.array([[-1.5, 0.25], [0.0, 2.0]])})
+        >>> figure.data[0].z.tolist()
+        [[-1.5, 0.25], [0.0, 2.0]]
     """
-    info = mosaic_info(values, names, chosen, largest)
+    info = _mosaic_info(values, names, chosen, largest)
     margins = {kind: np.asarray(grid, float) for kind, grid in (margins or {}).items()}
     for kind, grid in margins.items():
         if kind in info.grids and grid.shape != info.grids[kind].shape:
@@ -219,14 +223,14 @@ def head_mosaic(
             )
     if not signed and any((grid < 0).any() for grid in info.grids.values()):
         raise ValueError("values below 0 need colours for both signs")
-    figure = go.Figure(layout=mosaic_layout(info, title, layer_title, theme))
+    figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
     for number, kind in enumerate(info.kinds):
         figure.add_trace(_squares(info, kind, value_title, number == 0, signed, theme))
     if info.kinds:
         if any(np.isnan(grid).any() for grid in info.grids.values()):
             figure.add_trace(_dashes(info, theme))
         told = _told(info, margins, value_title, signed)
-        figure.add_trace(square_markers(info, (layer_title, head_title), told))
+        figure.add_trace(_square_markers(info, (layer_title, head_title), told))
     return figure
 
 
@@ -265,7 +269,7 @@ def _dashes(info: MosaicInfo, theme: str) -> go.Scatter:
 
 
 def _told(info: MosaicInfo, margins: Mapping[str, np.ndarray], title: str, signed: bool) -> list[str]:
-    """What the hover says about the value of each head."""
+    """The hover's line about the value of each head."""
     told = []
     for kind, layer, head in info.heads:
         value = info.grids[kind][layer, head]
@@ -287,20 +291,24 @@ def role_mosaic(
     head_title: str = "Head",
     theme: str = "light",
 ) -> go.Figure:
-    """The squares of ``head_mosaic``, each with the colour and the sign of the head's role; the legend names the roles there are.
+    """The squares of ``head_mosaic``, each with the colour and the sign of the head's role; the legend names
+    the roles that occur.
 
     Args:
         roles: by kind, for each layer the role of each head.
-        labels: by role the sign that stands in a square, one character, and what the legend calls it. The last role
+        labels: by role the sign in its squares, one character, and its name in the legend. The last role
             is the one of heads without any; its colour is quiet.
-        details: by kind, for each layer what the hover adds about each head.
+        details: by kind, for each layer the hover's note on each head.
 
-    Raises ValueError for a role without a label, for more roles than there are colours, and for an unknown theme.
+    Raises:
+        ValueError: a role without a label, for more roles than colours, and for an unknown
+            theme.
 
-    >>> labels = {"copy": ("C", "copies"), "next": ("N", "next character"), "broad": ("·", "looks broadly")}
-    >>> figure = role_mosaic({"cross_attention": [["copy", "next"], ["copy", "broad"]]}, labels)
-    >>> [trace.name for trace in figure.data if trace.name]
-    ['C copies', 'N next character', '· looks broadly']
+    Example:
+        >>> labels = {"copy": ("C", "copies"), "next": ("N", "next character"), "broad": ("·", "looks broadly")}
+        >>> figure = role_mosaic({"cross_attention": [["copy", "next"], ["copy", "broad"]]}, labels)
+        >>> [trace.name for trace in figure.data if trace.name]
+        ['C copies', 'N next character', '· looks broadly']
     """
     found = {role for grid in roles.values() for row in grid for role in row}
     if strange := sorted(found - set(labels)):
@@ -311,8 +319,8 @@ def role_mosaic(
         raise ValueError(f"at most {len(distinct) + 1} roles have colours, received {len(order)}")
     colours = [*distinct, palette(theme).grid]
     grids = {kind: [[order.index(role) for role in row] for row in grid] for kind, grid in roles.items()}
-    info = mosaic_info(grids, names, (), None)
-    figure = go.Figure(layout=mosaic_layout(info, title, layer_title, theme))
+    info = _mosaic_info(grids, names, (), None)
+    figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
     for kind in info.kinds:
         figure.add_trace(_role_squares(info, kind, colours))
     for number, role in enumerate(order):
@@ -324,7 +332,7 @@ def role_mosaic(
             more = details[kind][layer][head] if details and kind in details else ""
             parts = labels[roles[kind][layer][head]][1], more
             told.append("<br>".join(template_text(text) for text in parts if text))
-        figure.add_trace(square_markers(info, (layer_title, head_title), told))
+        figure.add_trace(_square_markers(info, (layer_title, head_title), told))
     return figure
 
 
@@ -361,7 +369,7 @@ def _role_signs(info: MosaicInfo, number: int, label: tuple[str, str], colour: s
 
 
 def _readable_on(colour: str) -> str:
-    """Black or white, whichever stands out more from ``colour`` (WCAG 2.2, relative luminance)."""
+    """Black or white, the one with more contrast to ``colour`` (WCAG 2.2, relative luminance)."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     luminance = float(np.dot(linear, (0.2126, 0.7152, 0.0722)))

@@ -38,21 +38,24 @@ def attention_effect_scatter(
     head_title: str = "Head",
     theme: str = "light",
 ) -> go.Figure:
-    """A point for each of N heads: how much it looks at an edit, and what its removal changes there.
+    """A point for each of N heads: its attention to an edit, and the change without it.
 
-    Kinds of attention differ in colour and in symbol; a line marks no effect. ``customdata`` of a point is its
-    ``(kind, layer, head)``.
+    Kinds of attention differ in colour and in symbol; a line marks no effect. ``customdata`` of a point is
+    its ``(kind, layer, head)``.
 
     Args:
         attention: (N,) in 0..1. effects: (N,) in nats. heads: N of ``(kind, layer, head)``, counted from 0.
         chosen: heads with a ring around them.
 
-    Raises ValueError for different lengths, attention outside 0..1, effects that are not finite, and an unknown theme.
+    Raises:
+        ValueError: different lengths, attention outside 0..1, effects that are not finite, and an unknown
+            theme.
 
-    >>> heads = [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
-    >>> figure = attention_effect_scatter([0.1, 0.75], [-0.25, -3.0], heads)
-    >>> figure.data[0].y.tolist()
-    [-0.25, -3.0]
+    Example:
+        >>> heads = [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
+        >>> figure = attention_effect_scatter([0.1, 0.75], [-0.25, -3.0], heads)
+        >>> figure.data[0].y.tolist()
+        [-0.25, -3.0]
     """
     points = _points(attention, effects, heads)
     figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
@@ -158,19 +161,22 @@ def pruning_curve(
     titles: tuple[str, str] = ("Corrected exactly", "Left untouched"),
     theme: str = "light",
 ) -> go.Figure:
-    """Two panels over the number of removed heads: sentences corrected exactly, and right ones left untouched.
+    """Two panels over the number of removed heads: sentences corrected exactly, and right ones left
+    untouched.
 
     Args:
         curves: by the name of an order, rows of (removed, exact, untouched), shares in 0..1 or nan.
         main: the order drawn strongly; all others are drawn thin, as one group of the legend.
 
-    Raises ValueError for rows that are no triples, for shares outside 0..1, for a ``main`` that is not among the
-    curves where there are any, and for an unknown theme.
+    Raises:
+        ValueError: rows that are no triples, for shares outside 0..1, for a ``main`` that is not among
+            the curves, and for an unknown theme.
 
-    >>> by_effect, by_chance = [(0, 0.8, 0.99), (24, 0.4, 0.9)], [(0, 0.8, 0.99), (24, 0.1, 0.5)]
-    >>> figure = pruning_curve({"effect": by_effect, "chance": by_chance}, main="effect")
-    >>> len(figure.data)  # two curves in two panels
-    4
+    Example:
+        >>> by_effect, by_chance = [(0, 0.8, 0.99), (24, 0.4, 0.9)], [(0, 0.8, 0.99), (24, 0.1, 0.5)]
+        >>> figure = pruning_curve({"effect": by_effect, "chance": by_chance}, main="effect")
+        >>> len(figure.data)  # two curves in two panels
+        4
     """
     info = _info(curves, main)
     figure = go.Figure(layout=_layout(info, title, removed_title, titles, theme))
@@ -230,7 +236,9 @@ def _line(
 
 
 def _name(title: str, panel: int, theme: str) -> dict:
-    """What a panel shows, written above it: beside it there is no room in a narrow figure, and inside of a low one it would lie over a curve."""
+    """The panel's title, above it: a narrow figure has no room beside it, and in a low one it would cover a
+    curve.
+    """
     top = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "borderpad": 0, "xref": "x domain"}
     axis = {"yref": "y domain" if panel == 0 else "y2 domain"}
     return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
@@ -292,13 +300,15 @@ def reliability_curve(
             and such a bin has no point.
         titles: of the confidence, of the share that was right, and of the number of changes.
 
-    Raises ValueError for a missing column, naming those received, for shares outside 0..1, and for an unknown
-    theme.
+    Raises:
+        ValueError: a missing column, naming those received, for shares outside 0..1, and for an unknown
+            theme.
 
-    >>> columns = ["low", "high", "count", "mean_confidence", "share_right"]
-    >>> bins = pd.DataFrame([[0.0, 0.5, 10, 0.3, 0.25], [0.5, 1.0, 90, 0.9, 0.875]], columns=columns)
-    >>> reliability_curve(bins).data[1].y.tolist()
-    [0.25, 0.875]
+    Example:
+        >>> columns = ["low", "high", "count", "mean_confidence", "share_right"]
+        >>> bins = pd.DataFrame([[0.0, 0.5, 10, 0.3, 0.25], [0.5, 1.0, 90, 0.9, 0.875]], columns=columns)
+        >>> reliability_curve(bins).data[1].y.tolist()
+        [0.25, 0.875]
     """
     info = _reliability_info(bins)
     figure = go.Figure(layout=_reliability_layout(info, title, titles, theme))

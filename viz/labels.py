@@ -10,7 +10,7 @@ TITLE_LENGTH = 160
 NARROW_EM = 0.6  # the width of a letter that is not East Asian, in font sizes
 OUTSIDE = "<outside>"  # the token of each character that the vocabulary lacks
 _IN_CELL, _OUTSIDE_IN_CELL = 4, "<?>"  # letters that a cell has room for
-SINK = "∅"  # what an attention sink is called: it is no token
+SINK = "∅"  # the label of an attention sink, which is no token
 
 # (limit, text): a probability from here on is never called certain, below the other one never impossible.
 CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
@@ -26,41 +26,64 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 
 
 def escape(text: str) -> str:
-    """``text`` so that Plotly draws it character by character: ``<b>`` is three characters and not a tag."""
+    """``text`` so that Plotly draws it character by character: ``<b>`` is three characters and not a tag.
+
+    Example:
+        >>> escape("<b>$x$")
+        '&lt;b&gt;&#36;x&#36;'
+    """
     return text.translate(_ENTITIES)
 
 
 def token_label(token: str, limit: int = TICK_LENGTH) -> str:
-    """One token as a tick label: blanks and control characters visible, shortened to ``limit``, escaped."""
+    """One token as a tick label: blanks and control characters visible, shortened to ``limit``, escaped.
+
+    Example:
+        >>> token_label(" "), token_label("a<b")
+        ('␣', 'a&lt;b')
+    """
     return escape(_shorten(_visible(token), limit))
 
 
 def cell_label(token: str) -> str:
     """``token_label`` for a cell of a grid, which has room for four letters; the hover should say all of it.
 
-    >>> cell_label("각"), cell_label("Transformer"), cell_label("<outside>")
-    ('각', 'Tra…', '&lt;?&gt;')
+    Example:
+        >>> cell_label("각"), cell_label("Transformer"), cell_label("<outside>")
+        ('각', 'Tra…', '&lt;?&gt;')
     """
     return token_label(_OUTSIDE_IN_CELL if token == OUTSIDE else token, _IN_CELL)
 
 
 def plain_text(text: str, limit: int = TITLE_LENGTH) -> str:
-    """A title or legend text: spaces stay spaces, invisible characters become visible, shortened, escaped."""
+    """A title or legend text: spaces stay spaces, invisible characters become visible, shortened, escaped.
+
+    Example:
+        >>> plain_text("a  < b")
+        'a &lt; b'
+    """
     return escape(_shorten(" ".join(_visible(word) for word in text.split()), limit))
 
 
 def template_text(text: str) -> str:
-    """``plain_text`` for use inside a hover template, where ``%{…}`` would be taken for a placeholder."""
+    """``plain_text`` for use inside a hover template, where ``%{…}`` would be taken for a placeholder.
+
+    Example:
+        >>> template_text("5%")
+        '5&#37;'
+    """
     return plain_text(text).replace("%", "&#37;")
 
 
 def log_odds(probability: float) -> str:
     """ln(p / (1 - p)) with its sign: 0 is one in two, and each further 1 makes the odds 2.7 times as large.
 
-    Written beside probabilities that are only called ``CERTAIN`` or ``IMPOSSIBLE``. Beyond ``MOST_ODDS`` it gives that limit.
+    Written beside probabilities that are only called ``CERTAIN`` or ``IMPOSSIBLE``. Beyond ``MOST_ODDS`` it
+    gives that limit.
 
-    >>> log_odds(0.5), log_odds(0.9999), log_odds(1e-5), log_odds(1.0), log_odds(0.0)
-    ('+0.0', '+9.2', '−11.5', '>+15', '<−15')
+    Example:
+        >>> log_odds(0.5), log_odds(0.9999), log_odds(1e-5), log_odds(1.0), log_odds(0.0)
+        ('+0.0', '+9.2', '−11.5', '>+15', '<−15')
     """
     tiny = math.exp(-2 * MOST_ODDS)
     odds = math.log(max(probability, tiny) / max(1 - probability, tiny))
@@ -70,13 +93,16 @@ def log_odds(probability: float) -> str:
 
 
 def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
-    """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets.
+    """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log
+    odds follow in brackets.
 
-    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things. With a ``minimum`` it has as
-    many as it takes to stand on the right side of it: 0.748 is not written as 0.75 if 0.75 is required.
+    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things.
+    With a ``minimum`` it has as many as it takes to be on the right side of it: 0.748 is not written as
+    0.75 if 0.75 is required.
 
-    >>> probability(0.25), probability(0.996), probability(0.9999), probability(0.0001)
-    ('0.25', '0.996', '>0.999 (+9.2)', '<0.001 (−9.2)')
+    Example:
+        >>> probability(0.25), probability(0.996), probability(0.9999), probability(0.0001)
+        ('0.25', '0.996', '>0.999 (+9.2)', '<0.001 (−9.2)')
     """
     if digits < 3 and not 0.01 <= value < 0.99:
         digits = 3
@@ -92,7 +118,12 @@ def probability(value: float, minimum: float | None = None, digits: int = 2) -> 
 
 
 def width_in_em(label: str) -> float:
-    """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others NARROW_EM."""
+    """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others NARROW_EM.
+
+    Example:
+        >>> width_in_em("가"), width_in_em("a")
+        (1.0, 0.6)
+    """
     return sum(1.0 if unicodedata.east_asian_width(character) in "WF" else NARROW_EM for character in label)
 
 
@@ -103,14 +134,14 @@ def visible_token(token: str, limit: int = TICK_LENGTH) -> str:
 
 def _visible(text: str) -> str:
     shown = text
-    # Most tokens are a syllable that is seen as it is. Of what Python calls printable only the space is not.
+    # Most tokens are a syllable that is seen as it is. Only the space is printable and unseen.
     if not text.isprintable() or " " in text:
         inside_emoji = len(text) > 1
         shown = "".join(
             character if character == _ZERO_WIDTH_JOINER and inside_emoji else _visible_character(character)
             for character in text
         )
-    # A combining mark with nothing to stand on would climb onto the neighbouring label.
+    # A combining mark without a base would climb onto the neighbouring label.
     return "◌" + shown if shown and unicodedata.category(shown[0]) in ("Mn", "Me", "Mc") else shown
 
 
@@ -131,8 +162,9 @@ def _shorten(text: str, limit: int) -> str:
 def number_text(value: float, digits: int = 2) -> str:
     """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap.
 
-    >>> number_text(0.5), number_text(1 / 3), number_text(float("-inf"))
-    ('0.5', '0.33', '−∞')
+    Example:
+        >>> number_text(0.5), number_text(1 / 3), number_text(float("-inf"))
+        ('0.5', '0.33', '−∞')
     """
     if np.isnan(value):
         return ""
@@ -144,11 +176,12 @@ def number_text(value: float, digits: int = 2) -> str:
 
 
 def weight_text(value: float, hidden: bool = False) -> str:
-    """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: what would be rounded to 0 or 1
-    is said to be below 0.01 or above 0.99.
+    """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: values
+    that would be rounded to 0 or 1 become <0.01 and >0.99.
 
-    >>> weight_text(0.004), weight_text(0.0, hidden=True), weight_text(0.25)
-    ('<0.01', '0', '0.25')
+    Example:
+        >>> weight_text(0.004), weight_text(0.0, hidden=True), weight_text(0.25)
+        ('<0.01', '0', '0.25')
     """
     if hidden or np.isnan(value) or value >= 1:
         return number_text(value)

@@ -42,24 +42,26 @@ def layer_grid(
 
     Args:
         texts: (P, T) texts of the cells, as they were typed; they are escaped here.
-        probabilities: (P, T) in 0..1; nan where nothing can be said, and such cells stay empty.
+        probabilities: (P, T) in 0..1; nan for cells that stay empty.
         places: P names of the rows. ``tokens``: T tokens below the columns.
         details: (P, T) lines that the hover adds.
         outlined: a column that is framed. ``emphasis``: columns whose labels are bold.
 
-    Raises ValueError for shapes that do not fit each other, probabilities outside 0..1, a column that does not exist, and
-    an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, probabilities outside 0..1, a column that does not
+            exist, and an unknown theme.
 
-    >>> figure = layer_grid([["가"], ["각"]], np.array([[0.5], [0.75]]), ["input", "layer 1"], ["각"])
-    >>> figure.data[0].z.tolist()
-    [[0.5], [0.75]]
+    Example:
+        >>> figure = layer_grid([["가"], ["각"]], np.array([[0.5], [0.75]]), ["input", "layer 1"], ["각"])
+        >>> figure.data[0].z.tolist()
+        [[0.5], [0.75]]
     """
     values = _checked(texts, probabilities, places, tokens, details)
     if strange := [
         n for n in (*emphasis, *([] if outlined is None else [outlined])) if not 0 <= n < len(tokens)
     ]:
         raise ValueError(f"columns should lie in 0..{len(tokens) - 1}, received {strange}")
-    layout = grid_layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
+    layout = _grid_layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
     if not values.size:
         return {"data": [], "layout": layout}
     shown = [
@@ -68,13 +70,13 @@ def layer_grid(
     ]
     whole = [[template_text(visible_token(text)) for text in row] for row in texts]
     more = [[template_text(each) for each in row] for row in details] if details else whole
-    cells = grid_cells(values, (0, 1), palette(theme).sequential, probability_title, layout) | {
+    cells = _grid_cells(values, (0, 1), palette(theme).sequential, probability_title, layout) | {
         "text": shown,
         "hovertext": whole,
         "texttemplate": "%{text}",
         "textfont": {"size": _TYPE if len(tokens) <= _MANY else _SMALL_TYPE},
         "customdata": more,
-        "hovertemplate": f"{grid_hover(place_title, token_title)}"
+        "hovertemplate": f"{_grid_hover(place_title, token_title)}"
         f"<b>%{{hovertext}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
     }
     return {"data": [cells], "layout": layout}
@@ -103,7 +105,7 @@ def _checked(
     return values
 
 
-def grid_cells(
+def _grid_cells(
     values: np.ndarray, limits: tuple[float, float], colours: tuple[str, ...], value_title: str, layout: dict
 ) -> dict:
     """The cells of a grid with this ``layout``: (P, T) values as colours between ``limits``; nan stays empty."""
@@ -123,12 +125,12 @@ def grid_cells(
     }
 
 
-def grid_hover(place_title: str, token_title: str) -> str:
+def _grid_hover(place_title: str, token_title: str) -> str:
     """How the hover of a cell begins: where it is."""
     return f"{template_text(place_title)}: %{{y}}<br>{template_text(token_title)} %{{x:d}}<br>"
 
 
-def grid_layout(
+def _grid_layout(
     places: Sequence[str],
     tokens: Sequence[str],
     outlined: int | None,
@@ -136,7 +138,9 @@ def grid_layout(
     titles: tuple[str, str, str],
     theme: str,
 ) -> dict:
-    """The layout of a grid of places by tokens: names at the left, tokens below. ``titles``: of the figure, the places, the tokens."""
+    """The layout of a grid of places by tokens: names at the left, tokens below. ``titles``: of the figure,
+    the places, the tokens.
+    """
     rows, columns = max(len(places), 1), max(len(tokens), 1)
     ticks = column_ticks(tokens, cell_size(columns))
     foot = _FOOT + ticks.height
@@ -199,11 +203,14 @@ def layer_curve(
         details: P texts that the hover adds.
         marked: a place with a vertical line, such as the one from which on nothing changes any more.
 
-    Raises ValueError for lengths that differ, values that are not finite, a place that does not exist, and an unknown theme.
+    Raises:
+        ValueError: lengths that differ, values that are not finite, a place that does not exist, and an
+            unknown theme.
 
-    >>> figure = layer_curve([-2.0, 3.5], ["input", "layer 1"])
-    >>> figure.data[0].y.tolist()
-    [-2.0, 3.5]
+    Example:
+        >>> figure = layer_curve([-2.0, 3.5], ["input", "layer 1"])
+        >>> figure.data[0].y.tolist()
+        [-2.0, 3.5]
     """
     points = np.asarray(values, np.float32)
     if points.shape != (len(places),) or (details and len(details) != len(places)):
@@ -285,18 +292,21 @@ def place_map(
     detail_title: str = "Nats",
     theme: str = "light",
 ) -> Specification:
-    """P rows, from the beginning of the network down to its end, and T columns; token t lies at x = t + 1. The colours run from -1 to 1.
+    """P rows, from the beginning of the network down to its end, and T columns; token t lies at x = t + 1.
+    The colours run from -1 to 1.
 
     Args:
-        values: (P, T) of any sign, such as the share of a score; nan where nothing can be said, and such cells stay empty.
+        values: (P, T) of any sign, such as the share of a score; nan for cells that stay empty.
         details: (P, T) numbers that the hover adds.
         emphasis: columns whose labels are bold.
 
-    Raises ValueError for shapes that do not fit each other, and an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, and an unknown theme.
 
-    >>> figure = place_map(np.array([[0.5, -0.25]]), ["layer 1"], ["가", "각"])
-    >>> figure.data[0].z.tolist()
-    [[0.5, -0.25]]
+    Example:
+        >>> figure = place_map(np.array([[0.5, -0.25]]), ["layer 1"], ["가", "각"])
+        >>> figure.data[0].z.tolist()
+        [[0.5, -0.25]]
     """
     cells = np.asarray(values, np.float32)
     if not cells.size:
@@ -304,11 +314,11 @@ def place_map(
     shapes = [np.shape(each) for each in (cells, details) if each is not None]
     if any(shape != (len(places), len(tokens)) for shape in shapes):
         raise ValueError(f"values and details should be {(len(places), len(tokens))}, received {shapes}")
-    layout = grid_layout(places, tokens, None, emphasis, (title, place_title, token_title), theme)
+    layout = _grid_layout(places, tokens, None, emphasis, (title, place_title, token_title), theme)
     if not cells.size:
         return {"data": [], "layout": layout}
-    hover = f"{grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"
-    map_ = grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout)
+    hover = f"{_grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"
+    map_ = _grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout)
     if details is not None:
         map_["customdata"] = np.asarray(details, np.float32)
         hover += f"<br>{template_text(detail_title)}: %{{customdata:.2f}}"

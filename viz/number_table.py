@@ -55,7 +55,7 @@ class TableInfo:
         return max(TABLE.lowest_row, min(TABLE.tallest_row, room))
 
 
-def table_info(
+def _table_info(
     values: ArrayLike,
     row_labels: Sequence[str],
     column_labels: Sequence[str],
@@ -85,7 +85,7 @@ def table_info(
     return TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
 
 
-def table_trace(
+def _table_trace(
     info: TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
 ) -> go.Heatmap:
     """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
@@ -109,7 +109,7 @@ def table_trace(
         f"<br>{value_name}: <b>%{{customdata[0]}}</b><extra></extra>",
     )
     if info.numbers:
-        # Without a size of their own, numbers shrink to their cells, and those that cannot are left out.
+        # Without a given size, numbers shrink to their cells, and those that cannot are left out.
         heatmap.update(
             text=_cell_texts(info, values),
             texttemplate="%{text}",
@@ -119,7 +119,7 @@ def table_trace(
 
 
 def _cell_texts(info: TableInfo, values: np.ndarray) -> list[list[str]]:
-    """What stands in the cells."""
+    """The texts of the cells."""
     if info.scale != WEIGHT:
         return [[number_text(value) for value in row] for row in values]
     hidden = np.broadcast_to(info.hidden.cells(info.values.shape), info.values.shape)[:, : values.shape[1]]
@@ -130,7 +130,7 @@ def _cell_texts(info: TableInfo, values: np.ndarray) -> list[list[str]]:
 
 
 def _colours(info: TableInfo, theme: str) -> tuple[str, ...]:
-    """The colours of the scale; if numbers stand in the cells, only those on which the text can be read."""
+    """The colours of the scale; for cells with numbers only those on which they are legible."""
     colours = palette(theme)
     scale = colours.sequential if info.scale == WEIGHT else colours.diverging
     if not info.numbers:
@@ -140,7 +140,7 @@ def _colours(info: TableInfo, theme: str) -> tuple[str, ...]:
 
 
 def _exact_texts(info: TableInfo, values: np.ndarray) -> np.ndarray:
-    """(rows, columns) str: what the hover says of each of ``values``, for a hidden cell with its reason."""
+    """(rows, columns) str: the hover's text of each value, for a hidden cell with its reason."""
     reasons = info.hidden.reasons(info.values.shape)[:, : values.shape[1]]
     texts = [
         " · ".join(filter(None, (_exact(value), template_text(reason))))
@@ -153,7 +153,7 @@ def _exact(value: float) -> str:
     return f"{value:.4g}".replace("-", "−") if np.isfinite(value) else number_text(value)
 
 
-def table_layout(
+def _table_layout(
     info: TableInfo,
     title: str,
     titles: tuple[str, str],
@@ -168,7 +168,8 @@ def table_layout(
         cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)
-    # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
+    # The toolbar lies across the first TITLE_HEIGHT; below it come scale, title of the columns and their
+    # labels.
     head: float = TITLE_HEIGHT + (0 if info.numbers else TABLE.scale)
     head += ticks.height + 8 + (TABLE.name if titles[1] else 0)
     foot = TABLE.foot + (TABLE.legend + (legend_lines - 1) * TABLE.legend_line if legend_lines else 0)
@@ -242,34 +243,36 @@ def number_heatmap(
         largest: the number of the strongest colour; None takes the largest absolute value in the table, and
             1 for weights.
         hidden: cells that are masked or padding, drawn over their values.
-        small_name: what the legend calls a weight of almost 0; empty for no such entry.
-        numbers: whether the numbers stand in the cells; None writes them where there is room.
+        small_name: the legend's name of a weight of almost 0; empty for no such entry.
+        numbers: whether cells have their numbers; None decides by the number of columns.
         titles: of rows and columns; hover: names of row, column and value.
         design_width: pixels of a map from tokens to tokens, whose cells are square at that width; None for a
             table, whose rows are as high as a line of text.
         label_every: writes only every so many-th column label, such as of numbered dimensions.
-        legend_lines: how many lines the legend has room for; None gives it one where there is a legend. Figures that
-            stand side by side with the same number have their rows at the same heights, whatever their legends hold.
+        legend_lines: how many lines the legend has room for; None: one for a legend, else none. Figures that
+            are side by side with the same number have their rows at the same heights.
 
-    Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not finite and
-    positive, a ``label_every`` below 1, and an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, another scale, a ``largest`` that is not finite and
+            positive, a ``label_every`` below 1, and an unknown theme.
 
-    >>> figure = number_heatmap(np.array([[1.0, -2.0]]), ["query"], ["1", "2"])
-    >>> figure.data[0].z.tolist()
-    [[1.0, -2.0]]
+    Example:
+        >>> figure = number_heatmap(np.array([[1.0, -2.0]]), ["query"], ["1", "2"])
+        >>> figure.data[0].z.tolist()
+        [[1.0, -2.0]]
     """
     if label_every < 1:
         raise ValueError(f"label_every should be at least 1, received {label_every}")
-    info = table_info(values, row_labels, column_labels, scale, largest, hidden, numbers)
+    info = _table_info(values, row_labels, column_labels, scale, largest, hidden, numbers)
     if legend_lines is None:
         legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
-    layout = table_layout(info, title, titles, design_width, theme, legend_lines)
+    layout = _table_layout(info, title, titles, design_width, theme, legend_lines)
     ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
     kept = [(place, label) for place, label in ticks if place % label_every == 0]
     layout.xaxis.update(tickvals=[place for place, _ in kept], ticktext=[label for _, label in kept])
     figure = go.Figure(layout=layout)
     if info.values.size:
-        figure.add_trace(table_trace(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
+        figure.add_trace(_table_trace(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
     if small_name and figure.data:
         figure.add_trace(_small(small_name, theme))
@@ -288,24 +291,26 @@ def attention_steps(
     hover: tuple[str, str, str] = ("Key", "Step", "Value"),
     theme: str = "light",
 ) -> go.Figure:
-    """The steps of one query from products to weights: a row for each key, a column for each step, the weights last.
+    """The steps of one query from products to weights: a row for each key, a column for each step, the
+    weights last.
 
     ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
     their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
     not fit each other and for weights outside 0..1.
 
-    >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and the same divided by 2
-    >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], ["q · k", "scaled", "softmax"])
-    >>> figure.data[0].z.tolist()
-    [[2.0, 1.0], [0.0, 0.0]]
+    Example:
+        >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and the same divided by 2
+        >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], ["q · k", "scaled", "softmax"])
+        >>> figure.data[0].z.tolist()
+        [[2.0, 1.0], [0.0, 0.0]]
     """
     weights = np.asarray(weights, dtype=np.float64)
     if not ((weights >= -TOLERANCE) & (weights <= 1 + TOLERANCE)).all():
         raise ValueError(f"weights should lie in 0..1, received {weights}")
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
-    info = table_info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
-    layout = table_layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
+    info = _table_info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
+    layout = _table_layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
     ]  # names of steps, not tokens: a space in them stays a space
@@ -313,9 +318,9 @@ def attention_steps(
     figure = go.Figure(layout=layout)
     if info.values.size:
         masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
-        of_weights = table_info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
-        figure.add_trace(table_trace(info, np.arange(last), hover, layout.height, theme))
-        figure.add_trace(table_trace(of_weights, np.array([last]), hover, layout.height, theme))
+        of_weights = _table_info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
+        figure.add_trace(_table_trace(info, np.arange(last), hover, layout.height, theme))
+        figure.add_trace(_table_trace(of_weights, np.array([last]), hover, layout.height, theme))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
         figure.add_vline(x=last - 0.5, line={"color": palette(theme).quiet_text, "width": 2})
     return figure

@@ -13,7 +13,9 @@ HOVER_AXES = {"xaxis": "x2", "yaxis": "y2"}
 
 
 def outlines(selected: tuple[int, int], rows: Sequence[float], columns: Sequence[float], theme: str) -> list:
-    """A frame around the row and around the column of ``selected``; both axes reach from end to end."""
+    """Two rectangles, 2 pixels wide: a frame around the row and around the column of ``selected``; both axes
+    reach from end to end.
+    """
     row, column = selected
     line = {"color": palette(theme).accent, "width": 2}
     spans = ((columns, (row - 0.5, row + 0.5)), ((column - 0.5, column + 0.5), rows))
@@ -24,7 +26,7 @@ def outlines(selected: tuple[int, int], rows: Sequence[float], columns: Sequence
 
 
 def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> dict:
-    """A trace: a square in the legend that says what such a cell is."""
+    """A trace without points: a square in the legend with the name of such a cell."""
     marker = {"symbol": symbol, "size": 13, "color": colour, "line": {"color": line, "width": 1.5}}
     return {
         "type": "scatter",
@@ -40,12 +42,13 @@ def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> d
 
 @dataclass(frozen=True)
 class Hidden:
-    """Which cells of a (Q, K) picture hold nothing, why, and what the legend calls them.
+    """Masked and padded cells of a (Q, K) picture, and their names in the legend.
 
-    A cell that is both masked and padding is drawn as padding, because no token stands there at all.
+    A cell that is both masked and padding is drawn as padding, because it has no token.
 
-    >>> Hidden(masked=np.array([[False, True], [False, False]])).reasons((2, 2)).tolist()
-    [['', 'masked'], ['', '']]
+    Example:
+        >>> Hidden(masked=np.array([[False, True], [False, False]])).reasons((2, 2)).tolist()
+        [['', 'masked'], ['', '']]
     """
 
     masked: np.ndarray | None = None  # (Q, K) bool
@@ -66,7 +69,7 @@ class Hidden:
         return found
 
     def reasons(self, shape: tuple[int, int]) -> np.ndarray:
-        """(Q, K) str: the name of what hides a cell, "" where nothing does."""
+        """(Q, K) str: the reason that hides a cell, "" for a visible one."""
         found = np.full(shape, "", dtype=object)
         for cells, name in ((self.masked, self.masked_name), (self.padded, self.padded_name)):
             if cells is not None:

@@ -1,4 +1,6 @@
-"""The positional encoding: its matrix and curves, similarity of positions, shifts, and its size beside the embedding."""
+"""The positional encoding: its matrix and curves, similarity of positions, shifts, and its size beside the
+embedding.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,10 +34,13 @@ def positional_encoding_heatmap(
         hover: names of dimension, position and value in the hover.
 
     The numbers travel exactly, as float32: 50 x 128 of them take 50 kB of JSON, 512 x 512 take 1.9 MB.
-    Raises ValueError for another rank, for values outside -1..1, and for an unknown theme.
 
-    >>> positional_encoding_heatmap(np.zeros((50, 16))).data[0].z.shape
-    (50, 16)
+    Raises:
+        ValueError: another rank, for values outside -1..1, and for an unknown theme.
+
+    Example:
+        >>> positional_encoding_heatmap(np.zeros((50, 16))).data[0].z.shape
+        (50, 16)
     """
     matrix = _checked_matrix(matrix)
     positions, dimensions = matrix.shape
@@ -99,11 +104,12 @@ def positional_encoding_curves(
         titles, hover: names of position and value, on the axes and in the hover.
         curve_names: legend texts of sines and of cosines, with ``{dimension}`` where the number goes.
 
-    Raises ValueError for another rank, values outside -1..1, a dimension that does not exist, an unknown
-    theme.
+    Raises:
+        ValueError: another rank, values outside -1..1, a dimension that does not exist, an unknown theme.
 
-    >>> [curve.name for curve in positional_encoding_curves(np.zeros((50, 16)), [0, 1]).data]
-    ['dim 0 (sin)', 'dim 1 (cos)']
+    Example:
+        >>> [curve.name for curve in positional_encoding_curves(np.zeros((50, 16)), [0, 1]).data]
+        ['dim 0 (sin)', 'dim 1 (cos)']
     """
     curves = _curves(_checked_matrix(matrix), dimensions)
     layout = base_layout(theme) | {
@@ -185,10 +191,13 @@ def position_similarity_heatmap(
         titles: of both axes and of the colour scale; also in the hover.
 
     The numbers travel exactly, as float32: 64 x 64 of them take 22 kB of JSON, 512 x 512 take 1.4 MB.
-    Raises ValueError for another shape and for an unknown theme.
 
-    >>> position_similarity_heatmap(np.array([[4.0, 3.0], [3.0, 4.0]])).data[0].z.tolist()
-    [[4.0, 3.0], [3.0, 4.0]]
+    Raises:
+        ValueError: another shape and for an unknown theme.
+
+    Example:
+        >>> position_similarity_heatmap(np.array([[4.0, 3.0], [3.0, 4.0]])).data[0].z.tolist()
+        [[4.0, 3.0], [3.0, 4.0]]
     """
     similarities = _checked(similarities, 2)
     if similarities.shape[0] != similarities.shape[1]:
@@ -246,10 +255,12 @@ def position_similarity_curve(
         by_distance: (P,) floats, the similarity of positions that lie 0, 1, 2, … apart.
         titles: of distance and similarity, on the axes and in the hover.
 
-    Raises ValueError for another rank and for an unknown theme.
+    Raises:
+        ValueError: another rank and for an unknown theme.
 
-    >>> position_similarity_curve(np.array([4.0, 3.0, 1.0])).data[0].y.tolist()
-    [4.0, 3.0, 1.0]
+    Example:
+        >>> position_similarity_curve(np.array([4.0, 3.0, 1.0])).data[0].y.tolist()
+        [4.0, 3.0, 1.0]
     """
     by_distance = _checked(by_distance, 1)
     colours = palette(theme)
@@ -294,10 +305,11 @@ _LEGEND_HEIGHT = 48
 
 @dataclass(frozen=True)
 class ShiftReference:
-    """A token that stands in the place of the one that moves, as a level line.
+    """A token in place of the one that moves, as a level line.
 
-    >>> ShiftReference("방", 5.0).token
-    '방'
+    Example:
+        >>> ShiftReference("방", 5.0).token
+        '방'
     """
 
     token: str
@@ -322,11 +334,13 @@ def position_shift(
         titles: of the axis of positions and of the measure, also in the hover.
         moved_name, other_name: legend texts; ``{token}`` is where the token goes.
 
-    Raises ValueError for another rank and for an unknown theme.
+    Raises:
+        ValueError: another rank and for an unknown theme.
 
-    >>> figure = position_shift(np.array([0.0, 1.0, 2.0]), [ShiftReference("방", 5.0)])
-    >>> [trace.name for trace in figure.data]
-    ['the same token, moved', '방 in its place']
+    Example:
+        >>> figure = position_shift(np.array([0.0, 1.0, 2.0]), [ShiftReference("방", 5.0)])
+        >>> [trace.name for trace in figure.data]
+        ['the same token, moved', '방 in its place']
     """
     moved = np.asarray(moved, np.float32)
     if moved.ndim != 1:
@@ -401,7 +415,8 @@ def embedding_sizes(
     names: tuple[str, str, str] = ("embedding", "embedding × √D", "positional encoding"),
     theme: str = "light",
 ) -> go.Figure:
-    """Two bars for each token, its embedding without and with the factor, and the encoding as a line. Positions count from 1.
+    """Two bars for each token, its embedding without and with the factor, and the encoding as a line.
+    Positions count from 1.
 
     Args:
         tokens: (S,) labels, in the order of the sentence; repeated ones keep their own places.
@@ -409,11 +424,13 @@ def embedding_sizes(
         titles: of the axis of tokens and that of lengths.
         names: of the three in the legend and in the hover.
 
-    Raises ValueError where the lengths differ and for an unknown theme.
+    Raises:
+        ValueError: the lengths differ and for an unknown theme.
 
-    >>> figure = embedding_sizes(["가", "방"], np.array([1.0, 1.5]), np.array([16.0, 24.0]), np.array([11.0, 11.0]))
-    >>> [trace.name for trace in figure.data]
-    ['embedding', 'embedding × √D', 'positional encoding']
+    Example:
+        >>> figure = embedding_sizes(["가", "방"], np.array([1.0, 1.5]), np.array([16.0, 24.0]), np.array([11.0, 11.0]))
+        >>> [trace.name for trace in figure.data]
+        ['embedding', 'embedding × √D', 'positional encoding']
     """
     series = _series(tokens, (embedding, scaled, encoding), names, theme)
     cell = cell_size(len(tokens))

@@ -11,7 +11,7 @@ FONT_FAMILY = (
 
 TYPE_SIZE = 17  # pixels of the page's type, as .streamlit/config.toml has it
 PNG_SCALE = 3  # a saved picture has this many pixels for each one on the screen
-# So no line is told by colour alone.
+# So lines differ without colour, too.
 LINE_DASHES = (
     "",
     "7 3",
@@ -27,26 +27,26 @@ LINE_DASHES = (
 @dataclass(frozen=True)
 class Palette:
     """The colours of one theme, as CSS colours; scales run from the value 0 (or -1) upwards. The middle of
-    ``diverging`` stands for 0 and is the colour of the page."""
+    ``diverging`` is 0 and the colour of the page."""
 
     text: str
     quiet_text: str
     grid: str  # also the thin lines between heatmap cells
-    gap: str  # what shows where there is no cell
+    gap: str  # the colour between cells
     hatch: str
     hover_background: str
     accent: str
     sequential: tuple[str, ...]
     diverging: tuple[str, ...]
-    qualitative: tuple[str, ...]  # told apart also by the colour-blind
+    qualitative: tuple[str, ...]  # distinct for the colour-blind, too
 
 
-# The sequential scales keep one hue. Only their lightness changes, steadily, away from the background. So zero
-# looks like nothing, and the order survives every kind of colour blindness and a grey printer.
-# The diverging scale of the dark theme leaves its ground quickly: most of what a head adds is less than a sixth of the largest amount, and
-# that would be black on black.
-# Lines and categories have the palette of Okabe and Ito (2008), "Color Universal Design". On a dark ground its black turns pale.
-# Its yellow goes last, because it is faint on a light ground.
+# The sequential scales keep one hue. Only their lightness changes, steadily, away from the background. So
+# zero looks like nothing, and the order survives every kind of colour blindness and a grey printer. The
+# diverging scale of the dark theme leaves its ground quickly: most effects of a head are less than a sixth of
+# the largest one, and that would be black on black. Lines and categories have the palette of Okabe and Ito
+# (2008), "Color Universal Design". On a dark ground its black turns pale. Its yellow goes last, because it is
+# faint on a light ground.
 _THEMES = {
     "light": Palette(
         text="#1b2430",
@@ -89,7 +89,12 @@ def palette(theme: str) -> Palette:
 
 
 def colour_scale(colours: tuple[str, ...]) -> list[list]:
-    """Plotly's form of evenly spaced colours: ``[[0, first], …, [1, last]]``."""
+    """Plotly's form of evenly spaced colours: ``[[0, first], …, [1, last]]``.
+
+    Example:
+        >>> colour_scale(("#000000", "#ffffff"))
+        [[0.0, '#000000'], [1.0, '#ffffff']]
+    """
     return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
 
 
@@ -105,15 +110,15 @@ class WeightColours:
 
     Weights below FAINT have the colour of the ground; at FAINT the scale begins with a visible step, so that
     almost nothing and little look different. Differences have no such step: nearly all of them are a little
-    more or less than 0, and a step would colour the whole picture. Their colours begin at 0, on a logarithmic scale at
-    FAINT, because a logarithm has no 0.
+    more or less than 0, and a step would colour the whole picture. Their colours begin at 0, on a logarithmic
+    scale at FAINT, because a logarithm has no 0.
     """
 
     lowest: float
     highest: float
     scale: list[list]  # Plotly's form, over the weights themselves: they reach the figure as they are
-    ground: str  # of what is almost 0
-    even_scale: list[list]  # the same colours, evenly spaced: what the colour bar of a logarithm shows
+    ground: str  # of weights of almost 0
+    even_scale: list[list]  # the same colours, evenly spaced: as in the colour bar of a logarithm
     logarithmic: bool
 
     def bar(self, place: dict) -> dict:
@@ -122,7 +127,7 @@ class WeightColours:
         powers = [exponent for exponent in range(4) if exponent <= decades + 1e-6]
         values = {exponent: f"{FAINT * 10**exponent:g}" for exponent in powers}
         if self.lowest < 0:
-            # On half the length there is no room for each power.
+            # Half the length has no room for each power.
             values = {exponent: text for exponent, text in values.items() if exponent != 1}
             values = {-exponent: f"−{text}" for exponent, text in values.items() if exponent} | values
             values[0] = f"±{FAINT:g}"
@@ -146,7 +151,7 @@ class WeightColours:
 
 def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic: bool) -> WeightColours:
     """Colours for weights from 0 to ``largest``, or for differences from ``-largest`` to ``largest``."""
-    largest = max(largest, 10 * FAINT)  # a scale needs some length above what it calls almost 0
+    largest = max(largest, 10 * FAINT)  # a scale needs some length above almost 0
     colours = palette(theme)
     if difference:
         middle = len(colours.diverging) // 2
@@ -180,7 +185,9 @@ def _ramp(colours: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _stops(ramp: tuple[str, ...], largest: float, logarithmic: bool, first: float) -> list[tuple[float, str]]:
-    """(weight, colour) from ``first`` to ``largest``; along a logarithm from FAINT, dense enough to look smooth."""
+    """(weight, colour) from ``first`` to ``largest``; along a logarithm from FAINT, dense enough to look
+    smooth.
+    """
     if not logarithmic:
         return list(zip(np.linspace(first, largest, len(ramp)).tolist(), ramp, strict=True))
     weights = np.geomspace(FAINT, largest, _STEPS_OF_A_LOGARITHM)

@@ -39,10 +39,10 @@ def history_curves(
     panel_height: float = _PANEL_HEIGHT,
     theme: str = "light",
 ) -> go.Figure:
-    """Panels that share their steps: losses, development scores where there are any, learning rate.
+    """Panels that share their steps: losses, development scores if measured, learning rate.
 
-    Losses fall by factors, most of it early on: their axis is logarithmic, and on one axis those of the training
-    and those of other sentences can be compared.
+    Losses fall by factors, most of it early on: their axis is logarithmic, and on one axis those of the
+    training and those of other sentences can be compared.
 
     Args:
         frame: one row per record with the columns step, loss, learning_rate, and a column for each
@@ -54,11 +54,13 @@ def history_curves(
         cooling_name: legend text of the bands behind all panels that mark each of ``coolings``; None marks none.
         panel_height: pixels of each panel.
 
-    Raises ValueError for a missing column, naming those received, and for an unknown theme.
+    Raises:
+        ValueError: a missing column, naming those received, and for an unknown theme.
 
-    >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2], "dev_loss": [np.nan, 4.0]})
-    >>> [trace.name for trace in history_curves(frame).data]
-    ['Loss', 'dev_loss', 'Learning rate']
+    Example:
+        >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2], "dev_loss": [np.nan, 4.0]})
+        >>> [trace.name for trace in history_curves(frame).data]
+        ['Loss', 'dev_loss', 'Learning rate']
     """
     titles = (loss_title, score_title, learning_rate_title)
     panels = _info(frame, losses, scores, titles)
@@ -72,8 +74,8 @@ def history_curves(
 
 
 def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
-    """The stretches of learning rates (N,) in which the rate falls, without rising in between, to less than a tenth of where it
-    began: the first and the last index of each.
+    """The stretches of learning rates (N,) in which the rate falls, without rising in between, to less than a
+    tenth of where it began: the first and the last index of each.
     """
     rises = np.flatnonzero(np.diff(rates) > 0) + 1
     found = []
@@ -100,7 +102,7 @@ class _CurvePanel:
 
     @property
     def has_legend(self) -> bool:
-        """Where the title alone does not say what is drawn."""
+        """Whether the curves have other names than the panel."""
         return any(curve.name != self.title for curve in self.curves)
 
 
@@ -148,7 +150,7 @@ def _traces(panels: tuple[_CurvePanel, ...], step_title: str, theme: str) -> lis
     traces: list[go.Scatter] = []
     for number, panel in enumerate(panels, 1):
         for curve in panel.curves:
-            # What is measured seldom: a marker shows where.
+            # Few measurements: a marker shows each.
             mode = "lines+markers" if curve.is_seldom else "lines"
             traces.append(
                 go.Scatter(
@@ -226,21 +228,23 @@ def growth_curves(
     share_title: str = "Share",
     theme: str = "light",
 ) -> go.Figure:
-    """Two panels over N snapshots, which stand at equal distances: the loss with the score, whose axis is on the right,
-    and a line for each of H heads.
+    """Two panels over N snapshots, at equal distances: the loss with the score, whose axis is on the
+    right, and a line for each of H heads.
 
     Args:
         steps: N training steps. ``losses``: N, and ``scores``: N in 0..1; NaN where none was measured.
-        shares: (N, H) floats in 0..1, NaN where there is none. ``names``: H names of the heads.
+        shares: (N, H) floats in 0..1, NaN where not measured. ``names``: H names of the heads.
         at: the number of a snapshot, from 0, that a line through both panels marks.
 
-    Raises ValueError for shapes that do not fit each other, shares outside 0..1, a snapshot that does not exist, and
-    an unknown theme.
+    Raises:
+        ValueError: shapes that do not fit each other, shares outside 0..1, a snapshot that does not
+            exist, and an unknown theme.
 
-    >>> shares = np.array([[0.1, 0.1], [0.4, 0.2], [0.9, 0.1]])  # of two heads at three snapshots
-    >>> figure = growth_curves([0, 100, 1000], [5.0, 1.0, 0.2], [0.0, 0.3, 0.8], shares, ["head 1", "head 2"])
-    >>> [trace.name for trace in figure.data][2:]
-    ['head 1', 'head 2']
+    Example:
+        >>> shares = np.array([[0.1, 0.1], [0.4, 0.2], [0.9, 0.1]])  # of two heads at three snapshots
+        >>> figure = growth_curves([0, 100, 1000], [5.0, 1.0, 0.2], [0.0, 0.3, 0.8], shares, ["head 1", "head 2"])
+        >>> [trace.name for trace in figure.data][2:]
+        ['head 1', 'head 2']
     """
     curves, shares = _checked(steps, losses, scores, shares, names, at)
     colours = palette(theme)
@@ -311,7 +315,7 @@ def _growth_layout(
     title, step_title, loss_title, score_title, share_title = titles
     colours = palette(theme)
     share_top = 1 - _LOSS_SHARE - _BETWEEN
-    every = 1 + len(shown) // _MOST_LABELS  # counted from the last, which is looked at most
+    every = 1 + len(shown) // _MOST_LABELS  # counted from the last, which matters most
     marker = {
         "type": "line",
         "x0": (at or 0) + 1,

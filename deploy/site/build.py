@@ -1,21 +1,233 @@
-"""Puts everything together: a folder for any static host, or one file."""
+"""The site's page and its parts, written as a folder for a static host or as one HTML file."""
 
+import base64
 import hashlib
 import json
+import re
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import assets
-from deploy.site import bundle, packed, rules, stored
+from deploy.site import bundle, packed, rules
+from deploy.site.bundle import bundled
 from deploy.site.figures import template
-from deploy.site.page import PackedPart, page
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
-from viz.browser.document import FONT, PLOTLY
+from viz.browser.document import FOLDER as BROWSER
+from viz.browser.document import FONT, PLOTLY, Script, declared, digest, whole
+from viz.browser.explore import EXPLORE
+from viz.browser.lines import LINES
+from viz.browser.plot import PLOT
+from viz.browser.steps import STEPS
 from viz.browser.texts import FIRST, LANGUAGES, table
 from viz.theme import THEMES
 
+ESCAPE, SHIFT = 0x7E, 64
+_SPECIAL = re.compile(rb"[\x00\r<~]")
+ENCODING = "windows-1252"
+
+
+def high() -> str:
+    """The characters that a browser reads for the bytes from 128 on. Five bytes have no character; they stay controls
+    (WHATWG, Encoding).
+
+    Example:
+        >>> high()[0]
+        '€'
+    """
+    return "".join(_character(byte) for byte in range(128, 256))
+
+
+def _character(byte: int) -> str:
+    try:
+        return bytes([byte]).decode("cp1252")
+    except UnicodeDecodeError:
+        return chr(byte)
+
+
+def written(content: bytes) -> bytes:
+    """``content`` as bytes of the page.
+
+    Example:
+        >>> written(b"a<b")
+        b'a~|b'
+    """
+    return _SPECIAL.sub(lambda found: bytes([ESCAPE, found[0][0] + SHIFT]), content)
+
+
+def ascii_html(text: str) -> bytes:
+    """HTML outside of scripts and styles."""
+    return text.encode("ascii", "xmlcharrefreplace")
+
+
+def ascii_script(text: str) -> str:
+    """A script or JSON in ASCII: other characters become escapes of their UTF-16 units.
+
+    Example:
+        >>> ascii_script('"가"')
+        '"\\\\uac00"'
+    """
+    return "".join(each if each.isascii() else _units(each) for each in text)
+
+
+def _units(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(rf"\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
 HERE = Path(__file__).parent
+COMPONENTS = HERE.parents[1] / "ui" / "components"
+DRAWING = (PLOT, LINES, STEPS, EXPLORE)
+# The parts that one worker opens the network with, and those that another one prepares for it, in this order.
+OPENED_WITH = ("runtime", "known", "encode", "decode", "trees")
+PREPARED = ("known", "weights", "ngrams", "words")
+# Requests to the page's own folder, and modules that the page makes itself.
+FOLDER_POLICY = {
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "worker-src": "'self' blob:",
+    "img-src": "'self' data: blob:",
+}
+FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
+
+
+@dataclass(frozen=True)
+class PackedPart:
+    """Something that the page computes or draws with, packed by zlib; ``file`` is where it lies in a folder."""
+
+    name: str
+    packed: bytes
+    file: str = ""
+
+
+def _component(name: str, *before: str) -> Script:
+    """A component of the app; the scripts ``before`` precede its script."""
+    js = "".join((COMPONENTS / f"{each}.js").read_text("utf-8") for each in (*before, name))
+    return Script(name, js, (COMPONENTS / f"{name}.css").read_text("utf-8"))
+
+
+WRITING = (_component("live_text"), _component("correction", "copying"))
+
+
+def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: bool) -> bytes:
+    """The HTML. ``content``: for ``js/page.js``; ``alone``: whether the page holds the parts. The part that is named library, the one that draws, is always there."""
+    modules = [
+        (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
+    ]
+    texts = [
+        ("", _shell(parts, alone)),
+        *modules,
+        (' type="module"', f"{bundled('page.js', 'page')}page.begin({str(not alone).lower()});\n"),
+    ]
+    texts = [(kind, whole(ascii_script(text), "</script")) for kind, text in texts]
+    library = zlib.decompress(parts["library"].packed).decode()
+    hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
+    described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
+    charset = ENCODING if alone else "utf-8"
+    head = f"""<!DOCTYPE html>
+<html lang="ko">
+<head>
+<meta charset="{charset}">
+<meta name="network" content="{escape(content["fingerprint"])}">
+<script type="text/plain" id="beginning"></script>
+<meta http-equiv="Content-Security-Policy" content="{_policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+{"" if alone else _links()}<title>{escape(content["texts"]["ko"]["product"])}</title>
+<style>{_styles()}</style>
+</head>
+<body>
+"""
+    body = _body(content["texts"]["ko"]) + f'<script type="text/plain" id="content">{described}</script>\n'
+    pieces = [ascii_html(head + body)]
+    if alone:
+        pieces += [_held(part) for part in parts.values()]
+    pieces += [f"<script{kind}>{text}</script>\n".encode("ascii") for kind, text in texts]
+    return b"".join([*pieces, b"</body>\n</html>\n"])
+
+
+def _held(part: PackedPart) -> bytes:
+    return (
+        f'<script type="text/plain" id="part-{part.name}">'.encode() + written(part.packed) + b"</script>\n"
+    )
+
+
+def _shell(parts: Mapping[str, PackedPart], alone: bool) -> str:
+    """The first script, with where the parts are."""
+    listed = {
+        part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
+    }
+    spelling = {"high": high(), "escape": ESCAPE, "shift": SHIFT}
+    known = {
+        "PARTS": listed,
+        "SPELLING": spelling,
+        "OPENED_WITH": OPENED_WITH,
+        "PREPARED": PREPARED,
+        "COMPUTED_WITH": list(dict.fromkeys((*OPENED_WITH, *PREPARED))),
+    }
+    return f"{declared(known)}\n{bundled('shell.js')}"
+
+
+def _policy(hashes: list[str], more: Mapping[str, str]) -> str:
+    rules = {
+        "default-src": "'none'",
+        "script-src": f"{' '.join(hashes)} blob: 'wasm-unsafe-eval'",
+        "style-src": "'unsafe-inline'",
+        "font-src": "data: blob:",
+        **more,
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _links() -> str:
+    return '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'
+
+
+def _styles() -> str:
+    texts = [(BROWSER / "page.css").read_text("utf-8"), *(script.css for script in DRAWING)]
+    text = "\n".join([*texts, (HERE / "site.css").read_text("utf-8")])
+    return whole(_ascii_style(text), "</style")
+
+
+def _ascii_style(text: str) -> str:
+    """A style in ASCII: other characters become escapes."""
+    return "".join(each if each.isascii() else rf"\{ord(each):x} " for each in text)
+
+
+def _body(texts: Mapping[str, str]) -> str:
+    area = (
+        '<label for="text"></label>'
+        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea><p role="status"></p>'
+    )
+    live, correction = WRITING
+    return f"""<main>
+<header><h1 data-text="product">{escape(texts["product"])}</h1>
+<select id="example"></select>
+<button type="button" id="lecture"></button>
+<button type="button" id="theme"></button>
+<select id="language"></select></header>
+{_closed("live", live, area)}
+{_closed("correction", correction, correction.html)}
+<p id="status" role="status" data-open="no"></p>
+<div id="explorer" hidden>{EXPLORE.html}</div>
+<p class="note" data-text="site_private"></p>
+<p class="note" data-text="site_left_out"></p>
+<noscript><p class="note">{escape(texts["take_away_no_script"])}</p></noscript>
+</main>
+"""
+
+
+def _closed(name: str, script: Script, html: str) -> str:
+    """The place of a component that has its style to itself."""
+    style = f"<style>{whole(_ascii_style(script.css), '</style')}</style>"
+    return f'<div id="{name}"><template shadowrootmode="open">{style}{html}</template></div>'
+
+
 PARTS_FOLDER = "parts"
 COLOURS = {"background_color": "#ffffff", "theme_color": "#0b57b0"}
 
@@ -24,13 +236,13 @@ class Site(NamedTuple):
     """Everything that a page is made of."""
 
     parts: dict[str, PackedPart]  # packed, by name
-    content: dict[str, Any]  # what the page starts with
+    content: dict[str, Any]  # for js/page.js
 
 
 def make(model: str = DEFAULT_MODEL) -> Site:
-    """Gather what a model's page is made of, which takes some seconds.
+    """Gather the parts of a model's page, which takes some seconds.
 
-    Raises ModelFolderError, ValueError (``stored.light_corrector``) and ``bundle.PackagesMissing``.
+    Raises ModelFolderError, ValueError (``packed.light_corrector``) and ``bundle.PackagesMissing``.
     """
     found, known = packed.parts_of(find_model_folder(model))
     found |= {
@@ -77,9 +289,9 @@ def _part(name: str, content: bytes) -> PackedPart:
 
 
 def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
-    """What the page starts with."""
+    """The content that js/page.js starts with."""
     examples = json.loads((assets.FOLDER / "examples.json").read_text("utf-8"))
-    corrector = stored.light_corrector(model)
+    corrector = packed.light_corrector(model)
     trace = corrector.correct(examples[0]["text"]).trace
     return {
         "fingerprint": corrector.fingerprint,
@@ -94,7 +306,7 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
         "first": {name: int(each) - 1 if each.isdigit() else each for name, each in assets.FIRST_MAP.items()},
         "width": known["config"]["d_model"],
         "examples": examples,
-        "stored": [stored.stored_answer(corrector, examples[0]["text"])],
+        "stored": [packed.stored_answer(corrector, examples[0]["text"])],
     }
 
 
@@ -103,7 +315,9 @@ def _say(language: str):
 
 
 def texts_of(examples: list[str]) -> dict[str, dict[str, str]]:
-    """Language -> key -> text, of all that the page says. ``examples``: the names of the sentences that it offers."""
+    """Language -> key -> text, of all that the page says. ``examples``: the names of the sentences that it
+    offers.
+    """
     named = (HERE / "texts.txt").read_text("utf-8").split()
     own = [key for key in table(FIRST) if key.startswith("site_")]
     keys = [*named, *own, *(f"example_{each}" for each in examples)]

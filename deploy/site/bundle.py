@@ -1,7 +1,8 @@
 """The site's npm packages at locked versions, and its scripts bundled by esbuild.
 
-``package-lock.json`` pins esbuild and ONNX Runtime for browsers with their checksums, which npm verifies. They are kept in the user's
-cache, so that a second build needs no registry. Neither is part of the repository.
+``package-lock.json`` pins esbuild and ONNX Runtime for browsers with their checksums, which npm verifies.
+They are kept in the user's cache, so that a second build needs no registry. Neither is part of the
+repository.
 """
 
 import hashlib
@@ -21,7 +22,8 @@ SCRIPTS = SITE / "js"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "see-attention"
 _LOCKED = ("package.json", "package-lock.json")
 _PROGRAM = "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm"
-# The runtime derives its program's address from its own. It is given the program, so nothing is requested from this address.
+# The runtime derives its program's address from its own. It is given the program, so nothing is requested
+# from this address.
 _NO_ADDRESS = '--define:import.meta.url="https://runtime.invalid/"'
 # A library for all module systems: the function that makes it is passed to one that knows the system.
 _MADE_BY = re.compile(r", \(\) => \{\n(.*)\n\}\)\);?\s*\Z", re.DOTALL)
@@ -56,7 +58,8 @@ def runtime_program() -> bytes:
 
 
 def bundled(entry: str, name: str = "") -> str:
-    """A script of ``js/`` with its imports as one minified classic script, since a worker of a local file may not import modules.
+    """A script of ``js/`` with its imports as one minified classic script, since a worker of a local file may
+    not import modules.
 
     Args:
         entry: file name, such as ``worker.js``.
@@ -73,8 +76,8 @@ def bundled(entry: str, name: str = "") -> str:
 
 
 def parsed_at_once(library: str) -> str:
-    """A library whose making function is in parentheses. Without them a browser skims the function first and parses it
-    again when it is called, which takes a fifth of a large library's start.
+    """A library whose making function is in parentheses. Without them a browser skims the function first and
+    parses it again when it is called, which takes a fifth of a large library's start.
 
     Example:
         >>> parsed_at_once("(function(root, make) {make()}(this, () => {\\nlet a;\\n}));")

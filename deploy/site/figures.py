@@ -1,8 +1,8 @@
 """Figure templates for the site, and the layout constants that its scripts share with ``viz``.
 
-No Python runs in the browser, where the sentence changes with each key. So the page holds the figures that ``viz`` made of one
-sentence, and ``js/figures.js`` and ``js/charts.js`` write the tokens and numbers of another one into them. Tests compare the result
-with the figure that ``viz`` makes of the same sentence.
+No Python runs in the browser, where the sentence changes with each key. So the page holds the figures that
+``viz`` made of one sentence, and ``js/figures.js`` and ``js/charts.js`` write the tokens and numbers of
+another one into them. Tests compare the result with the figure that ``viz`` makes of the same sentence.
 """
 
 import json
@@ -25,7 +25,7 @@ from viz.labels import NARROW_EM, TICK_LENGTH
 from viz.number_table import TABLE
 
 POSITIONS = 64  # rows of the picture of the positional encoding
-CURVES = (10, 11, 30, 31)  # dimensions whose curves are drawn, of those that there are
+CURVES = (10, 11, 30, 31)  # dimensions whose curves are drawn, as far as the network has them
 LEADING = 3  # heads whose bars are shown
 METHODS = ("occlusion", "attention")
 _TOKENS = ("가", "나")
@@ -34,7 +34,8 @@ _FILLED = ("weights", "cross", "self", "alternatives", "alternative_probabilitie
 
 
 def template(say: Say, trace: AttentionTrace, theme: str, width: int) -> dict[str, Any]:
-    """The figures of ``trace`` without its numbers, in which those of any other trace of the same network can be filled in.
+    """The figures of ``trace`` without its numbers, in which those of any other trace of the same network can
+    be filled in.
 
     ``width``: D of the network.
     """
@@ -82,7 +83,8 @@ def constants() -> dict[str, Any]:
 
 
 def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> dict[str, Any]:
-    """Templates by name of the figures besides those of ``explore.js``; ``views.js`` writes the numbers of a sentence into them.
+    """Templates by name of the figures besides those of ``explore.js``; ``views.js`` writes the numbers of a
+    sentence into them.
 
     A word that differs from figure to figure is a placeholder: ``{name}``.
 

@@ -1,22 +1,21 @@
-"""The files that the browser computes with, in packed form: graphs, weights, and what the weighing of changes knows.
-
-A file of arrays is the length of its head (4 bytes, little-endian), the head in JSON, and the arrays one after the other. 16-bit floats
-stand there as all their low bytes, then all their high ones: so they get a seventh smaller when packed.
-"""
+"""Packed parts of the site: graphs, weights, word statistics, and the stored answer to the first example."""
 
 import gzip
 import json
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 
+from model import Change, Corrector, SentenceCorrection
 from model.correction.features import FIRST
 from model.export.export import graph_of
 from model.graph.files import POSITIONS, GraphFiles
-from model.stored.config import NetworkConfig
+from model.stored.config import NetworkConfig, TransformerConfig
 from model.stored.folder import (
     CONFIDENCE_FILE,
     NGRAMS_FILE,
@@ -25,6 +24,8 @@ from model.stored.folder import (
     read_description,
     read_weights,
 )
+from model.trace.trace import AttentionTrace
+from viz.browser.explore_data import UNIT, packed_weights
 
 WEIGHTS_PLACE = "weights.bin"  # where the graphs look for their weights
 
@@ -32,8 +33,9 @@ WEIGHTS_PLACE = "weights.bin"  # where the graphs look for their weights
 def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     """A file of arrays, as ``js/parts.js`` reads it.
 
-    >>> len(packed_arrays({"a": np.arange(3, dtype=np.uint16)})) > 6
-    True
+    Example:
+        >>> len(packed_arrays({"a": np.arange(3, dtype=np.uint16)})) > 6
+        True
     """
     head, parts, place = [], [], 0
     for name, array in arrays.items():
@@ -52,7 +54,8 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
     """The graphs by name, and the layout of the one file of float32 weights that they read.
 
-    They take interventions and hand out queries, keys and values. In the app NumPy computes these (``model/activations/``).
+    They take interventions and hand out queries, keys and values. In the app NumPy computes these
+    (``model/activations/``).
     """
     files = graph_of(config, opened=True)
     shapes = {name: shape for half in files.weights.values() for name, shape in half.items()}
@@ -86,7 +89,7 @@ def weights(folder: Path) -> bytes:
 
 
 def weighing(folder: Path) -> dict[str, bytes]:
-    """What the changes are weighed with: trees, words, phrases."""
+    """Trees, words and phrases of the confidence. Raises OSError for a missing file."""
     values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
     trees = {"start": values["start"], "trees": values["trees"], "fields": FIRST}
     with np.load(folder / NGRAMS_FILE, allow_pickle=False) as archive:
@@ -99,9 +102,11 @@ def weighing(folder: Path) -> dict[str, bytes]:
 
 
 def parts_of(folder: Path) -> tuple[dict[str, bytes], dict]:
-    """All that the browser computes with, by name; and what it has to know of the network.
+    """The parts that the browser computes with, by name, and the network's description.
 
-    Raises ModelFolderError for a folder without a network, ValueError for one that is no Transformer.
+    Raises:
+        ModelFolderError: a folder without a network.
+        ValueError: one that is no Transformer.
     """
     config, tokenizer = read_description(folder)
     graphs, layout = graph_parts(config)
@@ -113,3 +118,93 @@ def parts_of(folder: Path) -> tuple[dict[str, bytes], dict]:
         "weights_place": WEIGHTS_PLACE,
     }
     return {**graphs, "weights": weights(folder), **weighing(folder)}, known
+
+
+def light_corrector(model: str) -> Corrector:
+    """The corrector as the browser has it, without the morphological analyser.
+
+    Raises:
+        ModelFolderError: a folder that holds no model.
+        ValueError: one without a graph of a Transformer or without trees.
+    """
+    corrector = Corrector.load(model)
+    if corrector.confidence is None or not isinstance(corrector.config, TransformerConfig):
+        raise ValueError(f"the browser has a Transformer whose changes are weighed, received {model!r}")
+    corrector.confidence = replace(corrector.confidence, second=None)
+    return corrector
+
+
+def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
+    """The answer of ``js/worker.js`` to a text, with its attention in packed form. The text may have no
+    characters of two UTF-16 units.
+
+    Example:
+        >>> stored_answer(corrector, "밥을 머거요.")["text"]
+        '밥을 먹어요.'
+    """
+    found = corrector.correct(text)
+    sentences, first = [], 0
+    for sentence in found.sentences:
+        sentences.append(_sentence(sentence, first))
+        first += len(sentence.proposed)
+    place = next((n for n, each in enumerate(found.sentences) if each.changes), 0)
+    return {
+        "typed": text,
+        "source": found.source,
+        "text": found.text,
+        "place": place,
+        "substitutes": {},
+        "sentences": sentences,
+        "trace": _trace(found.sentences[place].trace),
+    }
+
+
+def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
+    numbers = {_span(change): number for number, change in enumerate(sentence.proposed, first)}
+    written = [[_change(change, numbers) for change in all] for all in (sentence.proposed, sentence.changes)]
+    return {
+        "start": sentence.start,
+        "source": sentence.source,
+        "text": sentence.text,
+        "proposed": written[0],
+        "changes": written[1],
+    }
+
+
+def _span(change: Change) -> tuple[int, int]:
+    return change.source_start, change.source_end
+
+
+def _change(change: Change, numbers: dict[tuple[int, int], int]) -> dict[str, Any]:
+    return {
+        "number": numbers[_span(change)],
+        "sourceStart": change.source_start,
+        "sourceEnd": change.source_end,
+        "targetStart": change.target_start,
+        "targetEnd": change.target_end,
+        "wrong": change.wrong,
+        "right": change.right,
+        "fix": change.fix_probability,
+        "keep": change.keep_probability,
+        "known": change.known_confidence,
+        "insteadOf": change.instead_of,
+    }
+
+
+def _trace(trace: AttentionTrace) -> dict[str, Any]:
+    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None
+    return {
+        "sourceTokens": trace.source_tokens,
+        "targetTokens": trace.target_tokens,
+        "decoderInputTokens": trace.decoder_input_tokens,
+        "logProbabilities": trace.log_probabilities.tolist(),
+        "alternatives": trace.alternatives,
+        "alternativeProbabilities": trace.alternative_probabilities.tolist(),
+        "attention": {
+            kind: {
+                "weights": packed_weights(trace.attention(kind), UNIT),
+                "shape": trace.attention(kind).shape,
+            }
+            for kind in trace.kinds
+        },
+    }

@@ -1,4 +1,4 @@
-"""The engine as a Ray Serve deployment on several nodes, asked as a page asks it."""
+"""The engine as a Ray Serve deployment on several nodes, called as a page calls it."""
 
 import json
 import socket
@@ -70,7 +70,9 @@ def check_what_is_refused(engine, model, address, folder):
 
 
 def check_that_a_class_meets(address):
-    """Page processes on other machines meet in one replica, whichever replica of the network takes their calls."""
+    """Page processes on other machines meet in one replica, whichever replica of the network takes their
+    calls.
+    """
     with Engine.connect(address, patience=SECONDS) as teachers, Engine.connect(address) as phones:
         code, key = teachers.classrooms.open()
         seat = phones.classrooms.join(code)

@@ -225,7 +225,7 @@ def answer(corrector):
 @pytest.fixture(scope="session")
 def light():
     """The shipped model without the analyser that the site leaves behind."""
-    from deploy.site.stored import light_corrector
+    from deploy.site.packed import light_corrector
     from model.stored.folder import DEFAULT_MODEL
 
     return light_corrector(DEFAULT_MODEL)

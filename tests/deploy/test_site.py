@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deploy.site import bundle, one_file, packed, patterns
+from deploy.site import build, bundle, packed, rules
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,22 +69,22 @@ def test_the_lock_names_checksums_and_no_registry():
 
 def test_every_byte_comes_back_from_a_page():
     content = bytes(range(256)) * 2
-    text = one_file.written(content).decode("cp1252", "replace")
-    read = one_file.written(content)
+    text = build.written(content).decode("cp1252", "replace")
+    read = build.written(content)
     assert not set(read) & {0, 13, ord("<")} and len(text) == len(read)
     back, escaped = bytearray(), False
     for byte in read:
-        if byte == one_file.ESCAPE and not escaped:
+        if byte == build.ESCAPE and not escaped:
             escaped = True
         else:
-            back.append(byte - one_file.SHIFT if escaped else byte)
+            back.append(byte - build.SHIFT if escaped else byte)
             escaped = False
     assert bytes(back) == content
 
 
 def test_the_characters_above_ascii_are_those_of_the_encoding():
-    assert len(set(one_file.high())) == 128
-    assert one_file.high()[0x80 - 128 : 0x82 - 128] == "€\x81"  # one of the five bytes without a character
+    assert len(set(build.high())) == 128
+    assert build.high()[0x80 - 128 : 0x82 - 128] == "€\x81"  # one of the five bytes without a character
 
 
 def test_half_precision_is_stored_by_halves():
@@ -95,7 +95,7 @@ def test_half_precision_is_stored_by_halves():
 @pytest.mark.parametrize("pattern", [r"(a)(?(1)b|c)", r"a\Bb"])
 def test_what_is_not_translated_is_refused(pattern):
     with pytest.raises(ValueError, match="is not translated"):
-        patterns.javascript(re.compile(pattern))
+        rules.javascript(re.compile(pattern))
 
 
 def test_its_requirements_are_those_of_the_app():

@@ -40,9 +40,11 @@ class Script:
         return f'<div class="{self.name}"></div>'
 
     def handed_to(self, receiver: str) -> str:
-        """The script for a page that cannot import it from a file: at its end it calls ``receiver`` with what it exports.
+        """The script for a page that cannot import it from a file: at its end it calls ``receiver`` with its
+        export.
 
-        Raises ValueError where it does not export exactly one function by default.
+        Raises:
+            ValueError: it does not export exactly one function by default.
         """
         text, exports = _EXPORT.subn("const exportedByDefault = ", self.js)
         if exports != 1:
@@ -55,22 +57,33 @@ class Script:
 def read_script(
     name: str, *files: str, isolated: bool = True, constants: Mapping[str, object] = MappingProxyType({})
 ) -> Script:
-    """The module joined from ``files`` of this folder, with the style of its name. It begins with ``constants``."""
+    """The module joined from ``files`` of this folder, with the style of its name. It begins with
+    ``constants``.
+
+    Raises:
+        FileNotFoundError: a script or a style that does not exist.
+    """
     js = "\n".join([declared(constants), *((FOLDER / file).read_text("utf-8") for file in files)])
     return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)
 
 
 def declared(constants: Mapping[str, object]) -> str:
-    """What Python and a script both know, in the script's words, so that it is decided in one place.
+    """Constants that Python and a script share, as JavaScript.
 
-    >>> declared({"MOST_HEADS": 8})
-    'const MOST_HEADS = 8;'
+    Example:
+        >>> declared({"MOST_HEADS": 8})
+        'const MOST_HEADS = 8;'
     """
     return "\n".join(f"const {name} = {json.dumps(value)};" for name, value in constants.items())
 
 
 def served(file: Path) -> str:
-    """Where a browser finds a shipped file: beside the app, as .streamlit/config.toml serves it."""
+    """Where a browser finds a shipped file: beside the app, as .streamlit/config.toml serves it.
+
+    Example:
+        >>> served(Path("static/font.woff2"))
+        'app/static/font.woff2'
+    """
     return f"app/static/{file.name}"
 
 
@@ -105,9 +118,11 @@ def document(
 ) -> bytes:
     """The file: ``body`` is HTML with a place for each component that shows something.
 
-    ``title`` and ``no_script`` (shown if scripts are switched off) are plain text. ``used`` are scripts without a place of
-    their own, which a component starts. Without ``font`` the reader's own fonts are used.
-    Raises ValueError for a script that does not export exactly one function by default.
+    ``title`` and ``no_script`` (shown if scripts are switched off) are plain text. ``used`` are scripts
+    without a place of their own, which a component starts. Without ``font`` the reader's own fonts are used.
+
+    Raises:
+        ValueError: a script that does not export exactly one function by default.
     """
     modules = {script.name: script for script in (*used, *(part.script for part in components))}
     scripts = [("", _read("parts.js"))]
@@ -151,8 +166,9 @@ def _data_block(part: Component) -> str:
 def whole(text: str, end: str) -> str:
     """``text`` as a browser reads it. Raises ValueError for text that would end its HTML element too early.
 
-    >>> whole("a\\r\\nb", "</style")
-    'a\\nb'
+    Example:
+        >>> whole("a\\r\\nb", "</style")
+        'a\\nb'
     """
     if end in text.lower():
         raise ValueError(f"{text[:40]!r}… holds {end!r}, which would end it")
@@ -162,8 +178,9 @@ def whole(text: str, end: str) -> str:
 def digest(text: str) -> str:
     """Of a script, as a content security policy names it.
 
-    >>> digest("")
-    '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    Example:
+        >>> digest("")
+        '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     """
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -174,7 +191,7 @@ def _read(name: str) -> str:
 
 @cache
 def _library() -> str:
-    """Plotly, which ``parts.js`` runs as a script of its own."""
+    """Plotly, which ``parts.js`` runs as a separate script."""
     return PLOTLY.read_text("utf-8")
 
 
@@ -194,7 +211,7 @@ def _font_face() -> str:
     )
 
 
-# What save.js and type.js are given; they stand before the scripts of drawings.
+# Constants of save.js and type.js, declared before the scripts of drawings.
 SAVING = {"PNG_SCALE": PNG_SCALE}
 TYPE = {"USUAL_TYPE": TYPE_SIZE, "NARROW_EM": NARROW_EM}
 
@@ -202,8 +219,9 @@ TYPE = {"USUAL_TYPE": TYPE_SIZE, "NARROW_EM": NARROW_EM}
 def appearance(theme: str, file: str, *colours: str) -> dict:
     """``colours`` of the theme by their names, and the picture that is saved as ``file``, without ending.
 
-    >>> sorted(appearance("light", "steps", "text", "grid")["colours"])
-    ['grid', 'text']
+    Example:
+        >>> sorted(appearance("light", "steps", "text", "grid")["colours"])
+        ['grid', 'text']
     """
     of_theme = palette(theme)
     return {
@@ -218,5 +236,10 @@ def appearance(theme: str, file: str, *colours: str) -> dict:
 
 
 def without_font_file(data: dict) -> dict:
-    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
+    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system.
+
+    Example:
+        >>> without_font_file({"picture": {"font_file": "a.woff2"}})
+        {'picture': {'font_file': None}}
+    """
     return data | {"picture": data["picture"] | {"font_file": None}}

@@ -1,9 +1,9 @@
 """``explore``: an interactive page with every head of a trace, for a notebook.
 
-Every weight is sent once, compressed, as a whole number of ten-thousandths (of two-thousandths above a million weights). The same
-functions as in the app make the figures, but without weights. ``explore.js`` fills in the weights of the chosen head, so choosing
-another head needs no Python. In a notebook the page stands in a frame that may run scripts and save files, but reaches neither the
-notebook nor the network.
+Every weight is sent once, compressed, as a whole number of ten-thousandths (of two-thousandths above a
+million weights). The same functions as in the app make the figures, but without weights. ``explore.js`` fills
+in the weights of the chosen head, so choosing another head needs no Python. In a notebook the page is a frame
+that may run scripts and save files, but reaches neither the notebook nor the network.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,8 +46,9 @@ HEIGHT = 640  # pixels of the frame in a notebook
 class Exploration:
     """A page that shows itself as the output of a notebook's cell.
 
-    >>> Exploration(b"<!doctype html>", height=400)
-    Exploration(height=400)
+    Example:
+        >>> Exploration(b"<!doctype html>", height=400)
+        Exploration(height=400)
     """
 
     page: bytes = field(repr=False)  # HTML, UTF-8; not in repr, which a notebook would save besides the page
@@ -55,15 +56,15 @@ class Exploration:
 
     def _repr_html_(self) -> str:
         """A frame as wide as the cell. Its scripts can reach neither the notebook nor the network."""
-        # In single quotes, which the page uses least. In ASCII, because a notebook may be read in another encoding, and the page's
-        # policy refuses a script of which one character differs.
+        # In single quotes, which the page uses least. In ASCII, because a notebook may be read in another
+        # encoding, and the page's policy refuses a script of which one character differs.
         source = self.page.decode().replace("&", "&amp;").replace("'", "&#39;")
         source = source.encode("ascii", "xmlcharrefreplace").decode()
         style = f"width: 100%; height: {self.height}px; border: 0"
         return f"<iframe sandbox='allow-scripts allow-downloads' style='{style}' srcdoc='{source}'></iframe>"
 
     def save(self, path: str | Path) -> None:
-        """Write the page as a file that opens without a network."""
+        """Write the page as a file that opens without a network. Raises OSError where it cannot be written."""
         Path(path).write_bytes(self.page)
 
 
@@ -76,28 +77,31 @@ def explore(
     theme: str = "light",
     height: int = HEIGHT,
 ) -> Exploration:
-    """The interactive explorer: all heads, one map as a heatmap or as lines, and the steps of a decoder. Several traces show the same layer
-    and head. Of two that share their tokens the difference is shown, too.
+    """The interactive explorer: all heads, one map as a heatmap or as lines, and the steps of a decoder.
+    Several traces show the same layer and head. Of two that share their tokens the difference is shown, too.
 
-    Weights are rounded to multiples of 1 / UNIT, or of 1 / COARSE_UNIT if there are many. The steps are shown if the trace has the
-    probabilities of what was produced and at least two alternatives for each token.
+    Weights are rounded to multiples of 1 / UNIT, or of 1 / COARSE_UNIT for many weights. The steps are shown
+    if the trace has the probabilities of the produced tokens and at least two alternatives for each token.
 
     Args:
-        traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.
-        names: what to call each of them; without names several are called by their numbers.
+        traces: one trace, such as ``model.AttentionTrace``, or several, which are shown side by side.
+        names: a name for each of them; by default their numbers.
         images: for each trace the image that its patches were cut from (an array, or one of Pillow), or None; or none at all.
         language: of the controls, one of ``viz.browser.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
         height: of the frame in a notebook, in pixels.
 
-    Raises ValueError for no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another number
-    of names or of images than of traces, an image of a trace without patches, and an unknown language or theme.
+    Raises:
+        ValueError: no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another
+            number of names or of images than of traces, an image of a trace without patches, and an
+            unknown language or theme.
 
-    >>> from model import AttentionTrace
-    >>> tokens, weights = ("나", "는"), np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head
-    >>> page = explore(AttentionTrace(source_tokens=tokens, encoder_attention=weights))
-    >>> page.page.startswith(b"<!DOCTYPE html>")
-    True
+    Example:
+        >>> from model import AttentionTrace
+        >>> tokens, weights = ("나", "는"), np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head
+        >>> page = explore(AttentionTrace(source_tokens=tokens, encoder_attention=weights))
+        >>> page.page.startswith(b"<!DOCTYPE html>")
+        True
     """
     traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
     for each in traces:
@@ -145,7 +149,7 @@ def _part(place: int, data: dict, *, linked: bool) -> Component:
 
 
 def _say_in(language: str) -> Say:
-    """The texts in words that fit any network; the app's own where there are no such words."""
+    """The texts in words that fit any network, else the app's."""
     texts = table(language)
 
     def say(key: str, /, **values: object) -> str:

@@ -26,7 +26,8 @@ _OVER_IMAGE = 0.65  # how opaque weights are over it
 def patches_data(say: Say, grid: tuple[int, int] | None, image: Any, theme: str) -> dict | None:
     """The figure without its weights, which ``explore.js`` fills in; None without a ``grid`` (R, C).
 
-    Raises ValueError for an image without a grid, and for what is no image.
+    Raises:
+        ValueError: an image without a grid, and an array that is no image.
     """
     if grid is None:
         if image is not None:
@@ -70,8 +71,9 @@ def _underlay(picture: bytes, grid: tuple[int, int]) -> dict:
 def pixels_of(image: Any) -> np.ndarray:
     """(height, width, 3) uint8 of an image of Pillow or an array: grey or RGB, bytes or floats in 0..1.
 
-    >>> pixels_of(np.ones((2, 2))).shape
-    (2, 2, 3)
+    Example:
+        >>> pixels_of(np.ones((2, 2))).shape
+        (2, 2, 3)
     """
     found = np.asarray(image)
     if found.ndim == 2:
@@ -87,8 +89,9 @@ def pixels_of(image: Any) -> np.ndarray:
 def png(pixels: np.ndarray) -> bytes:
     """(height, width, 3) uint8 as a file (ISO/IEC 15948).
 
-    >>> png(np.zeros((1, 1, 3), np.uint8))[:4]
-    b'\\x89PNG'
+    Example:
+        >>> png(np.zeros((1, 1, 3), np.uint8))[:4]
+        b'\\x89PNG'
     """
     height, width = pixels.shape[:2]
     lines = b"".join(b"\0" + line.tobytes() for line in pixels)
@@ -100,15 +103,17 @@ def png(pixels: np.ndarray) -> bytes:
     )
 
 
-# Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
-# the page. Three digits are shown.
+# Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size
+# of the page. Three digits are shown.
 UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
 
 
 def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict:
-    """Everything that ``explore.js`` needs to draw any head of ``trace``.
+    """The data by which ``explore.js`` draws any head of ``trace``: all weights (L, H, Q, K), and figures
+    without them.
 
-    Each figure comes without its weights, which ``explore.js`` fills in. ``image``: what the patches of ``trace`` were cut from.
+    Each figure comes without its weights, which ``explore.js`` fills in. ``image``: the source of the patches
+    of ``trace``.
     """
     count = sum(trace.attention(kind).size for kind in trace.kinds)
     unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT
@@ -126,7 +131,9 @@ def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict
 
 
 def _patches(say: Say, trace: Trace, image: Any, theme: str) -> dict | None:
-    """The patches of a source, or of what a decoder read, and in which kinds of attention they are columns. ``first``: the first one."""
+    """The patches of a source or of a decoder's input, and the kinds of attention in which they are columns.
+    ``first``: the first one.
+    """
     if trace.read_grid is None:
         found = patches_data(say, trace.source_grid, image, theme)
         size = 0 if trace.source_grid is None else trace.source_grid[0] * trace.source_grid[1]
@@ -139,8 +146,9 @@ def _patches(say: Say, trace: Trace, image: Any, theme: str) -> dict | None:
 
 
 def difference_data(say: Say, traces: Sequence[Trace], theme: str) -> dict | None:
-    """The second of two traces minus the first, kind by kind; the browser subtracts. None where no kind has the same heads and the
-    same tokens in both."""
+    """The second of two traces minus the first, kind by kind; the browser subtracts. None where no kind has
+    the same heads and the same tokens in both.
+    """
     one, other = traces
     kinds = [
         _difference(say, one, other, kind, theme)
@@ -182,7 +190,7 @@ def _words(say: Say, note: str) -> dict[str, str]:
 
 
 class _KindMaps(NamedTuple):
-    """All maps of one kind, with the column of the sink where there is one."""
+    """All maps of one kind, with the column of a sink."""
 
     weights: np.ndarray  # (L, H, Q, K)
     queries: tuple[str, ...]
@@ -190,7 +198,7 @@ class _KindMaps(NamedTuple):
     masked: np.ndarray | None  # (Q, K) bool, in all layers
     somewhere: np.ndarray | None  # (Q, K) bool, in any layer; ``explore.js`` knows in which
     padded: np.ndarray  # (Q, K) bool
-    sink: int  # how many columns stand before the tokens
+    sink: int  # columns before the tokens
 
 
 def _maps(trace: Trace, kind: str) -> _KindMaps:
@@ -250,7 +258,7 @@ def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> di
 
 
 def _hidden(say: Say, trace: Trace, kind: str, maps: _KindMaps) -> dict:
-    """Which cells hold nothing, and what the hover says of them."""
+    """The masked and padded cells, and their reasons in the hover."""
     texts = map_texts(say, kind)
     own, first = kind == "decoder_attention", kind == trace.kinds[0]
     sparse = getattr(trace, kind.replace("_attention", "_masked"))
@@ -275,7 +283,9 @@ def _figures(
     rows: Sequence[int] = (),
     largest: float = 0,
 ) -> dict:
-    """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are bold."""
+    """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are
+    bold.
+    """
     difference = largest > 0
     overview = head_grid.specification(
         maps.weights,
@@ -317,14 +327,15 @@ def packed_flags(flags: np.ndarray) -> str:
 
 
 def packed_weights(weights: np.ndarray, unit: int) -> str:
-    """Weights in 0..1 as base64 of deflated bytes: all low bytes of their multiples of 1 / unit, then all high
-    ones, most of which are 0."""
+    """Weights in 0..1 as base64 of deflated bytes: all low bytes of their multiples of 1 / unit, then all
+    high ones, most of which are 0.
+    """
     numbers = np.rint(weights * unit).astype("<u2").ravel()
     return b64encode(zlib.compress(numbers.view(np.uint8).reshape(-1, 2).T.tobytes())).decode()
 
 
 def _without_weights(say: Say, figure: Specification, file: str, label: str, theme: str) -> dict:
-    """What ``plot.js`` draws, but for the numbers of the heatmap and what is written over masked cells."""
+    """The data of ``plot.js`` without the numbers of the heatmap and the texts of masked cells."""
     data = plot_data(say, figure, label=label, file=file, theme=theme)
     spec = json.loads(data["spec"])
     for name in ("z", "text"):
@@ -333,7 +344,7 @@ def _without_weights(say: Say, figure: Specification, file: str, label: str, the
 
 
 def _note(reason: str) -> str:
-    """What the hover adds about a cell that holds nothing."""
+    """The hover's note on a masked or padded cell."""
     return f" ({template_text(reason)})"
 
 
@@ -346,7 +357,9 @@ def _padded_lines(trace: Trace, kind: str, maps: _KindMaps) -> dict[str, list[in
 
 
 def _steps(say: Say, trace: Trace, theme: str) -> dict | None:
-    """What ``steps.js`` replays, without the attention; None where the trace has too little of it."""
+    """The data of ``steps.js`` without the attention; None where the trace has no probabilities or
+    alternatives.
+    """
     if trace.log_probabilities is None or not trace.alternatives or len(trace.alternatives[0]) < 2:
         return None
     kinds = {"cross_attention", "decoder_attention"}.intersection(trace.kinds)

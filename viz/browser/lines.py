@@ -19,13 +19,14 @@ def strongest_edges(weights: np.ndarray, mass: float) -> list[tuple[int, int, fl
     """(query, key, weight) of the fewest keys of each row that together carry at least ``mass`` of it.
 
     Rows in their order, within a row the strongest first (of equal ones the one on the left). ``mass`` is a
-    share of what the row sums to, met within a millionth: 0 keeps nothing, 1 all that is no rounding error.
+    share of the row's sum, met within a millionth: 0 keeps nothing, 1 all that is no rounding error.
 
     Args:
         weights: (Q, K), none negative.
         mass: in 0..1.
 
-    Raises ValueError for a mass or weights outside their range.
+    Raises:
+        ValueError: a mass or weights outside their range.
     """
     weights = np.asarray(weights)
     if weights.ndim != 2 or (weights < 0).any():
@@ -34,16 +35,16 @@ def strongest_edges(weights: np.ndarray, mass: float) -> list[tuple[int, int, fl
         raise ValueError(f"mass should be in 0..1, received {mass!r}")
     order = np.argsort(-weights, axis=1, kind="stable")  # (Q, K)
     ranked = np.take_along_axis(weights, order, axis=1).astype(np.float64)
-    before = np.cumsum(ranked, axis=1) - ranked  # what the stronger keys of the row carry together
+    before = np.cumsum(ranked, axis=1) - ranked  # the sum of the stronger keys of the row
     wanted = ranked.sum(axis=1, keepdims=True) * mass - ROUNDING
     rows, ranks = np.nonzero((before < wanted) & (ranked > 0))
     keys = order[rows, ranks]
     return list(zip(rows.tolist(), keys.tolist(), weights[rows, keys].tolist(), strict=True))
 
 
-MOST_HEADS = len(LINE_DASHES)  # as many as can be told apart
+MOST_HEADS = len(LINE_DASHES)  # as many as have distinct dashes
 MOST_LINES = 4096  # a browser draws these without a pause
-MASSES = range(10, 96, 5)  # percent of a row's weight that its lines may be asked to carry together
+MASSES = range(10, 96, 5)  # percent of a row's weight that its lines carry together, as offered
 USUAL_MASS = 60
 DIGITS = 3  # of a weight
 
@@ -76,14 +77,15 @@ def lines_data(
     """Everything that ``lines.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
 
     Args:
-        heads: (name, weights (Q, K)) of what is drawn, at most MOST_HEADS.
+        heads: (name, weights (Q, K)) of each drawn map, at most MOST_HEADS.
         mass: share of each row, in 0..1, that its lines carry together at least.
-        label: what the picture shows, in words.
+        label: a description of the picture.
         changed: rows and columns whose tokens are bold.
         isolated: rows whose lines are seen alone until the visitor lets go of them.
-        file: what a saved picture is called, without ending.
+        file: the file name of a saved picture, without ending.
 
-    Raises ValueError for too many heads, for weights that do not fit the tokens, and for a wrong mass.
+    Raises:
+        ValueError: too many heads, for weights that do not fit the tokens, and for a wrong mass.
     """
     queries, keys = trace.axes(kind)
     expected = (len(queries), len(keys))

@@ -1,7 +1,8 @@
-"""The data from which ``plot.js`` draws a Plotly figure: in place, fitted to the window, with cells that arrow keys reach.
+"""The data from which ``plot.js`` draws a Plotly figure: in place, fitted to the window, with cells that
+arrow keys reach.
 
-``layout.meta.fit`` of a figure says whether it may be fitted to the window (``plot_fit.js``). All maps of a sentence get cells of one
-size, and so do sentences of about the same length. Choosing a cell moves nothing.
+``layout.meta.fit`` of a figure says whether it may be fitted to the window (``plot_fit.js``). All maps of a
+sentence get cells of one size, and so do sentences of about the same length. Choosing a cell moves nothing.
 """
 
 import plotly.graph_objects as go
@@ -41,7 +42,7 @@ def plot_data(
     title: str = "",
     theme: str = "light",
 ) -> dict:
-    """Everything that ``plot.js`` needs, as JSON; it works without Streamlit, too.
+    """The data by which ``plot.js`` draws ``figure``, as JSON; it works without Streamlit, too.
 
     ``label`` describes the figure to people who cannot see it. A saved picture is called ``file`` and has the
     already escaped ``title`` above it.

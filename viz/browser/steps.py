@@ -14,7 +14,7 @@ WEIGHT_UNIT = (
     10_000  # weights travel as whole numbers of 1 / 10,000, since no more than four digits are shown
 )
 
-KEEP = -1  # in place of a candidate's number: what was typed
+KEEP = -1  # the number of the typed text among the candidates
 SPACE = visible_token(" ")
 
 STEPS = read_script(
@@ -36,7 +36,7 @@ STEPS = read_script(
     },
 )
 
-# What the browser says by itself, with the places that it fills.
+# Texts that the browser fills in, with the names of their places.
 _TEXTS = {
     "steps_play": (),
     "steps_pause": (),
@@ -101,13 +101,14 @@ def steps_data(
 ) -> dict:
     """Everything that ``steps.js`` needs to replay one sentence, as JSON; it works without Streamlit, too.
 
-    ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as far as the
-    trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are those of the text, with
-    the attributes of ``model.text.changes.Change``. ``chosen`` is part of the ``revision``, so that choosing another change
-    goes to ``step``. ``may_part``: whether other candidates can be chosen, of which the page is told. ``file`` is the name of a saved
-    picture, without ending.
+    ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as
+    far as the trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are
+    those of the text, with the attributes of ``model.text.changes.Change``. ``chosen`` is part of the
+    ``revision``, so that choosing another change goes to ``step``. ``may_part``: whether other candidates can
+    be chosen, which sends them to the page. ``file`` is the name of a saved picture, without ending.
 
-    Raises ValueError for a step outside 1..T.
+    Raises:
+        ValueError: a step outside 1..T.
     """
     logs, shares = trace.log_probabilities, trace.alternative_probabilities
     assert logs is not None and shares is not None, "a trace without probabilities has no steps"
@@ -158,12 +159,19 @@ def produced_place(trace: Trace, row: int) -> int:
 
 
 def revision(trace: Trace, chosen: object) -> str:
-    """A key that is the same for the same sentence, correction and chosen change, whatever else a view shows of them."""
+    """A key that is the same for the same sentence, correction and chosen change, independent of the view's
+    other settings.
+    """
     return sha256(repr((trace.source_tokens, trace.target_tokens, chosen)).encode()).hexdigest()[:16]
 
 
 def packed(weights: np.ndarray) -> str:
-    """Weights, clipped to 0..1, as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT."""
+    """Weights, clipped to 0..1, as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT.
+
+    Example:
+        >>> packed(np.array([1.0]))
+        'ECc='
+    """
     return b64encode(np.rint(np.clip(weights, 0, 1) * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
 
 
@@ -181,5 +189,7 @@ def _change(say: Say, change: DrawnChange) -> dict:
 
 
 def _short(probabilities: np.ndarray) -> list:
-    """The number in the digits that a float32 has. The page rounds; cut to 0.0065 here, 0.0065016 would become 0.006 there."""
+    """The number in the digits that a float32 has. The page rounds; cut to 0.0065 here, 0.0065016 would
+    become 0.006 there.
+    """
     return np.round(probabilities.astype(np.float64), 10).tolist()

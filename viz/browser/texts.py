@@ -13,18 +13,19 @@ from viz.attention import MapTexts
 from viz.theme import FAINT
 
 FIRST = "ko"  # the app opens in it
-_INSTEAD = ("ko", "en")  # languages that stand in for a missing text; the later one is preferred
+_INSTEAD = ("ko", "en")  # languages whose text replaces a missing one; the later one is preferred
 
 Say = Callable[..., str]  # (key, **values) -> the text with its placeholders filled
 
 
 @cache
 def own_texts(language: str) -> dict[str, str]:
-    """Key -> text of what the folder ``language`` itself says. Raises ValueError for a file that is
-    no JSON, and for a key said twice.
+    """Key -> text of the folder ``language`` alone. Raises ValueError for a file that is
+    no JSON, and for a repeated key.
 
-    >>> own_texts("en")["language_name"]
-    'English'
+    Example:
+        >>> own_texts("en")["language_name"]
+        'English'
     """
     texts: dict[str, str] = {}
     for path in sorted((assets.TEXTS / language).glob("*.json")):
@@ -40,7 +41,12 @@ def own_texts(language: str) -> dict[str, str]:
 
 @cache
 def table(language: str) -> dict[str, str]:
-    """Key -> text of one of LANGUAGES; what it lacks is filled from another one."""
+    """Key -> text of one of LANGUAGES; a missing text comes from another one.
+
+    Example:
+        >>> table("en")["language_name"]
+        'English'
+    """
     texts: dict[str, str] = {}
     for each in (*_INSTEAD, language):
         texts |= own_texts(each)
@@ -78,25 +84,31 @@ def map_texts(
 
 
 class Trace(Protocol):
-    """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
+    """The part of ``model.AttentionTrace`` that pictures read; its docstring has the shapes."""
 
     @property
-    def source_tokens(self) -> tuple[str, ...]: ...
+    def source_tokens(self) -> tuple[str, ...]:
+        """(S,) source tokens."""
 
     @property
-    def target_tokens(self) -> tuple[str, ...]: ...
+    def target_tokens(self) -> tuple[str, ...]:
+        """(T,) produced tokens."""
 
     @property
-    def decoder_input_tokens(self) -> tuple[str, ...]: ...
+    def decoder_input_tokens(self) -> tuple[str, ...]:
+        """(T,) tokens that the decoder reads."""
 
     @property
-    def log_probabilities(self) -> np.ndarray | None: ...
+    def log_probabilities(self) -> np.ndarray | None:
+        """(T,) of the produced tokens, in nats."""
 
     @property
-    def alternatives(self) -> tuple[tuple[str, ...], ...]: ...
+    def alternatives(self) -> tuple[tuple[str, ...], ...]:
+        """(T, K) most probable tokens of each step."""
 
     @property
-    def alternative_probabilities(self) -> np.ndarray | None: ...
+    def alternative_probabilities(self) -> np.ndarray | None:
+        """(T, K) probabilities of the alternatives."""
 
     @property
     def prefix(self) -> int: ...
@@ -105,10 +117,12 @@ class Trace(Protocol):
     def prompt(self) -> int: ...
 
     @property
-    def source_grid(self) -> tuple[int, int] | None: ...
+    def source_grid(self) -> tuple[int, int] | None:
+        """(R, C) patches of an image."""
 
     @property
-    def read_grid(self) -> tuple[int, int, int] | None: ...
+    def read_grid(self) -> tuple[int, int, int] | None:
+        """(first, R, C): patches among the tokens that a decoder reads."""
 
     @property
     def windows(self) -> tuple[int, ...]: ...
@@ -117,34 +131,46 @@ class Trace(Protocol):
     def global_tokens(self) -> int: ...
 
     @property
-    def encoder_masked(self) -> np.ndarray | None: ...
+    def encoder_masked(self) -> np.ndarray | None:
+        """(L, S, S) bool."""
 
     @property
-    def decoder_masked(self) -> np.ndarray | None: ...
+    def decoder_masked(self) -> np.ndarray | None:
+        """(L, T, T) bool."""
 
     @property
-    def cross_masked(self) -> np.ndarray | None: ...
+    def cross_masked(self) -> np.ndarray | None:
+        """(L, T, S) bool."""
 
     @property
     def kinds(self) -> tuple[str, ...]: ...
 
-    def attention(self, kind: str) -> np.ndarray: ...
+    def attention(self, kind: str) -> np.ndarray:
+        """(L, H, Q, K) weights."""
 
-    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(Q,) query tokens and (K,) key tokens."""
 
-    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]: ...
+    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """(Q,) and (K,) bool."""
 
-    def padded(self, kind: str) -> np.ndarray: ...
+    def padded(self, kind: str) -> np.ndarray:
+        """(Q, K) bool."""
 
-    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None: ...
+    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
+        """(Q, K) bool, of one layer or of all."""
 
-    def sink(self, kind: str) -> np.ndarray | None: ...
+    def sink(self, kind: str) -> np.ndarray | None:
+        """(L, H, Q) weights of the attention sink."""
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Raises:
+        ValueError: arrays that are no attention.
+        """
 
 
 class DrawnChange(Protocol):
-    """What is read of ``model.Change``."""
+    """The part of ``model.Change`` that pictures read."""
 
     @property
     def wrong(self) -> str: ...
@@ -172,16 +198,21 @@ class DrawnChange(Protocol):
 
 
 def visible(text: str) -> str:
-    """Blanks and line ends as signs."""
+    """Blanks and line ends as signs.
+
+    Example:
+        >>> visible("가 나")
+        '가␣나'
+    """
     return text.replace(" ", "␣").replace("\n", "↵")
 
 
 def what_happened(change: DrawnChange) -> str:
-    """ "replaced", "inserted" or "deleted", as the names of texts end."""
+    """The suffix of a text's key: "replaced", "inserted" or "deleted"."""
     return "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
 
 
 def change_label(say: Say, change: DrawnChange) -> str:
-    """What a change does, in a few characters."""
+    """A change in a few characters: both texts, blanks and line ends as signs."""
     name = f"steps_change_{what_happened(change)}"
     return say(name, wrong=visible(change.wrong), right=visible(change.right))

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from deploy.site.page import PackedPart, page
+from deploy.site.build import PackedPart, page
 from tests.ui.screen import open_popover
 from ui.export import take_away
 from viz.browser.texts import table

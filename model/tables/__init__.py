@@ -1,7 +1,7 @@
-"""Files of many texts, such as a class writes: read row by row, corrected, and written for spreadsheets.
+"""Files of many texts, such as those of a class: read row by row, corrected, and written for spreadsheets.
 
-``read_rows`` -> ``correct_rows`` -> a writer of ``model.tables.correcting``; ``model.tables.correcting`` goes on where a
-run was interrupted. Nothing here keeps more than a few hundred rows in memory.
+``read_rows`` -> ``correct_rows`` -> a writer of ``WRITERS``; ``PartialResult`` resumes an interrupted run. At
+most a few hundred rows are in memory.
 """
 
 from model.tables.correcting import AND, CorrectedRow, TableCounts, change_kinds, correct_rows

@@ -1,4 +1,4 @@
-"""What ``python -m model correct --csv IN --out OUT`` does."""
+"""The command ``python -m model correct --csv IN --out OUT``."""
 
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,10 @@ from model.tables.reading import PROBLEMS, TableError, count_rows, read_columns,
 
 
 def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:
-    """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command goes on where it
-    was interrupted.
+    """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command resumes it.
 
-    Raises click.ClickException where a file cannot be read or written.
+    Raises:
+        click.ClickException: where a file cannot be read or written.
     """
     try:
         if result.resolve() == source.resolve():

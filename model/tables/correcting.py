@@ -1,4 +1,9 @@
-"""Corrects rows of texts, and writes them as CSV or XLSX; an interrupted run can be resumed."""
+"""Corrects rows of texts, and writes them as CSV or XLSX; an interrupted run can be resumed.
+
+A spreadsheet shows each written cell as text and never runs it as a formula. Beside the result lies
+``<result>.part`` while the run lasts: one line of JSON with the job, then one line for each finished row. It
+is converted at the end, so that the result is whole or missing.
+"""
 
 import csv
 import hashlib
@@ -24,8 +29,11 @@ TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one b
 
 
 class CorrectedRow(NamedTuple):
-    """A row and what became of it. ``kinds`` has one word for each change, in their order: its kind, or both of them
-    with AND between. A bad row has none, and its ``corrected`` is empty."""
+    """A row, its corrected text, and the kinds of its changes.
+
+    ``kinds`` has one word for each change, in their order: its kind, or both of them with AND between. A bad
+    row has none, and its ``corrected`` is empty.
+    """
 
     row: TableRow
     corrected: str
@@ -34,7 +42,7 @@ class CorrectedRow(NamedTuple):
 
 @dataclass
 class TableCounts:
-    """What was counted in all rows so far."""
+    """The counts over all rows so far."""
 
     rows: int = 0
     changed: int = 0
@@ -43,6 +51,7 @@ class TableCounts:
     bad: int = 0
 
     def add(self, done: CorrectedRow, most_problems: int = 1000) -> None:
+        """Count one more row; at most ``most_problems`` problems are kept."""
         self.rows += 1
         self.changed += bool(done.kinds)
         self.kinds.update(kind for kinds in done.kinds for kind in kinds.split(AND))
@@ -52,15 +61,22 @@ class TableCounts:
                 self.problems.append((done.row.number, done.row.problem))
 
     def by_kind(self) -> dict[str, int]:
-        """Every kind with its number, 0 included, in the order of KINDS."""
+        """Every kind with its number of changes, 0 included, in the order of KINDS.
+
+        >>> TableCounts().by_kind()["spacing"]
+        0
+        """
         return {kind: self.kinds[kind] for kind in KINDS}
 
 
 def correct_rows(
     corrector: AnswersMany, rows: Iterable[TableRow], together: int = TOGETHER
 ) -> Iterator[CorrectedRow]:
-    """Each row corrected, in order. ``together`` rows are corrected at once. So the first answer comes after that many, and a caller
-    that stops early loses at most the work of that many."""
+    """Correct each row, in order, ``together`` at once.
+
+    The first answer comes after that many rows, and a caller that stops early loses at most the work of that
+    many.
+    """
     rows = iter(rows)
     while batch := list(islice(rows, together)):
         readable = [row.text for row in batch if row.problem is None]
@@ -89,8 +105,8 @@ COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
 class Wording(NamedTuple):
     """The words of a file. The defaults are for programs: codes as they are.
 
-    ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as ``CorrectedRow.kinds`` has
-    them, as one text. ``problem``: one of ``errors.PROBLEMS`` as a text.
+    ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as
+    ``CorrectedRow.kinds`` has them, as one text. ``problem``: one of PROBLEMS as a text.
     """
 
     columns: tuple[str, ...] = COLUMNS
@@ -100,15 +116,20 @@ class Wording(NamedTuple):
 
 CODES = Wording()
 
-# What a spreadsheet may take for the beginning of a formula: OWASP's list for CSV injection.
+# Beginnings of formulas in spreadsheets: OWASP's list for CSV injection.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What XML cannot hold stands in XLSX as _x0001_, and so does what looks like that (ECMA-376, 22.9.2.19).
+# XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
+# 22.9.2.19).
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the first, the number of the row."""
+    """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the row's number.
+
+    >>> header(others=["이름"])[:3]
+    ('row', '이름', 'text')
+    """
     first, *rest = wording.columns
     return first, *others, *rest
 
@@ -122,8 +143,9 @@ def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tupl
 
 
 def without_formula(text: str) -> str:
-    """``text`` for a CSV file: an apostrophe stands in front of what a spreadsheet would calculate. Halves of surrogate pairs,
-    which no file can hold, become U+FFFD.
+    """``text`` for a CSV file, with an apostrophe before anything that a spreadsheet would calculate.
+
+    Halves of surrogate pairs, which no file can hold, become U+FFFD.
 
     >>> without_formula("=1+1"), without_formula("밥")
     ("'=1+1", '밥')
@@ -133,9 +155,9 @@ def without_formula(text: str) -> str:
 
 
 class CsvWriter:
-    """Writes ``header`` and rows to ``file`` as UTF-8 with a byte order mark, by which Excel knows the encoding.
+    """Writes ``header`` and rows to ``file`` as UTF-8 with a byte order mark.
 
-    The file stays open. ``close`` writes nothing more.
+    Excel knows the encoding by the mark. The file stays open. ``close`` writes nothing more.
     """
 
     def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
@@ -157,8 +179,9 @@ class CsvWriter:
 
 
 class XlsxWriter:
-    """Writes ``header`` and rows to ``file``; every text is a text cell, whatever it begins with. A text of more than LONGEST
-    characters is cut, and ends in "…".
+    """Writes ``header`` and rows to ``file``; every text is a text cell.
+
+    A text of more than LONGEST characters is cut, and ends in "…".
     """
 
     def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
@@ -206,7 +229,7 @@ def as_bytes(
 
 @dataclass(frozen=True)
 class ResumableJob:
-    """What a partial result belongs to. If anything in it differs, the run begins anew."""
+    """The identity of a partial result. If anything in it differs, the run begins anew."""
 
     sha256: str  # of the file that is corrected
     column: str | None
@@ -215,17 +238,21 @@ class ResumableJob:
 
     @classmethod
     def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "ResumableJob":
-        """``file`` stands at its beginning afterwards."""
+        """The job of correcting ``file``, which is at its beginning afterwards."""
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         return cls(digest, column, corrector.fingerprint, corrector.minimum_confidence)
 
 
 class PartialResult:
-    """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
+    """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager.
+
+    Raises:
+        ValueError: for a ``result`` whose name ends in none of WRITERS.
+    """
 
     def __init__(self, result: Path, job: ResumableJob, others: Sequence[str] = ()):
-        """``others``: what the other columns of the file are called, which the result keeps."""
+        """``others``: the names of the other columns, which the result keeps."""
         if result.suffix.lower() not in WRITERS:
             raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
         self._others = tuple(others)
@@ -236,11 +263,12 @@ class PartialResult:
         self._file = self.path.open("a", encoding="ascii")
 
     def add(self, done: CorrectedRow) -> None:
+        """Keep one more finished row."""
         number, text, problem, others = done.row
         self._file.write(json.dumps([number, text, problem, done.corrected, done.kinds, others]) + "\n")
 
     def flush(self) -> None:
-        """Write out what was added, so that it survives the end of this process."""
+        """Write all added rows out, so that they survive the end of this process."""
         self._file.flush()
 
     def rows(self) -> Iterator[CorrectedRow]:
@@ -273,7 +301,7 @@ class PartialResult:
 
 
 def _whole_lines(path: Path, job: ResumableJob) -> int:
-    """How many rows of this job the file at ``path`` holds; half a line at its end is cut off."""
+    """The number of rows of this job in the file at ``path``; half a line at its end is cut off."""
     try:
         with path.open("rb+") as file:
             if json.loads(file.readline()) != asdict(job):

@@ -1,4 +1,9 @@
-"""Reads the texts of CSV, TXT and XLSX files row by row, in any usual encoding, with any usual separator."""
+"""Reads the texts of CSV, TXT and XLSX files row by row, in any usual encoding and with any usual separator.
+
+The text column is the given one, the one with a known header, or the only one; with several columns and no
+known header none is chosen: the page asks, the command lists them. A table may begin anywhere: with a title
+above its header, and with empty columns before the first. A bad row is reported by its number and skipped.
+"""
 
 import codecs
 import csv
@@ -18,7 +23,7 @@ from model.text.hangul import is_hangul
 
 LONGEST = 32_767  # characters of one cell: what XLSX allows
 
-# What can be wrong with a row. The keys are for programs, the values for people at a command line.
+# Problems of a row. The keys are for programs, the values for people at a command line.
 PROBLEMS = {
     "above": "stands above the header and was left out",
     "encoding": "is not UTF-8",
@@ -34,7 +39,7 @@ FILE_PROBLEMS = ("format", "no_xlsx", "unpacked", "no_column", "which_column")
 
 
 class TableError(ValueError):
-    """A file cannot be read as a table; the message says why, and ``problem``, one of FILE_PROBLEMS, to programs."""
+    """A file that cannot be read as a table: ``problem``, one of FILE_PROBLEMS, and a message for people."""
 
     def __init__(self, problem: str, message: str):
         super().__init__(message)
@@ -44,20 +49,21 @@ class TableError(ValueError):
 UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB could fill the memory
 SEPARATORS = (",", ";", "\t")
 FORMULA = "\x00formula"  # stands for a formula whose result the file does not hold
-_SEEN = 64  # lines that are looked at to find the separator
+_SEEN = 64  # lines by which the separator is found
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 class Cells(NamedTuple):
-    """A row with its number as spreadsheets show it, from 1. ``values`` is None for a row that breaks the rules of CSV."""
+    """A row with its number in a spreadsheet, from 1.
+
+    ``values`` is None for a row that breaks the rules of CSV.
+    """
 
     number: int
     values: list[Any] | None
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """The encoding of a file: UTF-16 if the file begins with its mark, as spreadsheets write it; else UTF-8 or the Korean code page,
-    whichever fits all bytes; else UTF-8. ``file`` stands at its beginning afterwards."""
     file.seek(0)
     beginning = file.read(2)
     file.seek(0)
@@ -80,7 +86,10 @@ def encoding_of(file: BinaryIO) -> str:
 
 
 def text_lines(file: BinaryIO) -> Iterator[str]:
-    """Decoded lines with their ends; ``file`` stays open. Bytes that cannot be decoded become surrogates, in UTF-16 U+FFFD."""
+    """Decoded lines with their ends; ``file`` stays open.
+
+    Bytes that cannot be decoded become surrogates, in UTF-16 U+FFFD.
+    """
     encoding = encoding_of(file)
     errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
     wrapper = io.TextIOWrapper(file, encoding, errors=errors, newline="")
@@ -88,7 +97,7 @@ def text_lines(file: BinaryIO) -> Iterator[str]:
         for number, line in enumerate(wrapper):
             yield line.removeprefix("\ufeff") if number == 0 else line
     finally:
-        with suppress(ValueError):  # whoever opened the file has closed it
+        with suppress(ValueError):  # the file was closed meanwhile
             wrapper.detach()
 
 
@@ -109,7 +118,7 @@ def csv_cells(file: BinaryIO) -> Iterator[Cells]:
 
 
 def separator_of(lines: list[str]) -> str:
-    """The separator that gives most of the lines the same number of cells, at least two; a comma where none does.
+    """The separator that gives most of the lines the same number of cells, at least two; else a comma.
 
     >>> separator_of(["이름;소감", "민수;좋았다, 정말", "지우;재미있었다"])
     ';'
@@ -127,7 +136,12 @@ def _evenness(lines: list[str], separator: str) -> float:
 
 
 def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
-    """The rows of the first sheet that is not hidden; a formula is its stored result, or FORMULA."""
+    """The rows of the first visible sheet; a formula is its stored result, or FORMULA.
+
+    Raises:
+        TableError: for a file that is no XLSX file, and for one that would unpack to more than UNPACKED
+            bytes.
+    """
     from openpyxl import load_workbook  # imported here: it takes a third of a second
 
     try:
@@ -138,6 +152,10 @@ def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
                 "unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed"
             )
         books = [load_workbook(file, read_only=True, data_only=values) for values in (True, False)]
+        if not books[0].worksheets:  # Strict Open XML, which openpyxl does not read
+            raise TableError(
+                "no_xlsx", "the file holds no sheet that can be read; save it as an ordinary XLSX file"
+            )
         rows = zip_longest(*map(_rows_of_sheet, books), fillvalue=())
         for number, (values, formulas) in enumerate(rows, start=1):
             yield Cells(number, [_value(*pair) for pair in zip_longest(values, formulas)])
@@ -151,6 +169,7 @@ def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
 
 def _rows_of_sheet(book: Any) -> Iterator[tuple]:
     sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), book.worksheets[0])
+    sheet.reset_dimensions()  # programs write wrong ones, which would cut rows off
     return sheet.iter_rows(min_row=1, min_col=1, values_only=True)
 
 
@@ -172,13 +191,13 @@ HEADERS = (
     "원문",
     "글",
     "텍스트",
-    # what the app calls the column of a file that it has written, in each language
+    # the app's own name of the column in a file that it has written, in each language
     *sorted(
         json.loads(path.read_text("utf-8")).get("table_text", "text").casefold()
         for path in assets.TEXTS.glob("*/table.json")
     ),
 )
-LOOKED_AT = 50  # rows with something in them that are looked at to find the columns
+LOOKED_AT = 50  # non-blank rows by which the columns are found
 _ABOVE = 10  # rows among which the header may stand
 _LONGEST_NAME = 20  # characters of a cell of the header
 _ENDS = ".?!…"
@@ -186,7 +205,7 @@ _ENDS = ".?!…"
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table. ``header`` is the number of the row with their names, 0 where there is none."""
+    """The columns of a table. ``header`` is the number of the row with their names, 0 for none."""
 
     header: int
     names: tuple[str, ...]  # one for each column, empty where it has none
@@ -196,6 +215,7 @@ class Columns:
 
     @property
     def width(self) -> int:
+        """The number of columns."""
         return len(self.names)
 
     @property
@@ -204,7 +224,11 @@ class Columns:
         return tuple(place for place in self.places if place != self.chosen)
 
     def name(self, place: int) -> str:
-        """A column's name in the header, or its number from 1."""
+        """A column's name in the header, or its number from 1.
+
+        >>> Columns(1, ("글", ""), (0, 1), 0, 0).name(1)
+        '2'
+        """
         return (self.names[place] if place < self.width else "") or str(place + 1)
 
 
@@ -218,7 +242,7 @@ def has_text(values: list) -> bool:
 
 
 def first_rows(cells: Iterator[Cells]) -> list[Cells]:
-    """The rows by which ``find_columns`` decides, taken from ``cells``. A table may begin after any number of blank rows: they are left out.
+    """The rows by which ``find_columns`` decides, taken from ``cells``, without blank ones.
 
     >>> first_rows(iter([Cells(1, [""]), Cells(2, ["글"])]))
     [Cells(number=2, values=['글'])]
@@ -233,9 +257,13 @@ def first_rows(cells: Iterator[Cells]) -> list[Cells]:
 
 
 def find_columns(rows: Sequence[Cells], column: str | None = None) -> Columns:
-    """The columns of a table that begins with these rows. ``column`` is a name in the header, or a number from 1.
+    """Find the columns of a table that begins with these rows.
 
-    Raises TableError for a name that the header does not have.
+    Args:
+        column: a name in the header, or a number from 1.
+
+    Raises:
+        TableError: for a name that the header does not have.
     """
     full = [row for row in rows if row.values and has_text(row.values)]
     header = _header(full, column)
@@ -269,7 +297,7 @@ def _chosen(names: tuple[str, ...], places: tuple[int, ...], column: str | None)
 
 
 def _header(rows: Sequence[Cells], column: str | None) -> Cells | None:
-    """The row that names the columns: one that holds the wanted name or a known one, else one that looks like names."""
+    """The row with a wanted or a known name, else the first that looks like names."""
     wanted = HEADERS if column is None or column.isdecimal() else (*HEADERS, column.strip().casefold())
     for row in rows[:_ABOVE]:
         if any(isinstance(cell, str) and cell.strip().casefold() in wanted for cell in row.values or []):
@@ -294,7 +322,7 @@ def _looks_like_names(values: list) -> bool:
 
 
 def _differs(below: Sequence[list], place: int, header: list) -> bool:
-    """Whether what stands below a name is of another sort: numbers, or texts at least twice as long."""
+    """Whether the cells below a name are of another sort: numbers, or texts at least twice as long."""
     cells = [values[place] for values in below if place < len(values) and values[place] not in (None, "")]
     if not cells or place >= len(header):
         return False
@@ -304,7 +332,7 @@ def _differs(below: Sequence[list], place: int, header: list) -> bool:
 
 
 def _usual_width(rows: Sequence[Cells]) -> int:
-    """How many cells most rows have; of two numbers that are as frequent, the first."""
+    """The number of cells of most rows; of two equally frequent ones the first."""
     widths = Counter(len(_trimmed(row.values or [])) for row in rows)
     return max(widths, key=widths.__getitem__, default=0)
 
@@ -330,8 +358,10 @@ FORMATS = (".csv", ".txt", ".xlsx")
 
 
 class TableRow(NamedTuple):
-    """``number`` counts from 1, the header included, as spreadsheets do. ``problem`` is one of ``errors.PROBLEMS``;
-    the text of such a row is empty. ``others`` are the cells of the other columns, as texts."""
+    """A row: its ``number`` in a spreadsheet, from 1 with the header, its text, and the other cells as texts.
+
+    The text of a row with a ``problem``, one of PROBLEMS, is empty.
+    """
 
     number: int
     text: str
@@ -340,10 +370,12 @@ class TableRow(NamedTuple):
 
 
 def read_columns(file: BinaryIO, name: str, column: str | None = None) -> Columns | None:
-    """The columns of a CSV or XLSX file, of which ``column`` may be chosen; None for a TXT file, which has none. ``file`` stands at its
-    beginning afterwards.
+    """The columns of a CSV or XLSX file; None for a TXT file, which has none.
 
-    Raises TableError as ``read_rows`` does, but not where nobody has chosen a column.
+    ``file`` is at its beginning afterwards. ``column`` may choose one of them.
+
+    Raises:
+        TableError: as ``read_rows`` does, except for several columns without a choice.
     """
     cells = _cells(file, name)
     found = None if cells is None else find_columns(first_rows(cells), column)
@@ -352,12 +384,17 @@ def read_columns(file: BinaryIO, name: str, column: str | None = None) -> Column
 
 
 def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[TableRow]:
-    """The rows of ``file``, whose format the end of its ``name`` tells. Rows without any text are left out.
+    """The rows of ``file`` that hold a text. A TXT file has one text a line.
 
-    ``column`` is a name in the header, or a number from 1. Without it the column is the one whose header is one of
-    ``columns.HEADERS``, or the only one. A TXT file has one text a line.
-    Raises TableError for another format, a damaged file, a column that is not there, and if none of several columns is chosen. A
-    number that no row reaches is refused only after the last row.
+    Args:
+        name: of the file; its end tells the format.
+        column: a name in the header, or a number from 1; by default the one with a name of HEADERS, or the
+            only one.
+
+    Raises:
+        TableError: for another format, a damaged file, a column that is missing, and several columns without
+            a choice; for a
+            number that no row reaches, only after the last row.
     """
     cells = _cells(file, name)
     if cells is None:
@@ -373,7 +410,7 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
 
 
 def count_rows(file: BinaryIO, name: str, column: str | None = None) -> int:
-    """How many rows ``read_rows`` gives; ``file`` stands at its beginning afterwards."""
+    """The number of rows of ``read_rows``; ``file`` is at its beginning afterwards."""
     count = sum(1 for _ in read_rows(file, name, column))
     file.seek(0)
     return count
@@ -418,7 +455,7 @@ def _cell(number: int, values: list, columns: Columns) -> Iterator[TableRow]:
     elif too_many and place < columns.width - 1:
         yield TableRow(number, "", "too_many", others)
     else:
-        # In the last column what follows is the rest of a text with commas that nobody has quoted.
+        # In the last column, further cells are the rest of a text with unquoted commas.
         texts = values[place:] if too_many and place == columns.width - 1 else values[place : place + 1]
         yield from _row(number, ",".join(map(_as_text, texts)), others)
 

@@ -195,3 +195,28 @@ def test_a_file_that_unpacks_to_too_much(monkeypatch):
     with pytest.raises(TableError, match="unpack to 20,000 bytes") as refused:
         read(file.getvalue(), "bomb.xlsx")
     assert refused.value.problem == "unpacked"
+
+
+def _with_sheet_changed(content: bytes, old: bytes, new: bytes) -> bytes:
+    """An XLSX file in which every part has ``new`` for ``old``."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(changed, "w") as copy:
+        for name in archive.namelist():
+            copy.writestr(name, archive.read(name).replace(old, new))
+    return changed.getvalue()
+
+
+def test_a_wrong_dimension_cuts_no_rows_off():
+    content = xlsx(["글"], ["안되요"], ["날싸"])
+    assert read(_with_sheet_changed(content, b'ref="A1:A3"', b'ref="A1:A2"'), "in.xlsx") == read(
+        content, "in.xlsx"
+    )
+
+
+def test_strict_open_xml_is_refused_with_advice():
+    main, strict = (b"http://%b" % each for each in (b"schemas.openxmlformats.org", b"purl.oclc.org/ooxml"))
+    content = _with_sheet_changed(
+        xlsx(["글"]), main + b"/officeDocument/2006/relationships", strict + b"/officeDocument/relationships"
+    )
+    with pytest.raises(TableError, match="ordinary XLSX"):
+        read(content, "in.xlsx")

@@ -1,13 +1,17 @@
-"""The library: corrects Korean text, and shows the attention of the network that did.
+"""The library: corrects Korean text, and shows the attention of the network.
 
-Most callers need only ``from see_attention.model import Corrector``; in a checkout that is not installed the package is ``model``.
-Importing it is quick, because it loads no TensorFlow.
-``Corrector.load`` loads it only for a model without a graph. The first question about gradients loads it, too. ``trace_keras``,
-``trace_torch`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to
-``analysis``.
+``from see_attention.model import Corrector`` is enough for most; in a checkout that is not installed the
+package is ``model``. Importing it is quick: TensorFlow is loaded by ``Corrector.load`` only for a model
+without a graph, and with the first gradient. ``trace_keras``, ``trace_torch`` and ``from_transformers`` trace
+networks of your own, and ``laboratory_of`` makes ``analysis`` work with them.
 
-The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
-networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
+The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``activations`` and
+``network`` are the networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use
+corrections.
+
+Example:
+    >>> corrector.correct("머거요").text
+    '먹어요'
 """
 
 import os
@@ -46,6 +50,6 @@ __all__ = [
     "trace_torch",
 ]
 
-# TensorFlow reads this when it is imported. By itself it leaves oneDNN off on processors without AVX-512, although
-# oneDNN saves a quarter of a training step and a sixth of a batch of corrections there.
+# TensorFlow reads this when it is imported. By itself it leaves oneDNN off on processors without AVX-512,
+# although oneDNN saves a quarter of a training step and a sixth of a batch of corrections there.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")

@@ -1,4 +1,4 @@
-"""The commands ``python -m model correct``, which corrects text, and ``python -m model heads``, which surveys heads."""
+"""The commands of ``python -m model``: ``correct`` a text or a file, survey ``heads``, ``export`` a graph."""
 
 import math
 import os
@@ -12,20 +12,18 @@ from typing import Any
 import click
 
 from model.correction.corrector import Corrector
-from model.input_lines import input_lines, waiting
-from model.printed import as_json_line, suggestion, undone
-from model.quiet import hide_log_lines
 from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models
 from model.tables.command import correct_table
+from model.terminal import as_json_line, hide_log_lines, input_lines, suggestion, undone, waiting
 
 
 @click.group()
 def main() -> None:
-    """Correct Korean spelling, and see what the network looked at."""
+    """Correct Korean spelling, and see the attention of the network."""
 
 
 class Share(click.FloatRange):
-    """A number in 0..1. ``click.FloatRange`` alone takes nan for one, since nothing is smaller or larger than it."""
+    """A number in 0..1 without nan, which ``click.FloatRange`` takes."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
@@ -36,7 +34,10 @@ class Share(click.FloatRange):
 
 
 class TakesText(click.Command):
-    """A command whose text may begin with a hyphen: "-네, 알겠습니다" is no option, since no option holds a space or begins so."""
+    """A command whose text may begin with a hyphen: "-네, 알겠습니다".
+
+    No option holds a space or begins like this.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         texts = [arg for arg in args if _TEXT_WITH_A_HYPHEN.match(arg)] if "--" not in args else []
@@ -116,7 +117,7 @@ def correct(
 
 
 def _count(name: str, default: int, help: str) -> Callable:
-    """An option that says how many; 0 for none."""
+    """An option for a number of sentences; 0 for none."""
     return click.option(name, type=click.IntRange(min=0), default=default, show_default=True, help=help)
 
 
@@ -130,7 +131,7 @@ def _count(name: str, default: int, help: str) -> Callable:
 @_count(
     "--answers",
     0,
-    "Sentences with changes of which it is asked which part wrote each fix, and which mattered: answers.json.",
+    "Sentences with changes whose fixes are attributed to parts, directly and by ablation: answers.json.",
 )
 @_count("--circuits", 0, "Of them, those whose circuits are found, which takes longest.")
 def heads(
@@ -138,15 +139,14 @@ def heads(
     out: Path,
     model: str,
     limit: int,
-    effects: int,
-    pruning: int,
-    answers: int,
-    circuits: int,
+    **plan: int,
 ) -> None:
-    """What each head does over the sentences of FILE: a CSV with the columns src and tgt, or a sentence a line.
+    """Survey the attention heads over the sentences of FILE:
 
-    Writes heads.json and heads.csv into the folder --out. A run that was stopped goes on where it was, and so does one that is asked
-    for more --answers.
+    a CSV with the columns src and tgt, or a sentence a line.
+
+    Writes heads.json and heads.csv into the folder --out. A run that was stopped is resumed, and so is one
+    with more --answers.
     """
     from rich.progress import Progress
 
@@ -156,9 +156,9 @@ def heads(
     corrector = _load(model)
     try:
         pairs, left_out = read_pairs(file, corrector, limit)
-        survey = Survey(corrector, SurveyPlan(pairs, effects, pruning, answers=answers, circuits=circuits))
-        corrector.laboratory  # noqa: B018 - a network that takes no interventions is named before the work begins
-        if answers:
+        survey = Survey(corrector, SurveyPlan(pairs, **plan))
+        corrector.laboratory  # noqa: B018 - refuses a network without interventions before the work begins
+        if plan["answers"]:
             corrector.patched  # noqa: B018 - and so is one without a residual stream
     except (SurveyFileError, ValueError) as error:
         raise click.ClickException(str(error)) from error
@@ -180,7 +180,10 @@ def heads(
 )
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 def check(files: tuple[Path, ...], model: str) -> None:
-    """Print each correction of the text FILES as `file:line:column: wrong → right`; the status is 1 where one is due."""
+    """Print each correction of the text FILES as `file:line:column:
+
+    wrong → right`; the status is 1 where one is due.
+    """
     corrector, found = _load(model), 0
     for path in files:
         try:
@@ -197,7 +200,9 @@ def check(files: tuple[Path, ...], model: str) -> None:
 @main.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def export(folder: Path) -> None:
-    """Write the graph of the model in FOLDER beside its weights: the app answers from it without TensorFlow. Needs
+    """Write the graph of the model in FOLDER beside its weights:
+
+    the app answers from it without TensorFlow. Needs
     ``onnx``; nothing else that answers does."""
     try:
         from model.export.export import write_graph

@@ -225,13 +225,13 @@ def fetched(address: str, app: subprocess.Popen) -> bytes:
     [
         ("from model.text import jamo", "from see_attention.model.text import jamo"),
         ("import viz", "from see_attention import viz"),
-        ("import model.quiet as quiet", "import see_attention.model.quiet as quiet"),
+        ("import model.terminal as quiet", "import see_attention.model.terminal as quiet"),
         (
             '"""\n    >>> from viz import explore\n"""',
             '"""\n    >>> from see_attention.viz import explore\n"""',
         ),
         ('run(python, "-m", "training", "train")', 'run(python, "-m", "see_attention.training", "train")'),
-        ('import_module("model.quiet")', 'import_module("see_attention.model.quiet")'),
+        ('import_module("model.terminal")', 'import_module("see_attention.model.terminal")'),
         ('import_module(f"ui.views.{name}")', 'import_module(f"see_attention.ui.views.{name}")'),
         ('say("model.no such module")', 'say("model.no such module")'),
         ("from modelling import model", "from modelling import model"),

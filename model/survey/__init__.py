@@ -1,14 +1,18 @@
-"""What each head does over many sentences, and how well attribution methods agree.
+"""Surveys over many sentences:
 
-``python -m model heads FILE --out FOLDER`` writes ``heads.json`` and ``heads.csv``, and goes on where it was stopped. A survey is a
-sum over sentences, so the page of the heads can add a few sentences at a time.
+roles, effects and contributions of all heads, and the agreement of attribution methods.
 
-``assets/transformer/heads.json`` was made of our own sentences: the 289 everyday ones in ``benchmarks/everyday*.csv``, each with two
-sets of generated errors (``python -m training pairs pairs.csv``, then ``python -m model heads pairs.csv --effects 377 --pruning
-408 --answers 377``). Heads were ordered by the first part of the file and the pruning curve was measured on the last part; the two share no
-sentence. New weights need a new survey, because a survey belongs to the first half of a fingerprint (``folder.of_weights``).
-Fitting the confidence anew needs none: a survey asks the network alone. The same holds for ``agreement.json``.
+``python -m model heads FILE --out FOLDER`` writes ``heads.json`` and ``heads.csv``, and resumes a stopped
+run. A survey is a sum over sentences, so the page of the heads can add a few sentences at a time.
 
-``answers.json`` holds what looked, wrote and mattered in edits of the development sentences with generated errors (``answer_sums``); the
-step ``answers`` of ``python -m training ship`` says how it is made.
+``assets/transformer/heads.json`` was made of our own sentences: the 289 everyday ones in
+``benchmarks/everyday*.csv``, each with two sets of generated errors (``python -m training pairs pairs.csv``,
+then ``python -m model heads pairs.csv --effects 377 --pruning 408 --answers 377``). Heads were ordered by the
+first part of the file and the pruning curve was measured on the last part; the two share no sentence. New
+weights need a new survey, because a survey belongs to the first half of a fingerprint
+(``folder.of_weights``). A new fit of the confidence needs none: a survey uses the network alone. The same
+holds for ``agreement.json``.
+
+``answers.json`` holds attention, direct contributions and effects in edits of the development sentences with
+generated errors (``sums``); the step ``answers`` of ``python -m training ship`` makes it.
 """

@@ -1,4 +1,11 @@
-"""The results of surveys as a model folder holds them."""
+"""The results of surveys over many sentences, as files of a model folder: numbers and no text but examples.
+
+``heads.json``: roles and effects of all heads; roles and direct contributions are observed, effects come from
+passes with one head ablated. ``answers.json``: attention, direct contributions and effects over many edits.
+``agreement.json``: the agreement of attribution methods with occlusion.
+
+Shapes: L layers, H heads, D d_model.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +27,7 @@ HEADS_FILE = "heads.json"
 
 
 class HeadMeans(NamedTuple):
-    """A mean of each head, half the width of its 95% interval, and over how many rows; nan where nothing is known."""
+    """A mean of each head, half the width of its 95% interval, and its number of rows; nan where unknown."""
 
     mean: np.ndarray  # (L, H) float64
     margin: np.ndarray  # (L, H) float64
@@ -29,7 +36,11 @@ class HeadMeans(NamedTuple):
 
 
 class HeadSurvey:
-    """Raises KeyError, TypeError or ValueError for what is no result of a survey."""
+    """The survey of heads, from the JSON of ``heads.json`` or from a survey that is still running.
+
+    Raises:
+        KeyError, TypeError, ValueError: for anything else.
+    """
 
     def __init__(self, found: dict):
         self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``
@@ -61,28 +72,34 @@ class HeadSurvey:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """(L, H) of each kind of attention; (0, 0) where nothing is measured yet."""
+        """(L, H) of each kind of attention; (0, 0) without any measurement."""
         return next((each.mean.shape for each in self._roles.values()), (0, 0))
 
     @property
     def heads(self) -> list[Head]:
+        """All heads, kind by kind and layer by layer."""
         return [Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape)]
 
     def role(self, kind: str, role: str, name: str) -> HeadMeans | None:
-        """How much heads of a kind play a role at rows of a class; None where no row could show it."""
+        """The share of a role in heads of a kind at rows of a class; None where no row could show it."""
         return self._roles.get((kind, role, name))
 
     def effect(self, kind: str, name: str) -> HeadMeans | None:
-        """What taking each head away changes, in nats: "edited", "copied" or "loss"; None where that is not measured."""
+        """The effect of ablating each head, in nats:
+
+        "edited", "copied" or "loss"; None without a measurement.
+        """
         return self._effects.get((kind, name))
 
     def written(self, kind: str, name: str) -> HeadMeans | None:
-        """What heads of a kind add to the score of a fix, or of a copied character, in nats; None where that was not asked, and of
-        the encoder's heads, which write nothing into the answer themselves."""
+        """The direct contribution of heads to the score of a fix, or of a copied character, in nats.
+
+        None without a measurement, and for the encoder's heads, which contribute nothing directly.
+        """
         return self._written.get((kind, name))
 
     def leading(self, head: Head, name: str = COPIED) -> str:
-        """The role that the head plays most at rows of a class, ``roles.leading_role``."""
+        """The leading role of the head at rows of a class, ``roles.leading_role``."""
         known = {role: each for role in ROLES if (each := self.role(head.kind, role, name)) is not None}
         means = {role: float(each.mean[head.layer, head.head]) for role, each in known.items()}
         return leading_role(
@@ -118,7 +135,11 @@ def _measured(each: dict) -> HeadMeans:
 
 
 def read_head_survey(folder: Path) -> HeadSurvey | None:
-    """The survey that lies in a model folder; None where there is none. Raises ModelFolderError for a damaged file."""
+    """The survey of a model folder; None where there is no file.
+
+    Raises:
+        ModelFolderError: for a damaged file.
+    """
     path = folder / HEADS_FILE
     if not path.is_file():
         return None
@@ -141,7 +162,11 @@ class Mean(NamedTuple):
 
 
 class AnswerSurvey:
-    """What ``answers.json`` holds, read from its JSON. Raises KeyError, TypeError or ValueError for anything else."""
+    """The content of ``answers.json``, read from its JSON.
+
+    Raises:
+        KeyError, TypeError, ValueError: for anything else.
+    """
 
     def __init__(self, found: dict):
         self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``
@@ -156,7 +181,7 @@ class AnswerSurvey:
         return tuple(self._groups)
 
     def of(self, group: str, quantity: str) -> Mean | None:
-        """None where nothing was measured."""
+        """The mean of a quantity of a group; None without a measurement."""
         each = self._groups.get(group, {}).get(quantity)
         if each is None:
             return None
@@ -164,7 +189,7 @@ class AnswerSurvey:
         return Mean(mean, margin, int(each["rows"]))
 
     def edits(self, group: str) -> int:
-        """How many edits, or for "copied" characters, a group has."""
+        """The number of edits, or for "copied" of characters, of a group."""
         found = self.of(group, "wrote")
         return found.rows if found else 0
 
@@ -177,12 +202,12 @@ class AnswerSurvey:
 
     @cached_property
     def acting(self) -> tuple[Node, ...]:
-        """The parts in the order of "mattered", "direct" and "circuit_members"."""
+        """The nodes in the order of "mattered", "direct" and "circuit_members"."""
         return every_node(self.layers, self.heads)
 
     @cached_property
     def writing(self) -> tuple[Node | str, ...]:
-        """The parts in the order of "wrote"; those that are neither head nor feed-forward network by their names."""
+        """The parts in the order of "wrote"; other parts than nodes by their names."""
         found: list[Node | str] = ["embedding", "position"]
         for layer in range(self.layers):
             found += [Node(kind, layer, head) for kind in ATTENTIONS["decoder"] for head in range(self.heads)]
@@ -222,7 +247,7 @@ def as_json(
 
 
 def plain_numbers(values: np.ndarray) -> list:
-    """Rounded, as lists. JSON knows no nan: a margin that one sentence cannot give is null.
+    """Rounded, as lists; null for nan, such as a margin of one sentence alone.
 
     >>> plain_numbers(np.array([0.12341, np.nan]))
     [0.1234, None]
@@ -232,7 +257,7 @@ def plain_numbers(values: np.ndarray) -> list:
 
 
 def write_answers(folder: Path, found: dict) -> Path:
-    """Write what ``as_json`` made into ``folder``."""
+    """Write the JSON of ``as_json`` into ``folder``."""
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     write_atomically(folder / ANSWERS_FILE, lambda file: file.write(f"{text}\n".encode()))
     return folder / ANSWERS_FILE
@@ -242,7 +267,7 @@ AGREEMENT_FILE = "agreement.json"
 
 
 class Agreed(NamedTuple):
-    """How well one method agrees with leaving out: means, each with half the width of its 95% interval."""
+    """The agreement of one method with occlusion: means, each with half the width of its 95% interval."""
 
     first: float  # in 0..1: how often it names the same source character first
     first_margin: float
@@ -252,6 +277,8 @@ class Agreed(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusAgreement:
+    """The agreement of all methods with occlusion over many edits."""
+
     fingerprint: str  # of the weights that were asked: ``folder.of_weights``
     edits: int
     sentences: int
@@ -259,12 +286,17 @@ class CorpusAgreement:
 
 
 def write_agreement(folder: Path, found: CorpusAgreement) -> None:
+    """Write ``agreement.json`` into a model folder."""
     text = json.dumps(asdict(found), indent=1)
     write_atomically(folder / AGREEMENT_FILE, lambda file: file.write(f"{text}\n".encode()))
 
 
 def read_agreement(folder: Path) -> CorpusAgreement | None:
-    """What lies in a model folder; None where nothing does. Raises ModelFolderError for a damaged file."""
+    """The agreement of a model folder; None where there is no file.
+
+    Raises:
+        ModelFolderError: for a damaged file.
+    """
     path = folder / AGREEMENT_FILE
     if not path.is_file():
         return None

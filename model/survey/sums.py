@@ -1,4 +1,23 @@
-"""The sums over sentences."""
+"""The sums over sentences of which a survey consists; those of several chunks can be added.
+
+``sums_of_roles`` reads plain passes, ``sums_of_effects`` ablates each head, ``sums_of_answers`` measures
+edits. An edit is a change whose fix the network prefers, given the right sentence up to there. Of each edit:
+
+looked: the share of its attention that each head gives to the edit (``edits.attention_to_edit``). Observed.
+wrote: the direct logit attribution of log p(fix) - log p(keep) to each part of the decoder. Observed, and
+exact.
+mattered: the total effect of each head and feed-forward network (``patching.node_effects``). Intervened.
+direct: the direct effect of each. Intervened.
+
+They are compared twice: over the heads of the decoder, the only ones with a direct contribution; and over the
+characters of the source, by occlusion.
+
+Tallies are named "kind/role/class" and the like; of edits "answer/group/quantity". A group is "all", a kind
+of mistake, "rule:" with a pronunciation rule, "coda:" with the final consonant that the fix restores, or
+"copied": the characters that were not changed.
+
+Shapes: L layers, H heads, P parts of the decoder, N heads and feed-forward networks, S source tokens.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +29,13 @@ import numpy as np
 
 from model.analysis.circuits import find_circuit
 from model.analysis.edits import attention_to_edit, changed_rows
-from model.analysis.head_effects import PairEffects, TextPair, mean_outputs, pair_effects
+from model.analysis.head_effects import PairEffects, TextPair, mean_outputs, pair_effects, rank_of_largest
 from model.analysis.kinds import KINDS, kind_of, sound_rules
 from model.analysis.patching import NodeEffects, node_effects
 from model.analysis.residual_stream import KINDS as WRITING
-from model.analysis.residual_stream import LogitAttribution, ResidualComponent, direct_logit_attribution
+from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of
-from model.analysis.statistics import Tally, rank_correlation, ranks
+from model.analysis.statistics import Tally, rank_correlation
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change, find_changes
@@ -25,7 +44,9 @@ from model.trace.trace import AttentionTrace
 
 EFFECT, LOSS, MEANS, CHANCE = "effect", "loss", "means", "chance"
 CORRELATION = "correlation"  # over all heads, of the attention to an edit with the effect on it
-LOOKER = "looker"  # how the head that looks most at an edit ranks by its effect on it; 1 is the largest
+LOOKER = (
+    "looker"  # the rank, by its effect on an edit, of the head with most attention to it; 1 is the largest
+)
 ANY_KIND = "all"
 ERROR_KINDS = (ANY_KIND, *KINDS)  # what CORRELATION and LOOKER are tallied by
 _LEAST_ROWS = 8  # of a sentence that may be an example
@@ -33,9 +54,11 @@ _LEAST_ROWS = 8  # of a sentence that may be an example
 
 @dataclass(frozen=True)
 class Sums:
-    """What was added up over some sentences. ``tallies`` are named "kind/role/class" and the like. ``best``, by "kind/role", is an array
-    (3, L, H): the value, the number of the sentence and the row where each head plays the role most. A role that no sentence was asked
-    about is missing."""
+    """The sums over some sentences.
+
+    ``best``, by "kind/role", is an array (3, L, H): the value, the number of the sentence and the row where
+    each head plays the role most. A role without any row is missing.
+    """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
     best: dict[str, np.ndarray] = field(default_factory=dict)
@@ -55,7 +78,7 @@ class Sums:
         self.tallies[name].add(rows)
 
     def propose(self, name: str, found: np.ndarray) -> None:
-        """An example (3, L, H) that is kept where it is better than the one known."""
+        """Propose an example (3, L, H), which is kept where it is better than the known one."""
         self.best[name] = _better(self.best[name], found) if name in self.best else found
 
 
@@ -64,7 +87,7 @@ def _better(known: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 def sums_of_roles(corrector: Network, pairs: Sequence[TextPair], first: int) -> Sums:
-    """How much the heads play each role in (source, target) pairs, which are numbered from ``first``. Observed."""
+    """The roles of all heads in (source, target) pairs, which are numbered from ``first``. Observed."""
     sums, tokenizer = Sums(), corrector.tokenizer
     sources = [tokenizer.encode_source(source) for source, _ in pairs]
     targets = [tokenizer.encode_target(target) for _, target in pairs]
@@ -92,7 +115,7 @@ def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: TextPair, nu
 
 
 def sums_of_effects(corrector: Network, pairs: Sequence[TextPair]) -> Sums:
-    """What becomes of pairs with changes without each head, and what heads put out on average."""
+    """The effects of ablating each head on pairs with changes, and the mean outputs of heads."""
     sums = Sums()
     for source, target in pairs:
         found = pair_effects(corrector, source, target)
@@ -111,7 +134,7 @@ def _compare(sums: Sums, found: PairEffects, source: str, target: str) -> None:
     for change, looked, effect in zip(found.changes, found.attention, found.edits, strict=True):
         sizes = np.abs(effect)
         correlation = rank_correlation(looked, sizes)
-        rank = len(sizes) - np.floor(ranks(sizes))[looked.argmax()]
+        rank = rank_of_largest(looked, sizes)
         for name in (ANY_KIND, kind_of(change, source, target)):
             if np.isfinite(correlation):
                 sums.tally(f"{CORRELATION}/{name}", np.array([correlation]))
@@ -126,7 +149,7 @@ EditRows = dict[str, list[np.ndarray]]  # by name, a row for each edit of one se
 
 @dataclass(frozen=True)
 class AskedEdit:
-    """One change of a pair, and what was asked about it."""
+    """One change of a pair, and its measurements."""
 
     source: str
     target: str
@@ -139,35 +162,18 @@ class AskedEdit:
     effects: NodeEffects
 
 
-def parts_of(written: LogitAttribution) -> tuple[ResidualComponent, ...]:
-    """The P parts in the order of ``nats_of``. Only their names count here: their nats are those of the first question."""
-    return written.parts(0)
-
-
-def nats_of(written: LogitAttribution) -> np.ndarray:
-    """(questions, P) float64: what each part of the decoder added to each score.
-
-    >>> nats = nats_of(direct_logit_attribution(corrector, "머거요", "먹어요"))
-    >>> nats.shape  # three characters and the end mark
-    (4, 40)
-    """
-    layers = written.feed_forward.shape[1]
-    columns = [written.embedding[:, None], written.position[:, None]]
-    for layer in range(layers):
-        columns += [written.by_key[kind][:, layer].sum(axis=-1) for kind in WRITING]
-        columns.append(written.feed_forward[:, layer, None])
-    columns += [written.projection_bias[:, None], written.output_bias[:, None]]
-    return np.concatenate(columns, axis=1)
-
-
 def sums_of_answers(corrector: Network, pairs: Sequence[TextPair], circuits: int = 0) -> Sums:
-    """The sums of (source, target) pairs. Of the first ``circuits`` pairs the circuits are found as well, which takes longest.
+    """The sums over the edits of (source, target) pairs.
 
-    Raises ValueError for a network without a residual stream.
+    Of the first ``circuits`` pairs the circuits are measured, too, which takes longest.
 
-    >>> sums = sums_of_answers(corrector, [("머거요", "먹어요")])
-    >>> sums.tallies["answer/liaison/wrote"].estimate().rows
-    1
+    Raises:
+        ValueError: for a network without a residual stream.
+
+    Example:
+        >>> sums = sums_of_answers(corrector, [("머거요", "먹어요")])
+        >>> sums.tallies["answer/liaison/wrote"].estimate().rows
+        1
     """
     sums = Sums()
     for number, pair in enumerate(pairs):
@@ -186,7 +192,7 @@ def sums_of_answers(corrector: Network, pairs: Sequence[TextPair], circuits: int
 
 
 def groups_of(edit: AskedEdit) -> tuple[str, ...]:
-    """What an edit is counted under."""
+    """The groups of an edit."""
     pair = edit.source, edit.target
     kind = kind_of(edit.change, *pair)
     rules = [f"{RULE}{rule}" for rule in sound_rules(edit.change, *pair)]
@@ -195,7 +201,7 @@ def groups_of(edit: AskedEdit) -> tuple[str, ...]:
 
 
 def _coda(contrast: Contrast) -> str:
-    """The final consonant that the fix has and that what was typed has not; "" where there is none."""
+    """The final consonant that the fix has and the typed text has not; "" for none."""
     tokens = contrast.written_token, contrast.instead_token
     if not all(map(hangul.is_syllable, tokens)):
         return ""
@@ -204,11 +210,11 @@ def _coda(contrast: Contrast) -> str:
 
 
 def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[AskedEdit]:
-    """The edits of a pair; what was written for its copied characters goes into ``rows`` at once."""
+    """The edits of a pair; the direct contributions to its copied characters go into ``rows`` at once."""
     source, target = pair
     changes = find_changes(source, target)
     written = direct_logit_attribution(corrector, source, target, changes)
-    nats = nats_of(written)
+    nats = written.matrix()
     copied = ~changed_rows(changes, len(corrector.tokenizer.encode_target(target)))
     copied[-1] = False  # the end mark is no character
     rows[f"{COPIED}/{WROTE}"] += list(nats[: len(copied)][copied])
@@ -223,7 +229,7 @@ def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[Asked
 
 
 def _asked(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, np.ndarray | float]]:
-    """Everything about one edit but its circuit."""
+    """All measurements of one edit but its circuit."""
     changes = find_changes(edit.source, edit.target)
     shares = {
         kind: attention_to_edit(edit.trace, kind, edit.change, changes).share for kind in edit.trace.kinds
@@ -237,8 +243,10 @@ def _asked(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, np.ndarra
 
 
 def _over_heads(edit: AskedEdit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-    """Rank correlations: of how much the decoder's heads look, and of how much they write, with how much they matter. For the head that
-    looks most, and for the one that writes most, also its rank by how much it matters.
+    """Rank correlations of attention, and of direct contribution, with the total effect over decoder heads.
+
+    Also the rank by total effect of the head with most attention, and of the one with the largest
+    contribution.
     """
     layers, heads = shares[WRITING[0]].shape
     numbers = {node: number for number, node in enumerate(edit.effects.nodes)}
@@ -249,13 +257,13 @@ def _over_heads(edit: AskedEdit, shares: dict[str, np.ndarray]) -> Iterator[tupl
     looked = np.concatenate([shares[kind].ravel() for kind in WRITING])
     for name, values in ((LOOKED, looked), (WROTE, np.abs(wrote))):
         yield f"heads_{name}", rank_correlation(values, mattered)
-        yield f"rank_{name}", len(mattered) - np.floor(ranks(mattered))[values.argmax()]
+        yield f"rank_{name}", rank_of_largest(values, mattered)
 
 
 def _over_characters(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, float]]:
-    """Which source character is looked at most, and written from most; and whether the score changes most without that one.
+    """Compare source characters by attention, direct contribution, and effect by occlusion.
 
-    ``own_``, ``next_``: whether it is the changed character, or the one after it.
+    ``own_``, ``next_``: whether the largest one is the changed character, or the one after it.
     """
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
     scores = corrector.logit_differences(
@@ -277,8 +285,10 @@ def _over_characters(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str,
 
 
 def _circuit(corrector: Network, edit: AskedEdit) -> dict[str, np.ndarray | float]:
-    """How large the circuit of an edit is, and who is in it. If there is no circuit, because the score stays with all parts at their
-    means, only that is told."""
+    """The size and the members of an edit's circuit.
+
+    Without a circuit, because the score stays with all nodes at their means, only that is counted.
+    """
     circuit = find_circuit(corrector, edit.source, edit.target, edit.change)
     if not circuit.is_telling or circuit.faithfulness < circuit.goal:
         return {"circuit_found": 0.0}

@@ -1,4 +1,11 @@
-"""A survey."""
+"""Survey of all heads over many sentences, chunk by chunk, so that a stopped run can be resumed.
+
+Four parts, each of which may be stopped after any chunk: ``roles`` reads plain passes, ``effects`` ablates
+each head, ``answers`` attributes each fix (``sums``), ``pruning`` ablates more and more heads. The sentences
+are pairs: as typed, and corrected.
+
+Shapes: L layers, H heads, N all heads.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +37,19 @@ GivenText = tuple[str, str | None]  # a text, and its right form where the file 
 
 
 class SurveyFileError(Exception):
-    """A file of sentences cannot be read; the message says why."""
+    """A file of sentences that cannot be read; the message says why."""
 
 
 def read_pairs(
     path: Path, corrector: AnswersMany, limit: int | None = None
 ) -> tuple[tuple[TextPair, ...], int]:
-    """((source, target), …) of a file, and how many lines were left out because they are too long or empty.
+    """Read ((source, target), …) of a file, and the number of lines that are too long or empty.
 
-    A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is what
-    ``corrector`` makes of it. Raises SurveyFileError for a file that is not UTF-8, and for a CSV without these columns.
+    A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is
+    the correction.
+
+    Raises:
+        SurveyFileError: for a file that is not UTF-8, and for a CSV without these columns.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -67,8 +77,10 @@ def _pairs_of_csv(path: Path, text: str) -> list[GivenText]:
 def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
     """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``).
 
-    If a header names a column ``tgt``, its cells are the targets, and rows without a target are left out. Raises TableError for what
-    is no such file.
+    If a header has a column ``tgt``, its cells are the targets, and rows without a target are left out.
+
+    Raises:
+        TableError: for any other file.
     """
     content = file.read()
     targets: dict[int, str] | None = None
@@ -81,8 +93,10 @@ def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
 
 
 def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[TextPair, ...], int]:
-    """((source, target), …) of texts with or without a target, and how many were left out because they are too long or
-    empty. Where there is no target the text's sentences have what ``corrector`` makes of them."""
+    """((source, target), …) of texts with or without a target, and the number that are too long or empty.
+
+    Without a target, the text's sentences have their corrections.
+    """
     corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
     pairs: list[TextPair] = []
     for text, target in given:
@@ -95,13 +109,13 @@ def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[
 
 
 def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
-    """Every sentence with what ``corrector`` makes of it."""
+    """Every sentence with its correction."""
     made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
     return [(each.source, each.text) for each in made]
 
 
 def readable(pairs: Iterable[TextPair], corrector: AnswersMany) -> tuple[TextPair, ...]:
-    """Those that are neither empty nor too long for the network."""
+    """The pairs that are neither empty nor too long for the network."""
     longest = corrector.config.max_length
     return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
 
@@ -114,7 +128,10 @@ _ANSWERS_CHUNK = 4
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What a survey measures. A saved state of another plan is not resumed, unless only ``answers`` differs."""
+    """The measurements of a survey.
+
+    A saved state of another plan is not resumed, unless only ``answers`` differs.
+    """
 
     pairs: tuple[TextPair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away
@@ -131,7 +148,7 @@ class SurveyPlan:
 
     @property
     def asked(self) -> tuple[TextPair, ...]:
-        """The pairs of which it is asked who wrote the fixes."""
+        """The pairs whose fixes are attributed."""
         return self._with_changes[: self.answers]
 
     @property
@@ -140,8 +157,10 @@ class SurveyPlan:
 
     @property
     def judged(self) -> tuple[TextPair, ...]:
-        """The pairs that the pruning curve is measured on: the last ones. In a long file the order of the heads comes from
-        other sentences."""
+        """The pairs that the pruning curve is measured on: the last ones.
+
+        In a long file the order of the heads comes from other sentences.
+        """
         return self.pairs[-self.pruning :] if self.pruning else ()
 
 
@@ -159,14 +178,14 @@ class Survey:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many sentences, or points of a curve, each part has."""
+        """The number of sentences, or of points of a curve, of each part."""
         points = len(self._counts) * (1 + self.plan.random_orders) if self.plan.pruning else 0
         plan = self.plan
         sentences = {"roles": len(plan.pairs), "effects": len(plan.edited), "answers": len(plan.asked)}
         return sentences | {"pruning": points}
 
     def run(self) -> Iterator[tuple[str, int]]:
-        """Do what is left. After each chunk: the name of its part, and how far that is."""
+        """Do the remaining work. After each chunk: the name of its part, and its progress."""
         while self.done["roles"] < len(self.plan.pairs):
             first = self.done["roles"]
             pairs = self.plan.pairs[first : first + _CHUNK]
@@ -192,7 +211,7 @@ class Survey:
                     yield "pruning", sum(map(len, self.curves.values()))
 
     def add(self, part: str, sums: Sums, sentences: int) -> None:
-        """What the next ``sentences`` add to a part."""
+        """Add the sums of the next ``sentences`` of a part."""
         self.sums = self.sums + sums
         self.done[part] += sentences
 
@@ -201,7 +220,7 @@ class Survey:
         return [*range(0, len(self.heads), self.plan.pruning_step), len(self.heads)]
 
     def loss(self) -> np.ndarray:
-        """(N,) of all heads: by how many nats the whole target gets less probable without each, on average."""
+        """(N,) nats: the mean loss of log p of the whole target by ablation of each head."""
         return -self.sums.tallies[f"{ANY_KIND}/{LOSS}"].estimate().mean
 
     def _orders(self) -> Iterator[tuple[str, Sequence[Head]]]:
@@ -211,8 +230,9 @@ class Survey:
             yield f"random {seed + 1}", random_order(self.heads, seed)
 
     def join(self, other: Survey) -> None:
-        """Add the sums of a survey of the same network over other sentences. Of the sentences only those are kept that are
-        examples.
+        """Add the sums of a survey of the same network over other sentences.
+
+        Of the sentences only examples are kept.
         """
         # Of the value, the sentence's number and the row.
         shift = np.array([0, len(self.plan.pairs), 0])[:, None, None]
@@ -227,12 +247,12 @@ class Survey:
         self.plan = replace(self.plan, pairs=tuple(pairs[number] for number in shown))
 
     def save(self, folder: Path) -> None:
-        """Write all sums into ``folder``, so that ``restore`` can go on."""
+        """Write all sums into ``folder``, so that ``restore`` can resume them."""
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / STATE, lambda file: file.write(self.packed()))
 
     def packed(self) -> bytes:
-        """All sums, for ``unpack``."""
+        """All sums as bytes, for ``unpack``."""
         arrays = {f"tally/{name}": tally.sums for name, tally in self.sums.tallies.items()}
         arrays |= {f"best/{name}": best for name, best in self.sums.best.items()}
         sentences = {name: tally.sentences for name, tally in self.sums.tallies.items()}
@@ -243,11 +263,11 @@ class Survey:
         return packed.getvalue()
 
     def restore(self, folder: Path) -> bool:
-        """Take up what ``save`` left there; False where nothing is left or it belongs to another survey."""
+        """Take up the state that ``save`` left; False where there is none or it belongs to another survey."""
         return (folder / STATE).is_file() and self.unpack((folder / STATE).read_bytes())
 
     def unpack(self, data: bytes) -> bool:
-        """Take up what ``packed`` gave; False where that was another survey."""
+        """Take up the bytes of ``packed``; False where they belong to another survey."""
         with np.load(BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             if head["key"] != self._key:

@@ -1,4 +1,4 @@
-"""Writes what a survey of heads found: ``heads.json`` and ``heads.csv``."""
+"""Writes the results of a survey of heads: ``heads.json``, ``heads.csv`` and ``answers.json``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLE = "heads.csv"
 
 
 def write_result(survey: Survey, folder: Path) -> Path:
-    """Write both files into ``folder``, and ``answers.json`` where answers were asked for; returns the path of the first."""
+    """Write all files of a survey into ``folder``; the path of the first."""
     folder.mkdir(parents=True, exist_ok=True)
     found = result(survey)
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
@@ -45,7 +45,7 @@ def write_result(survey: Survey, folder: Path) -> Path:
 
 
 def answers(survey: Survey) -> dict:
-    """What ``answers.json`` holds: what looked, wrote and mattered."""
+    """The content of ``answers.json``."""
     return as_json(
         survey.sums.tallies,
         of_weights(survey.corrector.fingerprint),
@@ -57,16 +57,22 @@ def answers(survey: Survey) -> dict:
 
 
 def result(survey: Survey) -> dict:
-    """All that was found, as plain numbers. Grids are (L, H), layers and heads counted from 0; ``margin`` is half of the 95% interval.
+    """All results as plain numbers. Grids are (L, H), from 0; ``margin`` is half of the 95% interval.
 
-    * ``roles[kind][role][class]``, observed: ``mean``, ``margin``, ``rows``, and ``chance``, the mean of a head that spreads its
-      attention evenly over all it may see.
-    * ``effects[kind]``, intervened: what taking a head away changes, in nats, at edited and at copied characters, and in the whole text
-      (``loss``, positive where it hurts).
-    * ``written[kind]``, observed over ``answer_sentences``: what heads of the decoder add to the score of a fix, and of a copied character.
-    * ``means``: what heads put out on average.
-    * ``pruning``: rows of (removed, exact, untouched) by order of removal, judged on ``pruning_sentences`` pairs with ``pruning_right``
-      different right sides. ``pruning_overlap`` of these pairs were also among those by which heads were ordered.
+    * ``roles[kind][role][class]``, observed: ``mean``, ``margin``, ``rows``, and ``chance``, the mean of a
+      head with uniform
+      attention.
+    * ``effects[kind]``, intervened: the effect of ablating a head, in nats, at edited and at copied
+      characters, and in the
+      whole text (``loss``, positive where it hurts).
+    * ``written[kind]``, observed over ``answer_sentences``: the direct contribution of the decoder's heads to
+      the score of a
+      fix, and of a copied character.
+    * ``means``: mean outputs of heads.
+    * ``pruning``: rows of (removed, exact, untouched) by order of removal, judged on ``pruning_sentences``
+      pairs with
+      ``pruning_right`` different right sides. ``pruning_overlap`` of these pairs were also among those that
+      order the heads.
     * ``examples[kind][role]``: for each head a sentence and a row.
     """
     means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
@@ -163,7 +169,7 @@ def _effects(survey: Survey) -> dict:
 
 
 def _written(survey: Survey) -> dict:
-    """What the heads of the decoder wrote, by kind of attention for fixes and for copied characters."""
+    """Direct contributions of the decoder's heads to fixes and to copied characters, by kind."""
     asked = AnswerSurvey(answers(survey))
     found: dict[str, dict] = {}
     for name, group in ((EDITED, ANY_KIND), (COPIED, COPIED)):
@@ -180,8 +186,10 @@ def _written(survey: Survey) -> dict:
 
 
 def _agreement(survey: Survey) -> dict:
-    """Two measures over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and how the
-    head that looks most ranks by its effect (1 is the largest).
+    """Two measures over edits:
+
+    the rank correlation of attention to an edit with the size of the effect on it, and the rank by
+    effect of the head with most attention (1 is the largest).
     """
     found = {}
     for error in ERROR_KINDS:

@@ -2,22 +2,19 @@
 
 import json
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from model import Corrector
 from model.__main__ import main
-from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import COPIED
-from model.survey import sums as answer_sums
 from model.survey.results import ANSWERS_FILE, AnswerSurvey, HeadSurvey, write_answers
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import answers, result, table
 from model.text.hangul import is_hangul
 from model.trace.interventions import Node
 from tests.model.survey.test_survey import PAIRS
-from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
+from tests.planted import CODA, COPY, DECOY
 
 
 def asked(planted, **plan) -> Survey:
@@ -55,15 +52,6 @@ def test_edits_are_counted_by_kind_and_by_what_is_put_back(found):
     assert not any(group.startswith("rule:") for group in found.groups)
     assert found.edits(COPIED) > found.edits("all") and found.of("spacing", "wrote") is None
     assert found.of("all", "circuit_found").rows < found.edits("all")  # only of the first sentences
-
-
-def test_the_parts_of_an_edit_sum_to_its_score(planted):
-    written = direct_logit_attribution(planted, WRONG, RIGHT)
-    nats = answer_sums.nats_of(written)
-    assert nats.shape == (len(written.questions), len(answer_sums.parts_of(written)))
-    np.testing.assert_allclose(nats.sum(axis=1), written.score, atol=1e-3)
-    for number in range(len(nats)):
-        np.testing.assert_allclose(nats[number], [part.nats for part in written.parts(number)], atol=1e-6)
 
 
 def test_a_run_that_is_asked_for_more_goes_on_where_it_ended(planted, survey, tmp_path):

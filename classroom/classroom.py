@@ -1,4 +1,4 @@
-"""The class together: what a teacher shows and asks, what phones answer, and the store of all classrooms of a server.
+"""The class together: one classroom with a teacher and phones, and the store of all classrooms of a server.
 
 A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The teacher's browser holds a key,
 without which nothing is shown, asked or revealed. All of it lives in memory for at most a day.
@@ -89,7 +89,7 @@ class Quiz:
 
 @dataclass(frozen=True)
 class State:
-    """What every seat may know. ``version`` grows with every change of ``shown``, ``poll`` and ``quiz``."""
+    """The state that every seat may read. ``version`` grows with every change of ``shown``, ``poll`` and ``quiz``."""
 
     version: int
     present: int
@@ -148,7 +148,7 @@ class Classroom:
         return seat
 
     def state_of(self, now: float, seat: str = "") -> State:
-        """The state for ``seat``, which then counts as present; without a seat, what every seat may know."""
+        """The state for ``seat``, which then counts as present; without a seat, the common part."""
         sitting = self._seats.get(seat)
         if sitting is not None:
             sitting.heard = now
@@ -348,35 +348,44 @@ class AnyClassrooms(ABC):
         return self._call(Classroom.join, code, seat)
 
     def state_of(self, code: str, seat: str = "") -> State:
+        """The state for a seat, which then counts as present for PRESENT seconds."""
         return self._call(Classroom.state_of, code, seat)
 
     def is_teacher(self, code: str, key: str) -> bool:
         return self._call(Classroom.is_teacher, code, key)
 
     def show(self, code: str, key: str, page: str, settings: Settings) -> None:
+        """Show the class a page. Raises NotTheTeacherError for another key."""
         self._call(Classroom.show, code, key, page, settings)
 
     def ask(self, code: str, key: str, kind: str, options: Sequence[str], most: int, about: Settings) -> None:
+        """Open a poll. Raises NotTheTeacherError, and NotAllowedError for too many or too long options."""
         self._call(Classroom.ask, code, key, kind, options, most, about)
 
     def reveal(self, code: str, key: str) -> None:
+        """Show the answers to every seat. Raises NotTheTeacherError for another key."""
         self._call(Classroom.reveal, code, key)
 
     def stop_asking(self, code: str, key: str) -> None:
+        """Take the poll away. Raises NotTheTeacherError for another key."""
         self._call(Classroom.stop_asking, code, key)
 
     def answer(self, code: str, seat: str, number: int, chosen: Sequence[int]) -> None:
+        """Take the options of a seat. Raises ClosedError for a poll that is over."""
         self._call(Classroom.answer, code, seat, number, chosen)
 
     def check(
         self, code: str, key: str, plan: str, about: Settings, sizes: Sequence[int], phase: str
     ) -> None:
+        """Open or close the questions of a plan. Raises NotTheTeacherError for another key."""
         self._call(Classroom.check, code, key, plan, about, sizes, phase)
 
     def answer_check(self, code: str, seat: str, number: int, phase: str, question: int, option: int) -> None:
+        """Take the answer of a seat to one question. Raises ClosedError for a quiz that is over."""
         self._call(Classroom.answer_check, code, seat, number, phase, question, option)
 
     def results(self, code: str, key: str) -> Results:
+        """The number of seats for each answer. Raises NotTheTeacherError for another key."""
         return self._call(Classroom.results, code, key)
 
 
@@ -384,7 +393,7 @@ CALLS = frozenset(name for name in vars(AnyClassrooms) if not name.startswith("_
 
 
 class Classrooms(AnyClassrooms):
-    """The store in this process. Bounded in classrooms, seats and bytes; what is older than a day is forgotten. Safe to call from threads.
+    """The store in this process. Bounded in classrooms, seats and bytes; forgets classrooms after a day. Safe to call from threads.
 
     >>> rooms = Classrooms()
     >>> code, key = rooms.open()

@@ -1,8 +1,8 @@
 """``Engine``: the workers as a page sees them, and ``EngineCorrector``: one model of theirs. Loads neither TensorFlow nor Keras.
 
 The page's process keeps answers, in one cache for each question, as large as the question declares. If a worker dies, its question is
-asked once more, then EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds
-EngineSlowError. Errors are not kept, so the next run of a page asks again. Of several workers one is asked that has the model in memory.
+sent once more, then EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds
+EngineSlowError. Errors are not kept, so the next run of a page asks again. Of several workers the question goes to one with the model in memory.
 """
 
 import atexit
@@ -145,7 +145,7 @@ class Engine:
     """One or several workers behind one interface. Safe to use from threads.
 
     ``Engine.start`` starts workers that belong to this process, ``Engine.connect`` uses those that run elsewhere, and
-    ``Engine.from_environment`` does what the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD say.
+    ``Engine.from_environment`` follows the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD.
     ``close`` ends everything; the end of the process does, too.
 
     >>> from contextlib import closing
@@ -162,13 +162,13 @@ class Engine:
         laboratory: LaboratoryLink | None = None,
         shared_classrooms: AnyClassrooms | None = None,
     ):
-        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything.
+        """``laboratory`` answers questions that need TensorFlow; without one, ``links`` answer all.
         ``shared_classrooms``: the classrooms of all page processes; by default this one has its own."""
         self._links, self._patience, self._laboratory = list(links), patience, laboratory
         self.classrooms: AnyClassrooms = Classrooms() if shared_classrooms is None else shared_classrooms
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
-        self._ahead = Lock()  # held while a question is asked ahead
+        self._ahead = Lock()  # held while a question runs ahead
         # Entered around each wait for an answer.
         self.while_waiting: Callable[[], AbstractContextManager] = nullcontext
         atexit.register(self.close)
@@ -184,11 +184,11 @@ class Engine:
     ) -> "Engine":
         """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph. Returns at once.
 
-        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of their own, which starts when
-        first asked. With ``ahead`` that worker makes graphs of TensorFlow while it is idle. This takes a minute of one core, and later
+        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of their own, which starts with
+        the first such question. With ``ahead`` that worker makes graphs of TensorFlow while it is idle. This takes a minute of one core, and later
         questions are answered twice as fast. Without it the first question of each sort waits for its graph.
 
-        A folder that cannot be read is left out; ``open`` says what is wrong with it.
+        A folder that cannot be read is left out; ``open`` raises its error.
         """
         keys = tuple(_readable(models))
         light = tuple(key for key in keys if only_keras() or not correct.needs_keras(key))
@@ -265,7 +265,7 @@ class Engine:
         self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
     ) -> None:
         """Start to ask a question that may come soon, and return at once. Does nothing while another such question is under way.
-        Errors are ignored here; the same question gets them when it is asked.
+        Errors are ignored here; the same question raises them later.
         """
         if not self._ahead.acquire(blocking=False):
             return
@@ -311,7 +311,7 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether all workers have failed to start several times in a row. They are still tried every half minute, or looked for every
+        """Whether all workers have failed to start several times in a row. They are tried again every half minute, workers of other processes every
         second."""
         return all(link.is_lost for link in self._links)
 
@@ -336,7 +336,7 @@ class Engine:
 
     def _ask(self, message: Message, links: "Sequence[Link | RemoteLink]") -> tuple[Any, int]:
         deadline = time.monotonic() + self._patience
-        for _ in range(2):  # a question whose worker died is asked once more
+        for _ in range(2):  # a question whose worker died is sent once more
             link = min(links, key=lambda link: (link.is_lost, not link.has(message.key), link.under_way))
             try:
                 answer, size = link.ask(message, deadline)
@@ -349,7 +349,7 @@ class Engine:
     def _who_answers(
         self, key: ModelKey, question: Question, arguments: tuple = ()
     ) -> "Iterator[Sequence[Link | RemoteLink]]":
-        """The workers that are asked this question about this model."""
+        """The workers for this question about this model."""
         if self._laboratory is None or not question.needs_keras(key, arguments):
             yield self._links
         else:
@@ -380,7 +380,7 @@ class EngineCorrector:
 
     @property
     def config(self) -> NetworkConfig | TracedConfig:
-        """The network's config. For a ``model.TracedModel`` it says only what such a network can do."""
+        """The network's config. For a ``model.TracedModel`` it holds only the abilities of such a network."""
         return self._config
 
     @property
@@ -389,7 +389,7 @@ class EngineCorrector:
         return self._engine.progress(self.key)
 
     def prepare(self) -> Progress:
-        """Have the model loaded; see ``Engine.prepare``."""
+        """Have the model loaded. Raises the error that kept it from being loaded; see ``Engine.prepare``."""
         return self._engine.prepare(self.key)
 
     @property
@@ -411,11 +411,11 @@ class EngineCorrector:
 
     def correct(self, text: str) -> Correction:
         """Correct one text. The traces of its sentences came along with the answer, as far as
-        ``questions.TRACE_BYTES`` allow; the others are asked for when they are wanted."""
+        ``questions.TRACE_BYTES`` allow; the others are fetched when they are read."""
         return unpack(self.ask(correct, text), self.trace)
 
     def correct_ahead(self, text: str) -> None:
-        """Have ``text`` corrected because it may be asked for soon; see ``Engine.ask_ahead``."""
+        """Have ``text`` corrected in advance; see ``Engine.ask_ahead``."""
         self._engine.ask_ahead(self.key, correct, text)
 
     def trace(self, source: str, target: str) -> AttentionTrace:
@@ -423,7 +423,7 @@ class EngineCorrector:
         return self.ask(trace, source, target)
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        """Queries, keys and values by kind of attention; see ``Corrector.projections``."""
+        """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) by kind of attention; see ``Corrector.projections``."""
         return self.ask(projections, source, target, padding)
 
     def taps(
@@ -437,7 +437,7 @@ class EngineCorrector:
         return self.ask(embeddings, text)
 
     def output_weights(self) -> OutputWeights:
-        """The unembedding; see ``Corrector.output_weights``. It travels once."""
+        """The unembedding (V, D); see ``Corrector.output_weights``. It travels once."""
         return self.ask(output_weights)
 
     def weight_sizes(self) -> dict[str, int]:

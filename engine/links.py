@@ -41,7 +41,7 @@ from engine.records import (
 )
 
 SCHEMES = ("http://", "https://")  # of an engine's address on other machines (``engine/remote.py``)
-LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
+LOST = (EOFError, OSError)  # raised by a connection whose other side has gone
 _PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
 # The same for a worker that another process starts: looking for it costs nothing.
 LOOKING = (0.0, 0.5, 1.0)
@@ -192,7 +192,7 @@ class Link:
             failures = 0 if self._is_well else failures + 1
             if self._end.closed:
                 break
-            if failures <= _PATIENT_STARTS or problem != told:  # else it would be told every second
+            if failures <= _PATIENT_STARTS or problem != told:  # else a line in the log every second
                 _logger.warning("a worker of the engine ended: %s", problem)
                 told = problem
             if failures >= _PATIENT_STARTS:
@@ -253,8 +253,8 @@ def _exchange(connection: Connection, message: Message, deadline: float) -> byte
 _ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of a checkout, or site-packages
 _SECONDS_TO_END = 5.0
 _LONGEST_FOLDER = 75  # bytes: the path of a Unix socket below it may have about 100
-# Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps what it has freed, and what loading took is
-# not given back: 60 of 500 MB.
+# Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps its freed memory: 60 of 500 MB after
+# loading.
 _FRUGAL = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
 
 # Several questions are answered at once, so each matrix product of NumPy keeps to one core. With more cores its threads wait for each
@@ -273,9 +273,9 @@ class Orders(NamedTuple):
 
 
 class WorkerProcess:
-    """A running worker: ``address`` and ``secret`` are what ``multiprocessing.connection.Client`` needs.
+    """A running worker: ``address`` and ``secret`` are the arguments of ``multiprocessing.connection.Client``.
 
-    Raises EngineDiedError where it ends before it can be asked.
+    Raises EngineDiedError where it ends before it listens.
     """
 
     def __init__(self, orders: Orders, secret: bytes | None = None, command: Sequence[str] = ()):
@@ -292,7 +292,7 @@ class WorkerProcess:
             address = ("127.0.0.1", 0)
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
-            # -P: the folder where one stands does not come first in the path. It may hold a ``model.py`` of its own.
+            # -P: the working folder, which may hold a ``model.py``, does not come first in the path.
             command or [sys.executable, "-P", "-m", f"{__package__}.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -309,7 +309,7 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End it within seconds; nothing happens where it has ended."""
-        with suppress(OSError):  # closing writes what is left, to a process that may have gone
+        with suppress(OSError):  # closing flushes to a process that may have gone
             self._orders.close()
         try:
             self._process.wait(_SECONDS_TO_END)
@@ -375,7 +375,7 @@ REST = 600.0  # seconds without a question, after which the worker ends: TensorF
 
 
 class LaboratoryLink:
-    """The link to the worker that is asked what needs TensorFlow. ``begin`` makes it. Safe to use from threads."""
+    """The link to the worker with TensorFlow. ``begin`` makes it. Safe to use from threads."""
 
     def __init__(self, begin: Callable[[], Link], rest: float = REST):
         self._begin, self._rest = begin, rest

@@ -2,7 +2,7 @@
 
 ``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
 of the fingerprint. If the model raises an error, its developer reads all of it on the screen of the terminal. The page, and a log in place
-of a screen, are told without its message, which may hold what was typed.
+of a screen, get the error without its message, which may hold typed text.
 """
 
 import sys
@@ -39,7 +39,7 @@ VARIABLE = "ATTENTION_MODEL"
 
 @dataclass(frozen=True)
 class TracedConfig:
-    """What pages ask of a network's config, for a TracedModel, of which not more is known."""
+    """The config of a TracedModel: the part of a network's config that pages read."""
 
     architecture: ClassVar[str] = "traced"
     has_positions: ClassVar[bool] = False
@@ -48,13 +48,13 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
-    no_stream: str = ""  # what a network lacks for a residual stream, one of ``own_stream.NO_STREAM``
+    no_stream: str = ""  # the missing piece of a residual stream, one of ``own_stream.NO_STREAM``
 
 
 class TracedCorrector:
     """Answers for one ``model``, one question at a time, because its library may not be safe to use from threads.
 
-    Every change is made, because the model does not say how sure it is. Raises OwnModelError for what the model raises
+    Every change is made, because the model has no confidence. Raises OwnModelError for an error of the model
     and for answers that are not valid; the message contains nothing that was typed.
     """
 
@@ -103,7 +103,7 @@ class TracedCorrector:
     def logit_differences(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> LogitDifferences:
-        """Two passes for each intervention: one over ``target``, and one over ``contrast.other`` for what is written instead."""
+        """Two passes for each intervention: one over ``target``, and one over ``contrast.other``."""
         texts = target, contrast.other or target
         logs = [[self._log(source, text, contrast.row, each) for each in interventions] for text in texts]
         return LogitDifferences(*np.array(logs, np.float32))
@@ -144,7 +144,7 @@ class TracedCorrector:
 
 
 class TracedNetwork:
-    """Answers for what ``laboratory_of`` returned, which has all that a corrector has. Its errors are reported as by
+    """Answers for the result of ``laboratory_of``, which has the members of a corrector. Its errors are reported as by
     ``TracedCorrector``."""
 
     fingerprint = LIVE
@@ -162,7 +162,7 @@ class TracedNetwork:
 
 
 def load(name: str) -> "TracedCorrector | TracedNetwork":
-    """The model that "package.module:factory" names: a ``TracedModel``, or what ``laboratory_of`` returns.
+    """The model that "package.module:factory" names: a ``TracedModel``, or the result of ``laboratory_of``.
 
     Raises OwnModelError, which names the value; the terminal gets the traceback, too.
     """
@@ -178,7 +178,7 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     if others := {plain, f"see_attention.{plain}"} & sys.modules.keys() - {AttentionTrace.__module__}:
         raise _reported(
             f"{VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
-            "Start `see-attention app` for what imports see_attention, and `streamlit run app.py` for what imports model"
+            "Start `see-attention app` for a module that imports see_attention, `streamlit run app.py` for one that imports model"
         )
     if isinstance(model, OwnNetwork):
         if model.why_no_stream:
@@ -200,7 +200,7 @@ def _reported(message: str) -> OwnModelError:
 
 
 def _guarded(what: str, ask: Callable[[], Any]) -> Any:
-    """The result of ``ask``. If it raises, a screen shows the whole error. A log is told where, but not the message, which may hold the
+    """The result of ``ask``. If it raises, a screen shows the whole error; a log gets the place, but not the message, which may hold the
     text. Only the message about a wrong attention array in a trace is passed on; it names the array's shape.
 
     Raises OwnModelError for SystemExit, too, which would end the thread that answers.

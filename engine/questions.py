@@ -40,7 +40,7 @@ from model.trace.interventions import Contrast, Head, Intervention, OutputWeight
 from model.trace.trace import AttentionTrace, Described, Grown
 
 MB = 2**20
-TRACE_BYTES = 4 * MB  # of the traces that travel with one correction; others are fetched when asked for
+TRACE_BYTES = 4 * MB  # of the traces that travel with one correction; others are fetched when they are read
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,7 +94,7 @@ class Question(Generic[P, R]):
             return True
         try:  # NumPy computes Transformers alone
             return bool(self.in_numpy) and read_config(Path(key.path)).architecture != "transformer"
-        except ModelFolderError:  # the worker says what is wrong with the folder
+        except ModelFolderError:  # the worker raises its error
             return False
 
 
@@ -254,7 +254,7 @@ def trace(corrector: Answers, source: str, target: str) -> AttentionTrace:
 
 @question(PROJECTIONS, kept=(16, 64 * MB), in_numpy=True)
 def projections(corrector: Network, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-    """Queries, keys and values of each kind of attention, with ``padding`` tokens behind source and target."""
+    """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) of each kind of attention, with ``padding`` tokens behind source and target."""
     return corrector.projections(source, target, padding)
 
 
@@ -286,7 +286,7 @@ def taps(
 
 @question(TAPPED, is_long=True, in_numpy=True)
 def output_weights(corrector: Network) -> OutputWeights:
-    """The unembedding and the last normalisation of the decoder."""
+    """The unembedding (V, D) and the last normalisation of the decoder."""
     return corrector.output_weights()
 
 
@@ -303,7 +303,7 @@ def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
 def head_effects(
     corrector: Intervenes, source: str, target: str, span: ChangeSpan, means: Means = ()
 ) -> analysis.HeadEffects:
-    """The effect of ablating each head on the change at ``span``; its part of ``means``, or zero, replaces its output."""
+    """The effect in nats of ablating each head on the change at ``span``; its part of ``means``, or zero, replaces its output."""
     change = change_at(corrector, source, target, span)
     return analysis.head_effects(corrector, source, target, change, _arrays(means))
 
@@ -344,7 +344,7 @@ def alternative_continuation(
 
 # --- Attribution to tokens, method by method ---
 
-# Methods are asked in rounds, the quick ones first, those by gradients last: only these need Keras, which takes seconds to start.
+# Methods run in rounds, the quick ones first, those by gradients last: only these need Keras, which takes seconds to start.
 ROUNDS: tuple[tuple[str, ...], ...] = tuple(
     names
     for by_gradients in (False, True)
@@ -363,13 +363,13 @@ def _without_gradients(source: str, target: str, about: object, number: int = 0)
 def contributions(
     corrector: Intervenes, source: str, target: str, span: ChangeSpan, number: int = 0
 ) -> MethodRound:
-    """The contributions of tokens to the change at ``span`` by the methods of ROUNDS[number]."""
+    """The contributions in nats of tokens to the change at ``span`` by the methods of ROUNDS[number]."""
     return _round(corrector, source, target, _contrast(corrector, source, target, span), number)
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
 def left_out(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> analysis.Contribution:
-    """The effect of leaving out each token: the method that the others are compared with, alone."""
+    """The effect in nats of leaving out each token: the method that the others are compared with, alone."""
     contrast = _contrast(corrector, source, target, span)
     return analysis.contribution(corrector, source, target, contrast, REFERENCE)
 
@@ -396,7 +396,7 @@ def _round(corrector: Intervenes, source: str, target: str, contrast: Contrast, 
 def direct_logit_attribution(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
 ) -> analysis.LogitAttribution:
-    """The share of each component of the decoder, in every row and for the changes at ``spans``."""
+    """The share in nats of each component of the decoder, in every row and for the changes at ``spans``."""
     changes = [change_at(corrector, source, target, span) for span in spans]
     return analysis.direct_logit_attribution(corrector, source, target, changes)
 
@@ -488,7 +488,7 @@ def head_roles(
 
 @question(INSIDE, is_long=True, in_numpy=True)
 def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
-    """The sums of head effects over the edits of ``pairs``."""
+    """The sums of head effects in nats over the edits of ``pairs``."""
     return sums_of_effects(corrector, pairs)
 
 

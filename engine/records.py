@@ -40,7 +40,7 @@ class LibraryMissingError(EngineError):
     """The answer needs TensorFlow, which is not installed where the worker runs. Corrections and attention do not."""
 
 
-def told(error: Exception) -> Exception:
+def library_error(error: Exception) -> Exception:
     """LibraryMissingError in place of a failed import of TensorFlow or Keras; any other error as it is."""
     if isinstance(error, ModuleNotFoundError) and error.name in ("tensorflow", "keras"):
         return LibraryMissingError(f"{error.name} is not installed")
@@ -84,7 +84,9 @@ def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
                 for each in found
                 if each.name[0] != "." and not each.name.endswith(".csv")
             ]
-        return tuple(sorted((name, told.st_mtime_ns, told.st_size) for name, told in files))
+        return tuple(
+            sorted((name, library_error.st_mtime_ns, library_error.st_size) for name, library_error in files)
+        )
     except OSError:
         return ()
 

@@ -44,7 +44,7 @@ _TREE = "tree"  # the name of the JSON in the archive; arrays are named by numbe
 
 
 class WireError(EngineError):
-    """What came over the network is no question, or no answer."""
+    """The bytes from the network are no question, or no answer."""
 
 
 @cache
@@ -131,7 +131,7 @@ def write_answer(answer: Any) -> bytes:
 
 
 def read_answer(data: bytes) -> Any:
-    """What ``write_answer`` was given. Raises WireError for anything else."""
+    """The answer that ``write_answer`` wrote. Raises WireError for other bytes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
@@ -154,7 +154,7 @@ def write_error(error: Exception) -> bytes:
 
 
 def read_error(data: bytes) -> Exception:
-    """What ``write_error`` was given, to be raised. A WireError for anything else."""
+    """The error that ``write_error`` wrote, to be raised. A WireError for other bytes."""
     try:
         name, message = json.loads(data)
         return _errors()[name](str(message))
@@ -163,7 +163,7 @@ def read_error(data: bytes) -> Exception:
 
 
 def _flatten(value: Any, arrays: list[np.ndarray]) -> Any:
-    """``value`` for JSON: what JSON does not have becomes an object with the type's name as its only key."""
+    """``value`` for JSON: a type that JSON lacks becomes an object with the type's name as its only key."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -245,7 +245,7 @@ class RemoteLink:
         return self.problem is not None
 
     def has(self, key: ModelKey) -> bool:
-        """Whether the engine has said that it has this model in memory."""
+        """Whether the engine has reported this model as loaded."""
         found = self.progress.get(key)
         return found is not None and found.is_ready
 
@@ -259,12 +259,12 @@ class RemoteLink:
             told = self.progress.get(key, Progress())
         except OSError:  # ``problem`` says it
             return
-        except Exception as error:  # noqa: BLE001  raised later, for whoever asks about this model
+        except Exception as error:  # noqa: BLE001  raised later, by each question about this model
             told = Progress(problem=error)
         self.progress = {**self.progress, key: told}
 
     def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
-        """The answer and its size in bytes. What the engine raised is raised here.
+        """The answer and its size in bytes. An error of the engine is raised here.
 
         Raises OSError where the connection breaks or the engine fails, EngineSlowError at the deadline, as
         ``time.monotonic()``, EngineBusyError where too many questions wait.

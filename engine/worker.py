@@ -42,7 +42,7 @@ from engine.records import (
     ModelChangedError,
     ModelKey,
     Progress,
-    told,
+    library_error,
 )
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
 from model.correction.answers import Answers
@@ -106,7 +106,7 @@ class QuestionQueue:
         return question.answer.result()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Return once nothing has been asked for so many seconds; False where the queue has been closed."""
+        """Return once so many seconds passed without a question; False where the queue has been closed."""
         with self._changed:
             while not self._closed:
                 busy = self._waiting or self._under_way
@@ -155,7 +155,7 @@ def _answer_waiting(corrector: Answers, question: WaitingQuestion) -> None:
     try:
         question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
     except Exception as error:  # noqa: BLE001  raised where it was asked
-        question.answer.set_exception(told(error))
+        question.answer.set_exception(library_error(error))
 
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
@@ -164,10 +164,10 @@ DONE = object()
 
 
 class ModelCache:
-    """The models that a worker has in memory, by their key. At most ``room`` of them; the one asked longest ago goes first.
+    """The models that a worker has in memory, by their key. At most ``room`` of them; the least recently used goes first.
 
     Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are made while
-    nobody asks, once it has been asked something. Safe to call from threads.
+    the worker is idle, after its first question. Safe to call from threads.
     """
 
     def __init__(self, room: int, questions: int, ahead: bool = True):
@@ -181,12 +181,12 @@ class ModelCache:
         self._one_at_a_time = Lock()
 
     def ask(self, key: ModelKey, kind: str, arguments: tuple) -> Any:
-        """The answer to one question; see ``QuestionQueue.ask`` and ``queue`` for what is raised."""
+        """The answer to one question; see ``QuestionQueue.ask`` and ``queue`` for the errors."""
         while True:
             queue = self.queue(key)
             try:
                 answer = queue.ask(kind, arguments)
-            # Other models were asked for meanwhile, and this one had to leave the memory.
+            # Other models came into the memory meanwhile, and this one had to leave.
             except QueueClosedError:
                 continue
             if self._ahead and QUESTIONS[kind].needs and QUESTIONS[kind].needs_keras(key, arguments):
@@ -237,7 +237,7 @@ class ModelCache:
                 self._report(key, stage="first_run")
                 corrector.warm_up()
         except Exception as raised:  # noqa: BLE001  raised where it was asked
-            error = told(raised)
+            error = library_error(raised)
             is_ours = isinstance(error, (ModelFolderError, EngineError))
             with self._changed:
                 self._report(key, problem=error if is_ours else EngineError(repr(error)))
@@ -254,7 +254,7 @@ class ModelCache:
             corrector.warm_up_doubts()
 
     def _begin_warming(self, queue: QuestionQueue) -> None:
-        """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""
+        """Make the laboratory's graphs ahead, once for each model, after the first question of the laboratory."""
         corrector = queue.corrector
         with self._changed:
             first, queue.is_warmed = not queue.is_warmed, True
@@ -262,8 +262,8 @@ class ModelCache:
             Thread(target=self._warm_laboratory, args=(corrector, queue), daemon=True).start()
 
     def _warm_laboratory(self, corrector: Corrector, queue: QuestionQueue) -> None:
-        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time, while nobody asks
-        anything and no model is being loaded."""
+        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time, while the worker is
+        idle and no model is being loaded."""
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
         laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
         warming = chain(islice(laboratory, 1), reading, laboratory)
@@ -355,7 +355,7 @@ def _accept(listener: Listener, secret: bytes, models: ModelCache) -> None:
 def _serve(connection: Connection, secret: bytes, models: ModelCache) -> None:
     with connection:
         try:
-            # Not in ``accept``: there somebody who connects and says nothing would hold up all others.
+            # Not in ``accept``: there a silent connection would hold up all others.
             deliver_challenge(connection, secret)
             answer_challenge(connection, secret)
             while (message := connection.recv()) != WATCH:

@@ -1,9 +1,10 @@
 """Builds the wheel: the rooms of the repository become parts of one package, ``see_attention``.
 
-A checkout runs as it is, with ``model``, ``viz`` and the others at its top. In a wheel these names would lie in everybody's site-packages
-and be hidden by a student's own ``model.py``. So the build writes ``from model.x import y`` as ``from see_attention.model.x import y``:
-in code, in the examples of docstrings, and where a string names a module. Imports stay plain for a reader, a type checker sees real
-modules in both places, and nothing happens at run time. ``tests/test_wheel.py`` installs the result and imports all of it.
+A checkout runs as it is, with ``model``, ``viz`` and the others at its top. In a wheel these names would lie
+in everybody's site-packages and be hidden by a student's own ``model.py``. So the build writes ``from model.x
+import y`` as ``from see_attention.model.x import y``: in code, in the examples of docstrings, and where a
+string names a module. Imports stay plain for a reader, a type checker sees real modules in both places, and
+nothing happens at run time. ``tests/test_wheel.py`` installs the result and imports all of it.
 """
 
 import ast

@@ -1,6 +1,9 @@
-"""The class together: a teacher shows and asks, phones answer. Python's own library and NumPy alone; no page, no network.
+"""The class together: a teacher shows and asks, phones answer.
 
-The store lives in memory where the page processes meet: in the page process if it is the only one, else in the engine's first worker.
+Python's own library and NumPy alone; no page, no network.
+
+The store lives in memory where the page processes meet: in the page process if it is the only one, else in
+the engine's first worker.
 """
 
 from classroom.classroom import (

@@ -1,8 +1,9 @@
 """Questions of the lesson plans, eight each, with right answers computed from the network and the sentence.
 
-``plan_of("lesson-plan", facts)`` asks about attention, "lesson-plan-laboratory" about ablations of heads and tokens. "lesson-plan-50" has
-four questions of each sort, "lesson-plan-answer" asks whether attention mattered. Other weights or another sentence give other answers. The
-order of the options does not reveal the answer: characters are in the order of the sentence, candidates in that of their code points.
+``plan_of("lesson-plan", facts)`` asks about attention, "lesson-plan-laboratory" about ablations of heads and
+tokens. "lesson-plan-50" has four questions of each sort, "lesson-plan-answer" asks whether attention
+mattered. Other weights or another sentence give other answers. The order of the options does not reveal the
+answer: characters are in the order of the sentence, candidates in that of their code points.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,10 @@ WORDS = frozenset([YES, NO, FEW, MANY, "varies"])  # options that are texts of t
 
 @dataclass(frozen=True)
 class Facts:
-    """The data behind the questions about a sentence. ``change`` is one of ``changes``; their offsets count tokens."""
+    """The data behind the questions about a sentence.
+
+    ``change`` is one of ``changes``; their offsets count tokens.
+    """
 
     trace: AttentionTrace
     changes: tuple[Change, ...]
@@ -58,7 +62,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Check:
-    """One question. ``kind`` names its text and its hint, ``values`` fill them; ``right`` is the place of the right option."""
+    """One question.
+
+    ``kind`` names its text and its hint, ``values`` fill them; ``right`` is the place of the right option.
+    """
 
     kind: str
     values: tuple[tuple[str, str], ...]
@@ -70,7 +77,9 @@ class Check:
 
 
 def plan_of(plan: str, facts: Facts) -> tuple[Check, ...]:
-    """The questions of a plan that this network can answer about this sentence; a question without two options is left out."""
+    """The questions of a plan that this network can answer about this sentence; a question without two
+    options is left out.
+    """
     found = (make(facts) for make in PLANS[plan])
     return tuple(check for check in found if check is not None and len(check.options) > 1)
 
@@ -182,7 +191,8 @@ def needed(facts: Facts) -> Check | None:
         return None
     sizes, heads = np.abs(facts.effects.effect), facts.effects.heads
     order = np.argsort(-sizes, kind="stable")
-    # The strongest, and three that are clearly weaker: neighbours in the order may differ only in their last digits.
+    # The strongest, and three that are clearly weaker: neighbours in the order may differ only in their last
+    # digits.
     chosen = sorted({0, len(order) // 3, 2 * len(order) // 3, len(order) - 1})
     offered = sorted(int(order[place]) for place in chosen)
     return Check("needed", (), tuple(named(heads[place]) for place in offered), offered.index(int(order[0])))

@@ -1,7 +1,8 @@
 """The class together: one classroom with a teacher and phones, and the store of all classrooms of a server.
 
-A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The teacher's browser holds a key,
-without which nothing is shown, asked or revealed. All of it lives in memory for at most a day.
+A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The
+teacher's browser holds a key, without which nothing is shown, asked or revealed. All of it lives in memory
+for at most a day.
 """
 
 import re
@@ -89,7 +90,10 @@ class Quiz:
 
 @dataclass(frozen=True)
 class State:
-    """The state that every seat may read. ``version`` grows with every change of ``shown``, ``poll`` and ``quiz``."""
+    """The state that every seat may read.
+
+    ``version`` grows with every change of ``shown``, ``poll`` and ``quiz``.
+    """
 
     version: int
     present: int
@@ -120,7 +124,10 @@ class _Seat:
 
 
 class Classroom:
-    """One classroom. Time is an argument in seconds that only grow, so that tests need not wait. Not safe to use from threads."""
+    """One classroom.
+
+    Time is an argument in seconds that only grow, so that tests need not wait. Not safe to use from threads.
+    """
 
     def __init__(self, now: float):
         self.key = secrets.token_urlsafe(24)
@@ -207,7 +214,8 @@ class Classroom:
     def answer(self, now: float, seat: str, number: int, chosen: Sequence[int]) -> None:
         """Take the options that ``seat`` chooses, instead of those that it chose before.
 
-        Raises ClosedError if ``number`` is not the poll that is open, NotAllowedError for a choice that the poll does not offer.
+        Raises ClosedError if ``number`` is not the poll that is open, NotAllowedError for a choice that the
+        poll does not offer.
         """
         sitting, poll = self._sitting(now, seat), self._poll
         if poll is None or poll.number != number or poll.revealed:
@@ -249,7 +257,10 @@ class Classroom:
     def answer_check(
         self, now: float, seat: str, number: int, phase: str, question: int, option: int
     ) -> None:
-        """Take the answer of ``seat`` to one question of the quiz. The first one counts; later ones change nothing."""
+        """Take the answer of ``seat`` to one question of the quiz.
+
+        The first one counts; later ones change nothing.
+        """
         sitting, quiz = self._sitting(now, seat), self._quiz
         if quiz is None or quiz.number != number or not phase or quiz.phase != phase:
             raise ClosedError("this is not asked any more")
@@ -322,8 +333,8 @@ def _bounded(settings: Settings) -> Settings:
 class AnyClassrooms(ABC):
     """The store as a page sees it, in this process or another one: each call names a method of ``Classroom``.
 
-    Every call raises UnknownCodeError for a code that no classroom has. Calls with a ``key`` are the teacher's and raise
-    NotTheTeacherError for another key.
+    Every call raises UnknownCodeError for a code that no classroom has. Calls with a ``key`` are the
+    teacher's and raise NotTheTeacherError for another key.
     """
 
     @abstractmethod
@@ -393,7 +404,9 @@ CALLS = frozenset(name for name in vars(AnyClassrooms) if not name.startswith("_
 
 
 class Classrooms(AnyClassrooms):
-    """The store in this process. Bounded in classrooms, seats and bytes; forgets classrooms after a day. Safe to call from threads.
+    """The store in this process.
+
+    Bounded in classrooms, seats and bytes; forgets classrooms after a day. Safe to call from threads.
 
     >>> rooms = Classrooms()
     >>> code, key = rooms.open()
@@ -467,8 +480,8 @@ class Classrooms(AnyClassrooms):
         del self._rooms[code]
 
 
-# 31 ** 9 = 2.6e13 codes. A thousand guesses a second are 8.6e7 a day; even if all MOST_CLASSROOMS are open, the probability that
-# one of these guesses is a code is below 1 in 1,000.
+# 31 ** 9 = 2.6e13 codes. A thousand guesses a second are 8.6e7 a day; even if all MOST_CLASSROOMS are open,
+# the probability that one of these guesses is a code is below 1 in 1,000.
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no 0 and o, no 1, i and l
 LENGTH = 9
 _GROUP = 3

@@ -2,13 +2,15 @@
 
 ``Engine.start`` starts workers; ``Engine.from_environment`` starts or finds them as these variables say:
 
-* ATTENTION_ENGINE: empty, and the page starts workers of its own; a folder, and it uses the workers of ``python -m engine`` on this
-  machine; an http address, and ``deploy/serve.py`` answers there.
+* ATTENTION_ENGINE: empty, and the page starts workers of its own; a folder, and it uses the workers of
+  ``python -m engine`` on this machine; an http address, and ``deploy/serve.py`` answers there.
 * ATTENTION_WORKERS: the number of workers, 1 by default.
-* ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed elsewhere.
+* ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed
+  elsewhere.
 
-``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares its questions, ``links``
-leads to workers, ``worker`` is their program, ``remote`` the way to another machine, ``own_model`` a user's own network.
+``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares its
+questions, ``links`` leads to workers, ``worker`` is their program, ``remote`` the way to another machine,
+``own_model`` a user's own network.
 """
 
 from engine.client import Engine, EngineCorrector, own_model

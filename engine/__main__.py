@@ -20,7 +20,8 @@ from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_fold
 def main(folder: Path, workers: int, models: tuple[str, ...], questions: int) -> None:
     """Answer until Ctrl-C or SIGTERM. Pages find the workers with ATTENTION_ENGINE=FOLDER.
 
-    --questions is how many may wait for one model of one worker; the next gets the answer that the server is busy.
+    --questions is how many may wait for one model of one worker; the next gets the answer that the server is
+    busy.
     """
     try:
         keys = tuple(

@@ -1,8 +1,11 @@
-"""``Engine``: the workers as a page sees them, and ``EngineCorrector``: one model of theirs. Loads neither TensorFlow nor Keras.
+"""``Engine``: the workers as a page sees them, and ``EngineCorrector``: one model of theirs.
 
-The page's process keeps answers, in one cache for each question, as large as the question declares. If a worker dies, its question is
-sent once more, then EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds
-EngineSlowError. Errors are not kept, so the next run of a page asks again. Of several workers the question goes to one with the model in memory.
+Loads neither TensorFlow nor Keras.
+
+The page's process keeps answers, in one cache for each question, as large as the question declares. If a
+worker dies, its question is sent once more, then EngineDiedError is raised. With too many waiting questions
+there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the next run of a
+page asks again. Of several workers the question goes to one with the model in memory.
 """
 
 import atexit
@@ -75,10 +78,12 @@ PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 
 
 class AnswerCache:
-    """The answers to the last questions, at most ``entries`` of them and ``room`` bytes in all. Safe to call from threads.
+    """The answers to the last questions, at most ``entries`` of them and ``room`` bytes in all.
 
-    The key of an answer holds everything that the answer depends on. Several threads that ask the same question at once wait for one
-    answer; cachetools has neither this nor two limits.
+    Safe to call from threads.
+
+    The key of an answer holds everything that the answer depends on. Several threads that ask the same
+    question at once wait for one answer; cachetools has neither this nor two limits.
     """
 
     def __init__(self, entries: int, room: int):
@@ -88,7 +93,8 @@ class AnswerCache:
         self._lock = Lock()
 
     def get(self, key: Hashable, find: Callable[[], tuple[R, int]]) -> R:
-        """The answer kept under ``key``, else that of ``find``, which returns the answer and its size in bytes.
+        """The answer kept under ``key``, else that of ``find``, which returns the answer and its size in
+        bytes.
 
         An error of ``find`` is raised in every thread that waits, and is not kept.
         """
@@ -144,9 +150,9 @@ class AnswerCache:
 class Engine:
     """One or several workers behind one interface. Safe to use from threads.
 
-    ``Engine.start`` starts workers that belong to this process, ``Engine.connect`` uses those that run elsewhere, and
-    ``Engine.from_environment`` follows the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD.
-    ``close`` ends everything; the end of the process does, too.
+    ``Engine.start`` starts workers that belong to this process, ``Engine.connect`` uses those that run
+    elsewhere, and ``Engine.from_environment`` follows the variables ATTENTION_ENGINE, ATTENTION_WORKERS and
+    ATTENTION_AHEAD. ``close`` ends everything; the end of the process does, too.
 
     >>> from contextlib import closing
     >>> from assets import FOLDER
@@ -182,11 +188,14 @@ class Engine:
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
-        """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph. Returns at once.
+        """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph.
 
-        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of their own, which starts with
-        the first such question. With ``ahead`` that worker makes graphs of TensorFlow while it is idle. This takes a minute of one core, and later
-        questions are answered twice as fast. Without it the first question of each sort waits for its graph.
+        Returns at once.
+
+        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of
+        their own, which starts with the first such question. With ``ahead`` that worker makes graphs of
+        TensorFlow while it is idle. This takes a minute of one core, and later questions are answered twice
+        as fast. Without it the first question of each sort waits for its graph.
 
         A folder that cannot be read is left out; ``open`` raises its error.
         """
@@ -205,11 +214,13 @@ class Engine:
 
     @classmethod
     def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
-        """Use an engine that runs already, or will run. ``place`` is the folder of ``python -m engine FOLDER`` on this machine, or
-        the address of ``deploy/serve.py``, such as http://10.0.0.5:8000.
+        """Use an engine that runs already, or will run.
 
-        ``workers`` says how many workers the folder has; an address decides that itself. Raises ValueError for an address
-        without a host.
+        ``place`` is the folder of ``python -m engine FOLDER`` on this machine, or the address of
+        ``deploy/serve.py``, such as http://10.0.0.5:8000.
+
+        ``workers`` says how many workers the folder has; an address decides that itself. Raises ValueError
+        for an address without a host.
         """
         if str(place).startswith(SCHEMES):
             from engine.remote import RemoteLink  # imports HTTP and TLS, which few engines need
@@ -221,10 +232,12 @@ class Engine:
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
-        """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names none. ATTENTION_WORKERS
-        says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers compile nothing while they are idle.
+        """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names
+        none. ATTENTION_WORKERS says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers
+        compile nothing while they are idle.
 
-        Raises ValueError for a number of workers that is no positive integer, and for an address without a host.
+        Raises ValueError for a number of workers that is no positive integer, and for an address without a
+        host.
         """
         wanted = os.environ.get("ATTENTION_WORKERS") or "1"
         if not wanted.isdecimal() or int(wanted) < 1:
@@ -234,7 +247,9 @@ class Engine:
         return cls.start(models, int(wanted), ahead=works_ahead())
 
     def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
-        """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
+        """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``.
+
+        Loads nothing.
 
         A str is the "package.module:factory" of a ``model.TracedModel``.
 
@@ -256,7 +271,8 @@ class Engine:
         known = self._cache(question).known((key, asked))
         if known is not None:
             return known
-        # The worker is chosen first: reading a folder, a thread that has given up its turn waits for the next one's 5 ms of Python.
+        # The worker is chosen first: reading a folder, a thread that has given up its turn waits for the next
+        # one's 5 ms of Python.
         with self._who_answers(key, question, asked) as links, self.while_waiting():
             message = Message(key, question.name, asked)
             return self._cache(question).get((key, asked), lambda: self._ask(message, links))
@@ -264,8 +280,10 @@ class Engine:
     def ask_ahead(
         self, key: ModelKey, question: Question[P, R], *arguments: P.args, **named: P.kwargs
     ) -> None:
-        """Start to ask a question that may come soon, and return at once. Does nothing while another such question is under way.
-        Errors are ignored here; the same question raises them later.
+        """Start to ask a question that may come soon, and return at once.
+
+        Does nothing while another such question is under way. Errors are ignored here; the same question
+        raises them later.
         """
         if not self._ahead.acquire(blocking=False):
             return
@@ -299,7 +317,8 @@ class Engine:
     def prepare(self, key: ModelKey) -> Progress:
         """Tell the workers to load this model, unless they have; returns at once, with their progress.
 
-        Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
+        Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be
+        started.
         """
         with self._who_answers(key, correct) as links:
             for link in links:
@@ -311,8 +330,10 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether all workers have failed to start several times in a row. They are tried again every half minute, workers of other processes every
-        second."""
+        """Whether all workers have failed to start several times in a row.
+
+        They are tried again every half minute, workers of other processes every second.
+        """
         return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:
@@ -360,14 +381,14 @@ class Engine:
 class EngineCorrector:
     """One model of the engine, as pages ask it: an ``Asked``. ``Engine.open`` makes it.
 
-    Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks the engine, and
-    waits while the model is loaded. ``Engine.ask`` describes the errors.
+    Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks
+    the engine, and waits while the model is loaded. ``Engine.ask`` describes the errors.
 
     >>> from contextlib import closing
     >>> from assets import FOLDER
     >>> from engine import Engine
     >>> with closing(Engine.start()) as engine:
-    ...     engine.open(FOLDER / "transformer").config.num_heads  # known at once, from the folder's description
+    ...     engine.open(FOLDER / "transformer").config.num_heads  # read from the folder
     4
     """
 
@@ -419,11 +440,16 @@ class EngineCorrector:
         self._engine.ask_ahead(self.key, correct, text)
 
     def trace(self, source: str, target: str) -> AttentionTrace:
-        """The pass that turns one sentence into ``target``. Raises ValueError for a source that is longer than the network can read."""
+        """The pass that turns one sentence into ``target``.
+
+        Raises ValueError for a source that is longer than the network can read.
+        """
         return self.ask(trace, source, target)
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) by kind of attention; see ``Corrector.projections``."""
+        """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) by kind of attention; see
+        ``Corrector.projections``.
+        """
         return self.ask(projections, source, target, padding)
 
     def taps(
@@ -446,7 +472,10 @@ class EngineCorrector:
 
 
 class OwnCorrector(EngineCorrector):
-    """A ``model.TracedModel``, by its "package.module:factory". It has no ``tokenizer``; its worker knows the config."""
+    """A ``model.TracedModel``, by its "package.module:factory".
+
+    It has no ``tokenizer``; its worker knows the config.
+    """
 
     def __init__(self, engine: Engine, name: str):
         self.name, self._engine = name, engine
@@ -462,7 +491,7 @@ class OwnCorrector(EngineCorrector):
 
 
 def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
-    """The key of a folder with its present files, or of a "package.module:factory", which is given as a str."""
+    """The key of a folder with its present files, or of a "package.module:factory", given as a str."""
     if isinstance(folder, str):
         return ModelKey(folder, None, LIVE)
     found = fingerprint(folder, weights_path(folder, snapshot))

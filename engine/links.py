@@ -1,10 +1,13 @@
-"""Connections to workers: ``Link`` starts, watches and asks one; ``WorkerProcess`` is its process; page processes share some.
+"""Connections to workers: ``Link`` starts, watches and asks one; ``WorkerProcess`` is its process; page
+processes share some.
 
-* ``WorkerProcess`` uses ``subprocess``, because ``multiprocessing.Process`` would run the main module of the starting process again
-  in the worker. Under Streamlit that is the page.
-* Workers that several page processes share have their sockets and their secret in one folder that only its owner may enter: ``secret``
-  and ``0.sock``, ``1.sock``, … This needs Unix sockets. The classrooms of these processes live in the first worker.
-* ``LaboratoryLink`` leads to a worker that starts when it is first needed and ends after ten minutes without a question.
+* ``WorkerProcess`` uses ``subprocess``, because ``multiprocessing.Process`` would run the main module of the
+  starting process again in the worker. Under Streamlit that is the page.
+* Workers that several page processes share have their sockets and their secret in one folder that only its
+  owner may enter: ``secret`` and ``0.sock``, ``1.sock``, … This needs Unix sockets. The classrooms of these
+  processes live in the first worker.
+* ``LaboratoryLink`` leads to a worker that starts when it is first needed and ends after ten minutes without
+  a question.
 """
 
 import json
@@ -69,8 +72,8 @@ class Endpoint(Protocol):
 class Link:
     """A client's connection to one worker: it starts the worker, watches it and asks it.
 
-    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the ``pauses``. Safe to use from
-    threads.
+    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the
+    ``pauses``. Safe to use from threads.
     """
 
     def __init__(self, start: Callable[[], Endpoint], pauses: Sequence[float] | None = None):
@@ -99,11 +102,13 @@ class Link:
         return self._endpoint
 
     def ask(self, message: Message, deadline: float) -> tuple[Any, int]:
-        """The answer and its size in bytes. Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``.
-        An error that the worker raised is raised here.
+        """The answer and its size in bytes.
 
-        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if no worker can be
-        started.
+        Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``. An error that the
+        worker raised is raised here.
+
+        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if
+        no worker can be started.
         """
         with self._state:
             self.under_way += 1
@@ -131,7 +136,10 @@ class Link:
         return found is not None and found.is_ready
 
     def prepare(self, key: ModelKey) -> None:
-        """Have the worker load this model. If it has begun to, or is being started, nothing happens; the caller may ask again later."""
+        """Have the worker load this model.
+
+        If it has begun to, or is being started, nothing happens; the caller may ask again later.
+        """
         before = self.progress
         known = before.get(key)
         if self._endpoint is None or (known is not None and not known.may_be_tried_again):
@@ -143,7 +151,9 @@ class Link:
                     self.progress = {**before, key: told}
 
     def wait_for_loss(self) -> None:
-        """After one of LOST: wait until it is known that the worker has ended, or that it seems to be running still."""
+        """After one of LOST: wait until it is known that the worker has ended, or that it seems to be running
+        still.
+        """
         with self._state:
             generation = self._generation
             self._state.wait_for(
@@ -253,12 +263,12 @@ def _exchange(connection: Connection, message: Message, deadline: float) -> byte
 _ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of a checkout, or site-packages
 _SECONDS_TO_END = 5.0
 _LONGEST_FOLDER = 75  # bytes: the path of a Unix socket below it may have about 100
-# Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps its freed memory: 60 of 500 MB after
-# loading.
+# Of the C library of Linux; elsewhere nothing reads them. Without them each thread keeps its freed memory: 60
+# of 500 MB after loading.
 _FRUGAL = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
 
-# Several questions are answered at once, so each matrix product of NumPy keeps to one core. With more cores its threads wait for each
-# other, and it takes three times as long.
+# Several questions are answered at once, so each matrix product of NumPy keeps to one core. With more cores
+# its threads wait for each other, and it takes three times as long.
 _ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -273,7 +283,8 @@ class Orders(NamedTuple):
 
 
 class WorkerProcess:
-    """A running worker: ``address`` and ``secret`` are the arguments of ``multiprocessing.connection.Client``.
+    """A running worker: ``address`` and ``secret`` are the arguments of
+    ``multiprocessing.connection.Client``.
 
     Raises EngineDiedError where it ends before it listens.
     """
@@ -297,7 +308,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_FRUGAL, **_ONE_CORE, **os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C in a terminal is for this process alone, which then ends the worker
+            start_new_session=True,  # Ctrl-C is for this process alone, which then ends the worker
         )
         assert self._process.stdin and self._process.stdout, "both are pipes"
         self._orders, self._answer = self._process.stdin, self._process.stdout
@@ -392,7 +403,10 @@ class LaboratoryLink:
 
     @contextmanager
     def awake(self) -> Iterator[Link]:
-        """The link, which stays as long as it is used. Raises EngineDiedError where the engine has been closed."""
+        """The link, which stays as long as it is used.
+
+        Raises EngineDiedError where the engine has been closed.
+        """
         with self._lock:
             if self._is_closed:
                 raise EngineDiedError("the engine has been closed")
@@ -443,9 +457,11 @@ class Asks(Protocol):
 
 
 class SharedClassrooms(AnyClassrooms):
-    """The classrooms behind a link: in the first worker, or in a replica of their own in Ray Serve (``deploy/serve.py``).
+    """The classrooms behind a link: in the first worker, or in a replica of their own in Ray Serve
+    (``deploy/serve.py``).
 
-    If that process ends, the classrooms are gone; teachers open new ones. Every call raises EngineError where no answer comes.
+    If that process ends, the classrooms are gone; teachers open new ones. Every call raises EngineError where
+    no answer comes.
     """
 
     def __init__(self, link: Asks):
@@ -467,10 +483,11 @@ class SharedClassrooms(AnyClassrooms):
         return self._send(method.__name__, code, *arguments, *named.values())
 
     def _send(self, name: str, *arguments: Any) -> Any:
-        """Ask once more where the way broke: a call goes through any replica, and that one may have been killed.
+        """Ask once more where the way broke: a call goes through any replica, and that one may have been
+        killed.
 
-        A call that had arrived is then made twice, which does no harm: a second opening or seat is never used, and all others are
-        idempotent.
+        A call that had arrived is then made twice, which does no harm: a second opening or seat is never
+        used, and all others are idempotent.
         """
         deadline = time.monotonic() + _CALL_SECONDS
         for _ in range(2):

@@ -1,8 +1,9 @@
 """Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
 
-``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
-of the fingerprint. If the model raises an error, its developer reads all of it on the screen of the terminal. The page, and a log in place
-of a screen, get the error without its message, which may hold typed text.
+``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A
+cache key has LIVE in place of the fingerprint. If the model raises an error, its developer reads all of it on
+the screen of the terminal. The page, and a log in place of a screen, get the error without its message, which
+may hold typed text.
 """
 
 import sys
@@ -52,7 +53,8 @@ class TracedConfig:
 
 
 class TracedCorrector:
-    """Answers for one ``model``, one question at a time, because its library may not be safe to use from threads.
+    """Answers for one ``model``, one question at a time, because its library may not be safe to use from
+    threads.
 
     Every change is made, because the model has no confidence. Raises OwnModelError for an error of the model
     and for answers that are not valid; the message contains nothing that was typed.
@@ -93,7 +95,10 @@ class TracedCorrector:
         return find_rewriting(source, target)
 
     def contrast(self, source: str, target: str, other: str) -> Contrast:
-        """From the labels of two traces. Raises OwnModelError where they are the same, such as <unk> for both."""
+        """From the labels of two traces.
+
+        Raises OwnModelError where they are the same, such as <unk> for both.
+        """
         tokens = (self.trace(source, each).target_tokens for each in (target, other))
         for row, (one, instead) in enumerate(zip(*tokens, strict=False)):
             if one != instead:
@@ -144,8 +149,10 @@ class TracedCorrector:
 
 
 class TracedNetwork:
-    """Answers for the result of ``laboratory_of``, which has the members of a corrector. Its errors are reported as by
-    ``TracedCorrector``."""
+    """Answers for the result of ``laboratory_of``, which has the members of a corrector.
+
+    Its errors are reported as by ``TracedCorrector``.
+    """
 
     fingerprint = LIVE
 
@@ -178,7 +185,8 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
     if others := {plain, f"see_attention.{plain}"} & sys.modules.keys() - {AttentionTrace.__module__}:
         raise _reported(
             f"{VARIABLE}={name}: it imports {others.pop()}, but the app runs {AttentionTrace.__module__}. "
-            "Start `see-attention app` for a module that imports see_attention, `streamlit run app.py` for one that imports model"
+            "Start `see-attention app` for a module that imports see_attention, "
+            "`streamlit run app.py` for one that imports model"
         )
     if isinstance(model, OwnNetwork):
         if model.why_no_stream:
@@ -200,8 +208,11 @@ def _reported(message: str) -> OwnModelError:
 
 
 def _guarded(what: str, ask: Callable[[], Any]) -> Any:
-    """The result of ``ask``. If it raises, a screen shows the whole error; a log gets the place, but not the message, which may hold the
-    text. Only the message about a wrong attention array in a trace is passed on; it names the array's shape.
+    """The result of ``ask``.
+
+    If it raises, a screen shows the whole error; a log gets the place, but not the message, which may hold
+    the text. Only the message about a wrong attention array in a trace is passed on; it names the array's
+    shape.
 
     Raises OwnModelError for SystemExit, too, which would end the thread that answers.
     """

@@ -1,10 +1,12 @@
 """The questions that a worker answers about one model, each declared once as a typed object.
 
-A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples, named tuples. The arguments are
-part of the key under which the answer is kept, so everything that the answer depends on is an argument. Visitors share an answer, so it
-consists of tuples, frozen dataclasses and arrays. The wire format (``engine.remote``) follows from the annotations.
+A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples,
+named tuples. The arguments are part of the key under which the answer is kept, so everything that the answer
+depends on is an argument. Visitors share an answer, so it consists of tuples, frozen dataclasses and arrays.
+The wire format (``engine.remote``) follows from the annotations.
 
-To add one, declare a function here; a page calls ``corrector.ask(questions.NAME, …)``, and a type checker knows the answer.
+To add one, declare a function here; a page calls ``corrector.ask(questions.NAME, …)``, and a type checker
+knows the answer.
 """
 
 import inspect
@@ -59,7 +61,8 @@ class Question(Generic[P, R]):
     needs: str | None  # the one of ``model.stored.config.ABILITIES`` that a model should have
     is_long: bool  # up to seconds: it waits in a queue of its own, so that no correction waits for it
     kept: tuple[int, int]  # the number of answers, and their bytes, that the asking process keeps
-    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends on the arguments.
+    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends
+    # on the arguments.
     in_numpy: bool | Callable[..., bool]
 
     def __call__(self, corrector: Answers, *arguments: P.args, **named: P.kwargs) -> R:
@@ -138,7 +141,10 @@ class Asked(Answers, Protocol):
 
 @dataclass(frozen=True)
 class PackedSentence:
-    """The parts of a SentenceCorrection. ``trace`` is that of ``text``, or None if it was too large to travel along."""
+    """The parts of a SentenceCorrection.
+
+    ``trace`` is that of ``text``, or None if it was too large to travel along.
+    """
 
     start: int
     source: str
@@ -158,7 +164,9 @@ class PackedCorrection:
 
 
 def pack(correction: Correction) -> PackedCorrection:
-    """A correction with traces up to TRACE_BYTES: first that of ``correction.trace``, then in the order of the text."""
+    """A correction with traces up to TRACE_BYTES: first that of ``correction.trace``, then in the order of
+    the text.
+    """
     sentences = correction.sentences
     shown = next((i for i, each in enumerate(sentences) if each.changes), 0)
     traces, room = {}, TRACE_BYTES
@@ -248,13 +256,18 @@ def own_config(corrector: Answers) -> TracedConfig:
 
 @question(kept=(64, 64 * MB))
 def trace(corrector: Answers, source: str, target: str) -> AttentionTrace:
-    """The pass that turns ``source`` into ``target``. Raises ValueError for a source longer than the network reads."""
+    """The pass that turns ``source`` into ``target``.
+
+    Raises ValueError for a source longer than the network reads.
+    """
     return corrector.trace(source, target)
 
 
 @question(PROJECTIONS, kept=(16, 64 * MB), in_numpy=True)
 def projections(corrector: Network, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-    """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) of each kind of attention, with ``padding`` tokens behind source and target."""
+    """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) of each kind of attention, with ``padding``
+    tokens behind source and target.
+    """
     return corrector.projections(source, target, padding)
 
 
@@ -280,7 +293,9 @@ def num_parameters(corrector: Network) -> int:
 def taps(
     corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[Head, ...] = ()
 ) -> dict[str, np.ndarray]:
-    """The activations ``names`` of the pass, with the heads ``off`` ablated; see ``Corrector.taps`` for their shapes."""
+    """The activations ``names`` of the pass, with the heads ``off`` ablated; see ``Corrector.taps`` for their
+    shapes.
+    """
     return corrector.taps(source, target, names, Intervention(off=frozenset(off)) if off else None)
 
 
@@ -303,7 +318,9 @@ def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
 def head_effects(
     corrector: Intervenes, source: str, target: str, span: ChangeSpan, means: Means = ()
 ) -> analysis.HeadEffects:
-    """The effect in nats of ablating each head on the change at ``span``; its part of ``means``, or zero, replaces its output."""
+    """The effect in nats of ablating each head on the change at ``span``; its part of ``means``, or zero,
+    replaces its output.
+    """
     change = change_at(corrector, source, target, span)
     return analysis.head_effects(corrector, source, target, change, _arrays(means))
 
@@ -320,7 +337,9 @@ def ablate_heads(
 def ablated_fix_probability(
     corrector: Intervenes, source: str, target: str, span: ChangeSpan, sets: HeadSets, means: Means = ()
 ) -> tuple[float, ...]:
-    """The probability of the change at ``span`` without each of these sets of heads; ``means`` as for ``head_effects``."""
+    """The probability of the change at ``span`` without each of these sets of heads; ``means`` as for
+    ``head_effects``.
+    """
     change = change_at(corrector, source, target, span)
     return ablation_probability(corrector, source, target, change, sets, _arrays(means))
 
@@ -344,7 +363,8 @@ def alternative_continuation(
 
 # --- Attribution to tokens, method by method ---
 
-# Methods run in rounds, the quick ones first, those by gradients last: only these need Keras, which takes seconds to start.
+# Methods run in rounds, the quick ones first, those by gradients last: only these need Keras, which takes
+# seconds to start.
 ROUNDS: tuple[tuple[str, ...], ...] = tuple(
     names
     for by_gradients in (False, True)
@@ -424,7 +444,9 @@ class Patching:
 def activation_patching(
     corrector: Network, source: str, target: str, span: ChangeSpan, patching: Patching
 ) -> analysis.ActivationPatching | None:
-    """The share of the logit difference restored by activations of the clean run; None also without a corrupted run."""
+    """The share of the logit difference restored by activations of the clean run; None also without a
+    corrupted run.
+    """
     change = _contrasted(corrector, source, target, span)
     run = _corrupted(corrector, source, target, change, patching) if change else None
     if change is None or run is None:
@@ -436,7 +458,10 @@ def activation_patching(
 def circuit(
     corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
 ) -> Circuit | None:
-    """The components that keep ``percent`` of the logit difference. ``instead``: the ablation values, "mean" or "twin"."""
+    """The components that keep ``percent`` of the logit difference.
+
+    ``instead``: the ablation values, "mean" or "twin".
+    """
     change = _contrasted(corrector, source, target, span)
     if change is None:
         return None
@@ -481,7 +506,9 @@ def verified_explanation(
 def head_roles(
     corrector: Network, given: tuple[tuple[str, str | None], ...], first: int
 ) -> tuple[tuple[TextPair, ...], int, Sums]:
-    """(pairs, number of rows left out, sums of roles) of some rows of a file; its pairs are numbered from ``first``."""
+    """(pairs, number of rows left out, sums of roles) of some rows of a file; its pairs are numbered from
+    ``first``.
+    """
     pairs, rest = pairs_of(given, corrector)
     return pairs, rest, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
@@ -496,7 +523,8 @@ def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
 
 
 def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Change:
-    """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count characters.
+    """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count
+    characters.
 
     Raises ValueError where nothing changes, or where the trace does not say where its tokens stand.
     """
@@ -508,8 +536,9 @@ def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan)
 def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
     """The change at ``span``, or else the one that begins and ends nearest to it.
 
-    A question has only the two texts, which are aligned again to find ``changes``. Where one of two equal syllables was deleted, this
-    alignment may delete the other one. Raises ValueError where there are no changes.
+    A question has only the two texts, which are aligned again to find ``changes``. Where one of two equal
+    syllables was deleted, this alignment may delete the other one. Raises ValueError where there are no
+    changes.
     """
     if not changes:
         raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log

@@ -37,7 +37,10 @@ class ModelChangedError(EngineError):
 
 
 class LibraryMissingError(EngineError):
-    """The answer needs TensorFlow, which is not installed where the worker runs. Corrections and attention do not."""
+    """The answer needs TensorFlow, which is not installed where the worker runs.
+
+    Corrections and attention do not.
+    """
 
 
 def library_error(error: Exception) -> Exception:
@@ -62,7 +65,10 @@ class ModelKey(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A question on its way to a worker. ``kind`` is a name in ``engine.questions.QUESTIONS``, PREPARE or CLASSROOMS."""
+    """A question on its way to a worker.
+
+    ``kind`` is a name in ``engine.questions.QUESTIONS``, PREPARE or CLASSROOMS.
+    """
 
     key: ModelKey
     kind: str
@@ -122,7 +128,10 @@ class Progress:
 
     @property
     def may_be_tried_again(self) -> bool:
-        """Whether loading failed for a reason that may pass, such as too little memory. A damaged folder stays damaged."""
+        """Whether loading failed for a reason that may pass, such as too little memory.
+
+        A damaged folder stays damaged.
+        """
         return self.problem is not None and not isinstance(
             self.problem, (ModelFolderError, ModelChangedError)
         )

@@ -1,7 +1,9 @@
-"""``RemoteLink``: the connection over HTTP to an engine on other machines (``deploy/serve.py``), and the form of its messages.
+"""``RemoteLink``: the connection over HTTP to an engine on other machines (``deploy/serve.py``), and the form
+of its messages.
 
-Messages are JSON and plain arrays, never a pickle. Reading creates only tuples, dictionaries, numbers, texts, arrays and the classes that
-a question declares as an argument or an answer. So a hostile message can hold wrong data, but cannot run code.
+Messages are JSON and plain arrays, never a pickle. Reading creates only tuples, dictionaries, numbers, texts,
+arrays and the classes that a question declares as an argument or an answer. So a hostile message can hold
+wrong data, but cannot run code.
 """
 
 import io
@@ -89,7 +91,10 @@ def _errors() -> dict[str, type[Exception]]:
 
 
 def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
-    """A model is sent by name, because paths hold on one machine only. A call of the classrooms names no model."""
+    """A model is sent by name, because paths hold on one machine only.
+
+    A call of the classrooms names no model.
+    """
     name = model_name(Path(key.path)) if key.path else ""
     return json.dumps([name, key.snapshot, key.fingerprint, kind, _flatten(arguments, [])]).encode("ascii")
 
@@ -146,7 +151,10 @@ def read_answer(data: bytes) -> Any:
 
 
 def write_error(error: Exception) -> bytes:
-    """The error's name and message. Of an unexpected error only the name, because the message may hold a visitor's text."""
+    """The error's name and message.
+
+    Of an unexpected error only the name, because the message may hold a visitor's text.
+    """
     name, message = type(error).__name__, str(error)
     if name not in _errors():
         name, message = EngineError.__name__, f"{name} in the engine"
@@ -289,7 +297,7 @@ class RemoteLink:
         return read_answer(data), len(data)
 
     def wait_for_loss(self) -> None:
-        """Wait between a question without an answer and its second try. Another replica takes over meanwhile."""
+        """Wait a second before the second try, while another replica takes over."""
         time.sleep(_NOTICED)
 
     def close(self) -> None:

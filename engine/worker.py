@@ -1,10 +1,12 @@
 """A worker: the process that holds models in memory and answers the questions about each from a queue.
 
-``engine.links`` starts it. It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
-``multiprocessing.connection``: a pickled message over a Unix socket, one at a time on each connection. It ends when its standard input is
-closed. The operating system closes that when the starting process ends, even if it is killed, so no worker is left behind.
+``engine.links`` starts it. It reads one line of JSON with its orders, writes one line with its address, and
+then answers connections of ``multiprocessing.connection``: a pickled message over a Unix socket, one at a
+time on each connection. It ends when its standard input is closed. The operating system closes that when the
+starting process ends, even if it is killed, so no worker is left behind.
 
-A replica of ``deploy/serve.py`` is a ``ModelCache``, too. Typed text is held in memory only; none of it is printed or written to a file.
+A replica of ``deploy/serve.py`` is a ``ModelCache``, too. Typed text is held in memory only; none of it is
+printed or written to a file.
 """
 
 import gc
@@ -51,7 +53,8 @@ from model.graph.files import can_answer
 from model.stored.config import INSIDE
 from model.stored.folder import ModelFolderError
 
-# Threads that answer: a single sentence keeps only one core busy. One more thread is for the laboratory alone.
+# Threads that answer: a single sentence keeps only one core busy. One more thread is for the laboratory
+# alone.
 THREADS = 2
 
 
@@ -70,8 +73,8 @@ class WaitingQuestion(NamedTuple):
 class QuestionQueue:
     """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
 
-    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``threads`` threads
-    answer. ``ask`` may be called from threads.
+    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError.
+    ``threads`` threads answer. ``ask`` may be called from threads.
     """
 
     def __init__(self, corrector: Answers, limit: int, threads: int = THREADS):
@@ -164,10 +167,12 @@ DONE = object()
 
 
 class ModelCache:
-    """The models that a worker has in memory, by their key. At most ``room`` of them; the least recently used goes first.
+    """The models that a worker has in memory, by their key.
 
-    Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are made while
-    the worker is idle, after its first question. Safe to call from threads.
+    At most ``room`` of them; the least recently used goes first.
+
+    Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are
+    made while the worker is idle, after its first question. Safe to call from threads.
     """
 
     def __init__(self, room: int, questions: int, ahead: bool = True):
@@ -196,13 +201,15 @@ class ModelCache:
     def queue(self, key: ModelKey) -> QuestionQueue:
         """The queue of this model; waits while the model is loaded.
 
-        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files are not those of
-        the key.
+        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files
+        are not those of the key.
         """
         return self.prepare(key).result()
 
     def prepare(self, key: ModelKey) -> Future[QuestionQueue]:
-        """Begin to load this model, unless that has begun or failed within the last AGAIN seconds; does not wait."""
+        """Begin to load this model, unless that has begun or failed within the last AGAIN seconds; does not
+        wait.
+        """
         with self._changed:
             self._failed = {
                 each: kept for each, kept in self._failed.items() if kept[0] > time.monotonic() - AGAIN
@@ -254,7 +261,9 @@ class ModelCache:
             corrector.warm_up_doubts()
 
     def _begin_warming(self, queue: QuestionQueue) -> None:
-        """Make the laboratory's graphs ahead, once for each model, after the first question of the laboratory."""
+        """Make the laboratory's graphs ahead, once for each model, after the first question of the
+        laboratory.
+        """
         corrector = queue.corrector
         with self._changed:
             first, queue.is_warmed = not queue.is_warmed, True
@@ -262,8 +271,9 @@ class ModelCache:
             Thread(target=self._warm_laboratory, args=(corrector, queue), daemon=True).start()
 
     def _warm_laboratory(self, corrector: Corrector, queue: QuestionQueue) -> None:
-        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time, while the worker is
-        idle and no model is being loaded."""
+        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time,
+        while the worker is idle and no model is being loaded.
+        """
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
         laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
         warming = chain(islice(laboratory, 1), reading, laboratory)

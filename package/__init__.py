@@ -1,7 +1,7 @@
 """See a Transformer think: Korean spelling correction, and the attention of the network that did it.
 
-``see_attention.model`` corrects and traces, ``see_attention.viz`` draws. In a checkout they are ``model``
-and ``viz``, and this folder is ``package``: ``hatch_build.py`` puts all of them together when the wheel is built.
+``see_attention.model`` corrects and traces, ``see_attention.viz`` draws. In a checkout they are ``model`` and
+``viz``, and this folder is ``package``: ``hatch_build.py`` puts all of them together when the wheel is built.
 """
 
 __version__ = "1.1.0"

@@ -1,4 +1,6 @@
-"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, the survey of heads, the site, training."""
+"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, the survey of heads,
+the site, training.
+"""
 
 import sys
 
@@ -27,7 +29,10 @@ PLACES = {
 
 
 def main() -> None:
-    """Run one command, whose module is imported only then. A missing library is named in one sentence, with the extra that brings it."""
+    """Run one command, whose module is imported only then.
+
+    A missing library is named in one sentence, with the extra that brings it.
+    """
     try:
         import click
 

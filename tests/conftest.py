@@ -11,7 +11,8 @@ from model.text.tokenizer import END_ID
 from tests.random_weights import fill_at_random
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# JAX is no requirement: where it is missing, its tests are not collected, so that a skipped test means that something is wrong.
+# JAX is no requirement: where it is missing, its tests are not collected, so that a skipped test means that
+# something is wrong.
 collect_ignore = [] if find_spec("jax") else ["training/run/test_compiled.py"]
 if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores already
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
@@ -24,10 +25,13 @@ SEED, END_BIAS = 2, 4.0
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so do all that need
-    the built site, and all that ask who wrote an answer. Those that need a browser take longest, so they begin first, in each process with a server of its own: all in
-    one, they would go on alone for minutes after the others have ended. The order is that of the folders."""
-    # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does not read.
+    """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so
+    do all that need the built site, and all that ask who wrote an answer. Those that need a browser take
+    longest, so they begin first, in each process with a server of its own: all in one, they would go on alone
+    for minutes after the others have ended. The order is that of the folders.
+    """
+    # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does
+    # not read.
     from xdist.scheduler import LoadFileScheduling
 
     config.option.loadscopereorder = False
@@ -42,8 +46,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(autouse=True, scope="module")
 def little_garbage_to_look_for():
-    """Streamlit collects garbage after each run of a script, Keras with each new network. What the files before this one have left is
-    not searched again: TensorFlow alone is half a million objects, and this saves a seventh of the time of tests/model and tests/ui."""
+    """Streamlit collects garbage after each run of a script, Keras with each new network.
+
+    What the files before this one have left is not searched again: TensorFlow alone is half a million
+    objects, and this saves a seventh of the time of tests/model and tests/ui.
+    """
     gc.freeze()
 
 
@@ -146,8 +153,10 @@ def tiny_corrector(tiny_folder):
 
 @pytest.fixture(scope="session")
 def load_tiny(tiny_corrector):
-    """``Corrector.load`` of a folder with the weights of ``tiny_folder``. The graphs are those of ``tiny_corrector``: making them takes
-    seconds each time."""
+    """``Corrector.load`` of a folder with the weights of ``tiny_folder``.
+
+    The graphs are those of ``tiny_corrector``: making them takes seconds each time.
+    """
     from model import Corrector
 
     def load(folder, **options):

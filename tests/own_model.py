@@ -1,6 +1,7 @@
 """Tiny models of somebody else's, in NumPy alone: what ATTENTION_MODEL names in the tests.
 
-They know three words, read pieces of two characters, and have other layers and heads in each kind of attention.
+They know three words, read pieces of two characters, and have other layers and heads in each kind of
+attention.
 """
 
 import zlib

@@ -1,5 +1,5 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: written without Keras, from the same paper (Vaswani et al.
-2017), so each version checks the other.
+"""The Transformer of ``model/network`` once more, in NumPy alone: written without Keras, from the same paper
+(Vaswani et al. 2017), so each version checks the other.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -30,7 +30,9 @@ class Memory(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """One attention of a block, in the names under which weights are stored, and what its queries may look at."""
+    """One attention of a block, in the names under which weights are stored, and what its queries may look
+    at.
+    """
 
     kind: str  # one of ATTENTION_KINDS
     layer: str
@@ -42,9 +44,9 @@ class _Scope(NamedTuple):
 class PlainTransformer:
     """``encode`` and ``decode`` as ``transformer.Transformer`` has them, without interventions and training.
 
-    ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``. ``features``: the
-    tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at all positions, in place of what
-    they compute.
+    ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``.
+    ``features``: the tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at
+    all positions, in place of what they compute.
     """
 
     def __init__(
@@ -95,7 +97,8 @@ class PlainTransformer:
         return logits, found.stacked(np.stack)
 
     def _walk(self, side: str, ids: np.ndarray, scopes: Sequence[_Scope], found: Found) -> np.ndarray:
-        """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
+        """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read
+        (B, Q, D).
 
         ``scopes``: the attentions of each block, in their order.
         """

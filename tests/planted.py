@@ -10,11 +10,13 @@ planted, nothing else does anything:
 
 Each of the other heads looks at its own place or at all places alike, and writes nothing.
 
-On request a feed-forward network writes, too: that of layer 2 sees that 먹 is about to be written, and speaks for it.
+On request a feed-forward network writes, too: that of layer 2 sees that 먹 is about to be written, and speaks
+for it.
 
-Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the next character and marks
-its own place where that is 거; ``CARRY``, a head of cross-attention, carries the mark to the row of the same place; ``WRITER``, a feed-forward
-network, speaks for 먹 and against 머 where it sees the mark. If one of the three is missing, the others do nothing.
+Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the
+next character and marks its own place where that is 거; ``CARRY``, a head of cross-attention, carries the mark
+to the row of the same place; ``WRITER``, a feed-forward network, speaks for 먹 and against 머 where it sees the
+mark. If one of the three is missing, the others do nothing.
 """
 
 import numpy as np
@@ -45,14 +47,16 @@ _MARKED, _CARRIED = (
 _TURNING = 8  # pairs of dimensions by which positions are told apart
 _SHARP = 40.0  # logits of a head fall by more than this from its place to the next
 _TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
-# Of the circuit. The mark is small: a large one would change the scale at its place, and where others look with it.
+# Of the circuit. The mark is small: a large one would change the scale at its place, and where others look
+# with it.
 _MARK, _CARRY, _WRITE = 0.4, 4.0, 9.0
 _THRESHOLD, _ADDED = 1.0, 0.5  # of the feed-forward network that writes, and how strongly
 
 
 def planted_network(feed_forward: bool = False, circuit: bool = False):
-    """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these writes;
-    ``circuit``: whether the circuit stands in the place of CODA."""
+    """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these
+    writes; ``circuit``: whether the circuit stands in the place of CODA.
+    """
     from model.network.transformer import Transformer
     from model.stored.config import TransformerConfig
     from model.text.tokenizer import Tokenizer
@@ -90,7 +94,9 @@ def planted_network(feed_forward: bool = False, circuit: bool = False):
 
 
 def planted_corrector(feed_forward: bool = False, circuit: bool = False):
-    """It answers as a shipped one does: from a graph, passes under interventions in NumPy, and gradients in Keras."""
+    """It answers as a shipped one does: from a graph, passes under interventions in NumPy, and gradients in
+    Keras.
+    """
     from model import Corrector
     from model.activations.walk import PatchedTransformer
     from model.export.export import graph_of

@@ -12,9 +12,11 @@ from model.trace.interventions import Head, Intervention, Patch
 def silent_and_off(
     lab: Any, texts: tuple[str, str], ids: tuple[Sequence[int], Sequence[int]], contrast: Contrast
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(heads,) the score with zeros in place of what each head writes, and with that head off in the network itself.
+    """(heads,) the score with zeros in place of what each head writes, and with that head off in the network
+    itself.
 
-    ``texts`` and ``ids``: of source and target; of the target's ids those up to the row of ``contrast`` are read.
+    ``texts`` and ``ids``: of source and target; of the target's ids those up to the row of ``contrast`` are
+    read.
     """
     source, target = ids[0], ids[1][: contrast.row + 1]
     heads = [node for node in lab.patched.nodes if node.head is not None]

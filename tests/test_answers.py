@@ -1,4 +1,5 @@
-"""Everything that answers as a corrector does has one interface. mypy reads this file, too: it checks the types, the tests the names.
+"""Everything that answers as a corrector does has one interface. mypy reads this file, too: it checks the
+types, the tests the names.
 
 The functions of the first part are checked by mypy alone: each returns what it was given as another type.
 """
@@ -91,7 +92,9 @@ def test_what_lacks_a_member_or_a_parameter_is_noticed():
 
 
 def check(one: object, interface: type) -> None:
-    """``one`` has what ``interface`` declares; a method takes the same parameters, and more only with defaults."""
+    """``one`` has what ``interface`` declares; a method takes the same parameters, and more only with
+    defaults.
+    """
     for name in members(interface):
         found = inspect.getattr_static(one, name, MISSING)
         assert found is not MISSING, f"{type(one).__name__} lacks {name}"

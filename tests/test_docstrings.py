@@ -22,7 +22,10 @@ PUBLIC = [(room, name) for room in (model, model.analysis, viz, engine) for name
 
 @pytest.fixture(scope="module")
 def known():
-    """What an example may use without importing it. The one trained network is loaded when the first example wants it."""
+    """What an example may use without importing it.
+
+    The one trained network is loaded when the first example wants it.
+    """
 
     def of(module) -> dict:
         names = {"np": np, "pd": pd}

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
-# Which rooms a room may import besides itself. The innermost folder named here decides. ``model`` among the values is the
-# face, ``from model import …``, alone; ``model/*`` means all its rooms, too.
+# Which rooms a room may import besides itself. The innermost folder named here decides. ``model`` among the
+# values is the face, ``from model import …``, alone; ``model/*`` means all its rooms, too.
 LIGHT = {"model/text", "model/trace"}
 DESCRIBED = {*LIGHT, "model/stored", "model/activations"}
 SEEN_BY_PAGES = {
@@ -49,7 +49,8 @@ ROOMS = {
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
     "training": {"model/*", "viz"},  # measured texts are written as the pages write them
 }
-# What a room may import that is neither ours nor Python's; rooms that are not named here may import anything but networks.
+# What a room may import that is neither ours nor Python's; rooms that are not named here may import anything
+# but networks.
 LIBRARIES = {
     "model/text": {"numpy", "rapidfuzz"},
     "model/trace": {"numpy"},
@@ -92,7 +93,9 @@ def is_module(name: str) -> bool:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Each import with the module it reaches: ``from model.text import hangul`` reaches ``model.text.hangul``."""
+    """Each import with the module it reaches: ``from model.text import hangul`` reaches
+    ``model.text.hangul``.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)

@@ -1,4 +1,6 @@
-"""What stands beside the code agrees with it: links of documents, checks of a commit, licences, the proxy's policy, the version."""
+"""What stands beside the code agrees with it: links of documents, checks of a commit, licences, the proxy's
+policy, the version.
+"""
 
 import base64
 import csv

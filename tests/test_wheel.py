@@ -1,4 +1,6 @@
-"""The wheel, installed into an empty environment, works in a folder that has files called ``model.py`` and ``viz.py``."""
+"""The wheel, installed into an empty environment, works in a folder that has files called ``model.py`` and
+``viz.py``.
+"""
 
 import os
 import re
@@ -53,7 +55,9 @@ print(sorted(missing), sorted(rooms & set(sys.modules)))
 
 
 class Installed(NamedTuple):
-    """An environment with the wheel alone; ``home`` is a student's folder, whose files have the names of rooms."""
+    """An environment with the wheel alone; ``home`` is a student's folder, whose files have the names of
+    rooms.
+    """
 
     python: Path
     home: Path
@@ -95,7 +99,8 @@ def installed(wheel, tmp_path_factory) -> Installed:
     pip = [sys.executable, "-m", "pip", "-q", "--python", str(python)]
     subprocess.run([*pip, "install", "--no-deps", "--no-index", str(wheel)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
-    # A path in a .pth file is searched last, and .pth files that lie there, such as of `pip install -e .`, are not read.
+    # A path in a .pth file is searched last, and .pth files that lie there, such as of `pip install -e .`,
+    # are not read.
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), "utf-8")
     for name in ("model", "viz", "engine", "assets", "ui"):
         (home / f"{name}.py").write_text("raise ImportError('not what was meant')\n", "utf-8")

@@ -1,4 +1,6 @@
-"""Page processes that share an engine share its classrooms; each call travels and comes back as in one process."""
+"""Page processes that share an engine share its classrooms; each call travels and comes back as in one
+process.
+"""
 
 import time
 from functools import partial

@@ -49,7 +49,9 @@ def next_worker(engine: Engine, old: int | None = None) -> int:
 
 
 def hold(pid: int) -> None:
-    """Returns once the worker stands still: on a busy machine it answers a question for a while after the signal."""
+    """Returns once the worker stands still: on a busy machine it answers a question for a while after the
+    signal.
+    """
     os.kill(pid, signal.SIGSTOP)
     os.waitid(os.P_PID, pid, os.WSTOPPED)
 
@@ -217,8 +219,8 @@ def test_a_stranger_without_the_secret_gets_nothing():
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
 
 
-# What a shell starts in the background ignores Ctrl-C, and so would everything that is started here. Where a folder is
-# given, its model has answered: then the worker runs TensorFlow's threads.
+# What a shell starts in the background ignores Ctrl-C, and so would everything that is started here. Where a
+# folder is given, its model has answered: then the worker runs TensorFlow's threads.
 START = """
 import signal, sys, pathlib
 signal.signal(signal.SIGINT, signal.default_int_handler)

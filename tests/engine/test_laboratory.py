@@ -1,4 +1,7 @@
-"""What needs TensorFlow has a worker of its own, which comes when it is asked and goes when nobody asks. Needs /proc (Linux)."""
+"""What needs TensorFlow has a worker of its own, which comes when it is asked and goes when nobody asks.
+
+Needs /proc (Linux).
+"""
 
 import shutil
 import time

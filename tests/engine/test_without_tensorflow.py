@@ -1,4 +1,6 @@
-"""Where TensorFlow is not installed, a worker corrects, shows all attention and switches heads off, and says of the rest what is missing."""
+"""Where TensorFlow is not installed, a worker corrects, shows all attention and switches heads off, and says
+of the rest what is missing.
+"""
 
 import os
 import shutil

@@ -159,14 +159,14 @@ _LOWER = {
     for letter, jamo in zip(letters, row, strict=True)
 }
 # A capital letter counts only where the shift key writes another jamo: Dkssud is not typed.
-_JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
+KEY_JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
 
 # A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a contraction.
-_WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
+LATIN_WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
 
 # Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. They are few,
 # because their letters have to lie on the left and on the right half of the keyboard by turns.
-_LATIN_WORDS = frozenset(
+LATIN_WORDS = frozenset(
     "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth rudi shelf soso thrown togo "
     "work".split()
 )
@@ -180,9 +180,9 @@ def hangul_of(word: str) -> str | None:
     >>> hangul_of("hello") is None
     True
     """
-    if not word or any(letter not in _JAMO for letter in word):
+    if not word or any(letter not in KEY_JAMO for letter in word):
         return None
-    written = compose_strokes("".join(_JAMO[letter] for letter in word))
+    written = compose_strokes("".join(KEY_JAMO[letter] for letter in word))
     return written if all(map(is_syllable, written)) else None
 
 
@@ -212,9 +212,9 @@ def find_in_english_layout(
 
 def _words(text: str, verbatim: tuple[Span, ...]) -> Iterator[tuple[int, int, str]]:
     """(start, end, Hangul) of the words that could have been meant as Hangul."""
-    for found in _WORD.finditer(text):
+    for found in LATIN_WORD.finditer(text):
         word, (start, end) = found.group(), found.span()
-        if word.isupper() or word.casefold() in _LATIN_WORDS:
+        if word.isupper() or word.casefold() in LATIN_WORDS:
             continue
         if any(start < last and first < end for first, last in verbatim):
             continue

@@ -26,17 +26,17 @@ from model.text.hangul import INITIALS, compose, is_hangul
 from model.text.tokenizer import Span, clipped
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
-_FREE_PUNCTUATION = frozenset(".,!?~…")
+FREE_PUNCTUATION = frozenset(".,!?~…")
 ENDS = frozenset(".!?…")  # of a sentence; the number of several together (!!!) stays as it is
 
-_MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
-_OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")  # tuples, because every text contains ""
+MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
+OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")  # tuples, because every text contains ""
 
 # Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
 # A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo is beside it and no syllable behind it. In 네ㅎ it is a laugh. In ㅎㅏ나 and
 # in 안녕ㅎ하세요 it is a slip.
 # Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
-_OUTCRY = re.compile(
+OUTCRY = re.compile(
     r"""
     [ㅋㅎ]{2,} | [ㅠㅜ]{2,} | ([ㄱ-ㅣ])\1+
     | (?<![ㄱ-ㅣ]) [ㅋㅎㅠㅜ] (?![ㄱ-ㅣ가-힣])
@@ -81,11 +81,11 @@ def spares_gaps(change: Change, source: str) -> bool:
     (False, False)
     """
     before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
-    if change.moves_spaces and (before in _MARKUP or after in _MARKUP):
+    if change.moves_spaces and (before in MARKUP or after in MARKUP):
         return False
     if change.wrong or change.right.strip():
         return True
-    return not (before.isspace() or after.isspace() or before in _OPENING or after in CLOSING)
+    return not (before.isspace() or after.isspace() or before in OPENING or after in CLOSING)
 
 
 def protected(text: str) -> str:
@@ -98,7 +98,7 @@ def protected(text: str) -> str:
 
 
 def is_protected(character: str) -> bool:
-    return not (hangul.is_hangul(character) or _is_space(character) or character in _FREE_PUNCTUATION)
+    return not (hangul.is_hangul(character) or _is_space(character) or character in FREE_PUNCTUATION)
 
 
 def _is_space(character: str) -> bool:
@@ -112,7 +112,7 @@ def outcries(text: str) -> list[tuple[int, int]]:
     >>> outcries("그래 ㅋㅋ")
     [(3, 5)]
     """
-    return [found.span() for found in _OUTCRY.finditer(text)]
+    return [found.span() for found in OUTCRY.finditer(text)]
 
 
 def _outcry_texts(text: str) -> list[str]:
@@ -139,7 +139,7 @@ _DRAWN_OUT = "|".join(
 )
 
 # Each alternative is one kind of span. A span may hold Hangul, which is why the network would change it.
-_VERBATIM = re.compile(
+VERBATIM = re.compile(
     rf"""
       ```.*?(?:```|\Z)                                    # code between fences, over several lines
     | `[^`\n]+`                                           # code in a line
@@ -179,7 +179,7 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
     >>> [text[a:b] for text in ["#오늘의운동 했어요, 과제_최종.hwp 를 보냄"] for a, b in verbatim_spans(text)]
     ['#오늘의운동', '과제_최종.hwp']
     """
-    return tuple(Span(*found.span()) for found in _VERBATIM.finditer(text))
+    return tuple(Span(*found.span()) for found in VERBATIM.finditer(text))
 
 
 def spares_verbatim(change: Change, spans: Iterable[Span]) -> bool:

@@ -27,7 +27,9 @@ from model.text import hangul
 # A sentence ends after . ! ? … (and closing quotes or brackets) where white space follows, and at
 # line breaks. "3.14" and "e.g" have no white space inside, so they stay whole. Each run of white space
 # is tried from its beginning only (the lookbehind): else a long one would take quadratic time.
-_BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*")
+SENTENCE_BOUNDARY = re.compile(
+    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*"
+)
 
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
@@ -111,7 +113,7 @@ def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
     spans: list[Span] = []
-    for boundary in _BOUNDARY.finditer(text, start, end):
+    for boundary in SENTENCE_BOUNDARY.finditer(text, start, end):
         if boundary.start() > start:
             _add(spans, text, Span(start, boundary.start()))
         start = boundary.end()

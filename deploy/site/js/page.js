@@ -119,7 +119,7 @@ const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
 const [SOON, LATER, PATIENCE] = [20, 2000, 5000]; // milliseconds
 
-/** `content`: what page.py wrote: texts, figures, first, width, examples, stored. */
+/** `content`: of deploy/site/build.py: texts, figures, first, width, examples, stored. */
 export class Site {
   constructor(content) {
     Object.assign(this, content);

@@ -28,7 +28,7 @@ export async function unpackedPart({ address, text, spelling }, heard = () => {}
   return inflated(answer.body.pipeThrough(counted));
 }
 
-/** Bytes that stand in the page as characters of windows-1252; see deploy/site/one_file.py. */
+/** Bytes that stand in the page as characters of windows-1252; see deploy/site/build.py. */
 function bytesOf(text, { high, escape, shift }) {
   const codes = Uint8Array.from({ length: 65536 }, (_, code) => code);
   Array.from(high, (character, i) => (codes[character.charCodeAt(0)] = 128 + i));

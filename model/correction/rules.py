@@ -1,0 +1,61 @@
+"""The rules of correction as data, for a port in another language."""
+
+import re
+from typing import NamedTuple
+
+from model.correction import candidates, proposing
+from model.text import hangul, keyboard, protected, tokenizer
+
+
+class PortableRules(NamedTuple):
+    """Regular expressions, thresholds, sets of characters, and tables of the keyboard, by name."""
+
+    patterns: dict[str, re.Pattern]
+    numbers: dict[str, float]
+    marks: dict[str, str]  # characters, sorted
+    keys: dict[str, object]
+
+
+def portable_rules() -> PortableRules:
+    """The rules of all networks.
+
+    Example:
+        >>> portable_rules().marks["free"]
+        '!,.?~…'
+    """
+    of_text = "LEAST_JOINED LEAST_REPETITIONS LEAST_REPETITIONS_JOINED"
+    of_words = "MOST_NEW LEAST_ALIKE LEAST_ALIKE_JOINED"
+    return PortableRules(
+        patterns={
+            "boundary": tokenizer.SENTENCE_BOUNDARY,
+            "verbatim": protected.VERBATIM,
+            "outcry": protected.OUTCRY,
+            "latin_word": keyboard.LATIN_WORD,
+        },
+        numbers={
+            **{name: getattr(tokenizer, name) for name in of_text.split()},
+            **{name: getattr(protected, name) for name in of_words.split()},
+            "LEAST_PROBABILITY": candidates.LEAST_PROBABILITY,
+            "PROBABILITY_OF_LOSS": proposing.PROBABILITY_OF_LOSS,
+            "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
+            "MOST": candidates.MOST,
+            "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],
+            "LEAST_COUNT_LONGER": proposing.LEAST_COUNT_LONGER,
+        },
+        marks={
+            "free": "".join(sorted(protected.FREE_PUNCTUATION)),
+            "ends": "".join(sorted(protected.ENDS)),
+            "opening": "".join(protected.OPENING),
+            "closing": "".join(protected.CLOSING),
+            "markup": "".join(sorted(protected.MARKUP)),
+        },
+        keys={
+            "jamo": keyboard.KEY_JAMO,
+            "latin_words": sorted(keyboard.LATIN_WORDS),
+            "joined": keyboard.JOINED,
+            "strokes": keyboard.STROKES,
+            "initials": hangul.INITIALS,
+            "medials": hangul.MEDIALS,
+            "finals": hangul.FINALS,
+        },
+    )

@@ -92,7 +92,10 @@ class Capture:
     def softmax(
         self, function: Function, weights_of: Callable[..., tuple[Any, int]] | None = None
     ) -> Function:
-        """``function``, captured. ``weights_of`` (result, *args) returns the weights and the axis that sums to 1."""
+        """``function``, whose weights (H, Q, K) are captured.
+
+        ``weights_of`` (result, *args) returns the weights and the axis that sums to 1; by default ``softmax_axis``.
+        """
 
         @wraps(function)
         def captured(*args: Any, **kwargs: Any) -> Any:
@@ -162,7 +165,7 @@ class Capture:
         )
 
     def shapes(self) -> str:
-        """The shapes of the captured softmaxes, for an error message; it holds no typed text."""
+        """The shapes (H, Q, K) of the captured softmaxes, for an error message; it holds no typed text."""
         shapes = sorted({each.weights.shape for each in self.maps})
         return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"
 
@@ -178,7 +181,11 @@ class Capture:
 
 
 def softmax_axis(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
-    """The result of a library's softmax and its axis, which PyTorch calls ``dim``."""
+    """The result of a library's softmax and its axis, which PyTorch calls ``dim``.
+
+    >>> softmax_axis("weights", "scores", dim=1)
+    ('weights', 1)
+    """
     axis = kwargs.get("axis", kwargs.get("dim", args[1] if len(args) > 1 else -1))
     return result, -1 if axis is None else axis
 
@@ -200,7 +207,7 @@ def check_same_pass(own: Any, traced: Any, name: str) -> None:
         )
         scale = max(1.0, float(np.abs(one[1][np.isfinite(one[1])]).max(initial=0)))
         if off.max(initial=0) > (_HALF_PRECISION if half else SAME_PASS) * scale:
-            advice = "Two passes of a network have to be equal: pass training=False to its dropout, or trace each pass by hand"
+            advice = "Its dropout may be on (Keras: pass training=False), or its attention differs where it returns weights"
             raise TraceError(
                 "the traced pass",
                 f"equal the own pass of {name}",
@@ -221,7 +228,11 @@ def _arrays(returned: Any) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 def loaded(places: Sequence[tuple[str, str]]) -> Iterator[Place]:
-    """(owner, name) of those functions whose library is imported."""
+    """(owner, name) of those functions whose library is imported.
+
+    >>> list(loaded([("no_such_library", "softmax")]))
+    []
+    """
     for module, path in places:
         library, *inner = module.split(".")
         owner = sys.modules.get(library)
@@ -234,7 +245,14 @@ def loaded(places: Sequence[tuple[str, str]]) -> Iterator[Place]:
 
 @contextmanager
 def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
-    """``owner.name`` is ``new`` inside the ``with``."""
+    """``owner.name`` is ``new`` inside the ``with``.
+
+    >>> from types import SimpleNamespace
+    >>> owner = SimpleNamespace(softmax=1)
+    >>> with replaced(owner, "softmax", 2):
+    ...     print(owner.softmax)
+    2
+    """
     old, is_own = getattr(owner, name), name in vars(owner)
     setattr(owner, name, new)
     try:

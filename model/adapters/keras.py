@@ -169,7 +169,7 @@ class KerasCall:
 
 @contextmanager
 def captured(model: Any) -> Iterator[Capture]:
-    """Capture each softmax of Keras or its backend inside the ``with``; fused attention is computed step by step."""
+    """Capture the weights (H, Q, K) of each softmax of Keras or its backend; fused attention is computed step by step."""
     import keras
 
     capture, layers, parts = Capture(), keras.layers, list(model._flatten_layers())
@@ -213,7 +213,7 @@ def eager_functions() -> Iterator[None]:
 
 
 def spelled_out_jax(softmax: Callable[..., Any]) -> Callable[..., Any]:
-    """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax``."""
+    """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax`` of scores (B, H, Q, K)."""
     import jax.numpy as jnp
 
     def attended(

@@ -153,12 +153,13 @@ class KerasPasses(OwnPasses):
     def run(
         self, inputs: Sequence[Sequence[Ids]], changes: dict[str, list[Altering]], factors: Sequence[Any]
     ) -> Run:
+        """``OwnPasses.run`` of one row: logits (B, T, V) and attention (B, L, H, Q, K)."""
         hooks = KerasHooks(self, [each[0] for each in inputs], changes, factors)
         logits = array_of(hooks.run())
         return Run(logits, {kind: np.stack(maps, axis=1) for kind, maps in hooks.by_kind().items()})
 
     def recorded(self, *sides: Ids) -> Recorded:
-        """One pass over the ids of each side, with the calls of its layers."""
+        """One pass over the ids (N,) of each side, with the calls of its layers."""
         hooks = KerasHooks(self, sides, {}, [])
         with _LOCK, recorded_calls(lambda: len(hooks.weights)) as calls:
             logits = array_of(hooks.run())[0]
@@ -169,6 +170,11 @@ class KerasPasses(OwnPasses):
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
     ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """``OwnPasses.gradients``, one share at a time.
+
+        Raises:
+            ValueError: for outputs of another shape than (B, T, V).
+        """
         row, written, instead = contrast
 
         def score(*factors: Any) -> Any:
@@ -183,6 +189,7 @@ class KerasPasses(OwnPasses):
         return np.array(values), [np.stack(each) for each in zip(*slopes, strict=True)]
 
     def insides(self, source: Ids, target: Ids) -> Insides:
+        """``Passes.insides``. Raises ValueError for a network whose layers are not known."""
         if self.mixing is not None:
             return self.mixing.insides([*source, *target[:-1]])
         return (
@@ -192,6 +199,7 @@ class KerasPasses(OwnPasses):
         )
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
+        """``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
         if self.mixing is not None:
             return self.mixing.zeroed([*source, *target[:-1]])
         return (
@@ -226,7 +234,7 @@ class KerasHooks:
         self._is_innermost = self._ends_in_softmax = False
 
     def by_kind(self) -> dict[str, list[np.ndarray]]:
-        """L arrays (1, H, Q, K) by kind."""
+        """L arrays (B, H, Q, K) by kind; B is 1."""
         found: dict[str, list[np.ndarray]] = {kind: [] for kind in self._passes.sizes}
         for maps, at in zip(self.weights, self._passes.order, strict=True):
             if at is not None:

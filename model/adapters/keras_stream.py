@@ -139,7 +139,7 @@ def declared_attention(model: Any) -> Declared:
 
 @contextmanager
 def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
-    """The calls of layers inside the ``with``, over one sentence. ``softmaxes`` counts those computed so far."""
+    """The calls of layers over one sentence (N, D) inside the ``with``. ``softmaxes`` counts those computed so far."""
     import keras
 
     calls: list[Call] = []
@@ -298,7 +298,7 @@ class _Parts:
         self.norm_first = not any(_near(each.given, after) for each in self._norms)
 
     def follow(self, side: str) -> None:
-        """Follow the stream of one side from its first layer to its last."""
+        """Follow the stream (N, D) of one side from its first layer to its last. Raises ValueError for other parts."""
         stream: np.ndarray | None = None
         for layer in range(self.layers[side]):
             last: Linear | None = None
@@ -323,7 +323,7 @@ class _Parts:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
 
     def built(self, start: int, embeddings: Mapping[str, np.ndarray]) -> Built:
-        """The parts as an ``OwnStream`` takes them. ``start``, ``embeddings``: see ``Built``."""
+        """The parts as an ``OwnStream`` takes them. Raises ValueError without an output layer."""
         shape = self.pass_.logits.shape
         calls = [each for each in self.pass_.calls if each.returned.shape == shape and each.given.ndim == 2]
         if not calls:

@@ -91,6 +91,11 @@ class Vocabulary:
     token: Token | None = None
 
     def encode_source(self, text: str) -> list[int]:
+        """S ids.
+
+        >>> Vocabulary(encode=lambda text: map(int, text), decode=str, start=0, end=1).encode_source("42")
+        [4, 2]
+        """
         return [int(each) for each in self.encode(text)]
 
     def encode_target(self, text: str) -> list[int]:
@@ -98,10 +103,20 @@ class Vocabulary:
         return [*(int(each) for each in (self.written or self.encode)(text)), self.end]
 
     def decode_written(self, ids: Sequence[int], source: str = "") -> str:
+        """The text of ids without the marks.
+
+        >>> Vocabulary(encode=list, decode=str, start=0, end=1).decode_written([0, 5, 1])
+        '[5]'
+        """
         return self.decode([each for each in ids if each not in (self.start, self.end)])
 
     def spans(self, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
-        """Start and end of each token in ``text``: the characters that it adds to the decoded text."""
+        """Start and end of each token in ``text``: the characters that it adds to the decoded text.
+
+        >>> letters = Vocabulary(encode=list, decode=lambda ids: "".join(map(chr, ids)), start=0, end=1)
+        >>> letters.spans([97, 98, 1], "ab")
+        ((0, 1), (1, 2), (2, 2))
+        """
         ends = [min(len(self.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
         return tuple(pairwise(np.maximum.accumulate(ends).tolist()))
 
@@ -210,6 +225,9 @@ class OwnNetwork(Intervening):
         """The network's output for each sentence of a text: its correction, or its translation.
 
         A sentence without an end mark is cut where the network may write no more, with a warning.
+
+        Raises:
+            ValueError: where the network computes NaN.
         """
         return self.correct_batch([text])[0]
 
@@ -221,9 +239,12 @@ class OwnNetwork(Intervening):
         return self._passes.trace(source, target)
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        """``trace`` under an intervention, with the weights that the pass used.
+        """``trace`` under an intervention, with the weights (L, H, Q, K) that the pass used.
 
         Of a head that is off it shows the computed weights, although they have no effect.
+
+        Raises:
+            ValueError: for an intervention that the network does not have.
         """
         return self._passes.trace(source, target, intervention)
 

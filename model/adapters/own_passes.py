@@ -78,7 +78,7 @@ class Altering(NamedTuple):
         return weights
 
     def working(self, used: Any, tensor: Callable[[np.ndarray], Any]) -> Any:
-        """The factors of the values: zeroing a value, or a head, is zeroing the weights on it."""
+        """The factors (B, H, Q, K) of the values: zeroing a value, or a head, is zeroing the weights on it."""
         return used if self.gates is None else used * tensor(self.gates)
 
 
@@ -206,9 +206,9 @@ class OwnPasses:
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The logit difference (n,) of a contrast (row, token, other token) where embeddings are scaled by n shares.
+        """The logit difference (N,) of a contrast (row, token, other token) where embeddings are scaled by N shares.
 
-        Beside it its derivatives (n, N) by the factors of the tokens of each input.
+        Beside it its derivatives (N, S) and (N, T) by the factors of the tokens of each input.
         """
         raise NotImplementedError
 
@@ -234,7 +234,7 @@ class OwnPasses:
         return self.start is None
 
     def inputs_of(self, source: Ids, target: Ids) -> list[list[int]]:
-        """The ids that each side reads; the last target id is only written."""
+        """The ids (S,) and (T,) that each side reads; the last target id is only written."""
         if self.start is None:
             return [[*source, *target[:-1]]]
         return [list(source), [self.start, *target[:-1]]]
@@ -262,7 +262,7 @@ class OwnPasses:
     def run_under(
         self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> Run:
-        """``run`` of one batch; of one sequence the logits have a row for each token of the prompt, too."""
+        """``run`` of one batch of B rows; of one sequence the logits (B, N, V) have rows of the prompt, too."""
         pairs = [self.inputs_of(*each) for each in zip(sources, targets, strict=True)]
         inputs = [list(each) for each in zip(*pairs, strict=True)]
         if self.is_decoder:
@@ -290,7 +290,11 @@ class OwnPasses:
         return Slopes(*(without_nan(np.asarray(each, np.float32)) for each in (score, *by_input)))
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
-        """The pass over two texts. Of a decoder alone ``prompt`` counts the tokens of the first."""
+        """The pass over two texts. Of a decoder alone ``prompt`` counts the tokens of the first.
+
+        Raises:
+            ValueError: for an intervention that the network does not have, and for logits that are NaN.
+        """
         ids, written = self.texts.encode_source(source), self.texts.encode_target(target)
         found = self.run_under([ids], [written], [intervention or Intervention()])
         logits, attention = (
@@ -324,9 +328,9 @@ class OwnPasses:
     def write(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
     ) -> list[Produced | None]:
-        """Greedy decoding under each intervention, the end mark last; None where no end came.
+        """Greedy decoding under each of B interventions, the end mark last; None where no end came.
 
-        ``forced``: the ids that a row has to begin with.
+        ``forced``: the ids that a row has to begin with. Raises ValueError for logits that are NaN.
         """
         starts = forced or [()] * len(sources)
         found = [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]

@@ -100,12 +100,15 @@ class OwnStream(PatchedTransformer):
         return self.built.heads[kind]
 
     def scale(self, depth: int) -> np.float32:
+        """The factor of scores (H, Q, K): 1/√(D/H), or 1."""
         return super().scale(depth) if self.built.scaled else np.float32(1)
 
     def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        """(H, Q, K): the addition to scores for the distance of positions; None without one."""
         return self.built.scores(kind, queries, keys) if self.built.scores else None
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
+        """(N, D): the beginning of a side's stream."""
         start = self.built.embeddings[side][list(ids)] + self._added(len(ids), side)
         return self.normalisation.of(start, *self.built.begins[side]) if side in self.built.begins else start
 
@@ -123,6 +126,7 @@ class OwnStream(PatchedTransformer):
         return None  # the function of its feed-forward networks need not be ReLU
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        """(N, D) -> (N, D): the feed-forward network of one layer, with its gate where it has one."""
         name = f"{side}_{layer + 1}/feed_forward"
         hidden = self.built.activation(self.dense(entered, f"{name}/hidden"))
         if f"{name}/gate/kernel" in self.arrays:
@@ -184,14 +188,14 @@ def _centred(logits: np.ndarray) -> np.ndarray:
 
 
 def insides_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Insides:
-    """``Insides`` of one plain pass over S ids and T written ids."""
+    """``Insides`` of one plain pass over ids (S,) and written ids (T,)."""
     values = [tap(kind, "value") for kind in ATTENTION_KINDS]
     found = stream.taps(source, target, [*ATTENTION_KINDS, *values, "encoder_residual", "decoder_residual"])
     return insides_of_taps(stream, found, ATTENTION_KINDS)
 
 
 def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequence[str]) -> Insides:
-    """``Insides`` of the ``kinds`` of attention, from the activations ``found`` of one pass."""
+    """``Insides`` of ``kinds`` of attention, from the activations (L, H, Q, K), … ``found`` in one pass."""
     entering, kernels, biases, scales = {}, {}, {}, {}
     for kind in kinds:
         nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
@@ -209,7 +213,7 @@ def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequ
 
 
 def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-    """``Zeroed``: the turn of each decoder layer without one value. Earlier layers compute the same as ever."""
+    """``Zeroed``: the turn (L, T, K) of each decoder layer without one value; earlier layers compute the same."""
     kinds = ATTENTIONS["decoder"]
     found = stream.taps(
         source, target, ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]

@@ -153,7 +153,7 @@ def _plain(model: Any) -> Iterator[None]:
 
 @contextmanager
 def captured(model: Any) -> Iterator[Capture]:
-    """Capture each softmax of PyTorch inside the ``with``; fused attention is computed step by step."""
+    """Capture the weights (H, Q, K) of each softmax of PyTorch; fused attention is computed step by step."""
     import torch
 
     parts, capture, functional = list(model.modules()), Capture(), torch.nn.functional
@@ -185,7 +185,7 @@ def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[...,
 
 
 def spelled_out(capture: Capture) -> Callable[..., Any]:
-    """``scaled_dot_product_attention`` in the steps of its documentation, with weights that are captured."""
+    """``scaled_dot_product_attention`` in the steps of its documentation, with captured weights (H, Q, K)."""
 
     def weights_of(query: Any, key: Any, mask: Any, is_causal: bool, scale: float | None) -> Any:
         scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)

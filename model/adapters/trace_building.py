@@ -48,7 +48,7 @@ class CapturedPass:
 
     @property
     def maps(self) -> list[Maps]:
-        """Without the softmax that makes the probabilities of the output, at once or row by row."""
+        """The weights (H, Q, K) without the softmax that makes the probabilities of the output."""
         output = self.answer if self.output is None else self.output
         return [each for each in self.capture.maps if output is None or not _makes(each.weights, output)]
 
@@ -397,7 +397,7 @@ def probabilities(
 def captured_pass(
     capture: Capture, lengths: Lengths, returned: Any, output: Output | None = None
 ) -> CapturedPass:
-    """A pass with its output: the first returned tensor (1, T, V), of named ones the logits, or ``output`` of them."""
+    """A pass with its output: the first returned tensor (B, T, V), of named ones the logits, or ``output`` of them."""
     shown = getattr(returned, "logits", returned) if output is None else output(returned)
     if isinstance(shown, Mapping):
         shown = shown.get("logits")

@@ -74,7 +74,7 @@ def check_texts(model: Any, tokenizer: Any) -> None:
 
 @contextmanager
 def eager_attention(model: Any) -> Iterator[None]:
-    """Attention that returns its weights, and no dropout, inside the ``with``."""
+    """Attention that returns its weights (B, H, Q, K), and no dropout, inside the ``with``."""
     before = getattr(model.config, "_attn_implementation", None)
     configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
     parts = [(each, getattr(each, "_attn_implementation", None)) for each in configs.values()]

@@ -154,6 +154,7 @@ class TransformersPasses(OwnPasses):
     def run(
         self, inputs: Sequence[Sequence[Ids]], changes: dict[str, list[Altering]], factors: Sequence[Any]
     ) -> Run:
+        """``OwnPasses.run``: logits (B, T, V) and attention (B, L, H, Q, K)."""
         import torch
 
         hooks = TorchHooks(self, changes)
@@ -212,6 +213,7 @@ class TransformersPasses(OwnPasses):
         return True
 
     def insides(self, source: Ids, target: Ids) -> Insides:
+        """``Passes.insides``. Raises ValueError for layers with other names than BART's, T5's, GPT-2's or Llama's."""
         parts = {kind: [self._parts(each) for each in some] for kind, some in self.modules.items()}
         known = {kind: [each for each in some if each is not None] for kind, some in parts.items()}
         if known != parts:
@@ -241,7 +243,7 @@ class TransformersPasses(OwnPasses):
         return Insides(attention, values, entering, kernels, biases, None if norm_first else scales)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
-        """As ``Passes.zeroed``: cosine distances between the plain output of each layer and that without one value."""
+        """``Passes.zeroed``: cosine distances (L, T, K) between the plain output of each layer and that without one value."""
         read = self.inputs_of(source, target)
         counts = {DECODER_KIND: len(read[-1])} | ({} if self.is_decoder else {"cross_attention": len(source)})
         rows: dict[str, list[np.ndarray]] = {kind: [] for kind in counts}
@@ -323,7 +325,7 @@ class TorchHooks:
             return model(**arguments)
 
     def by_kind(self) -> dict[str, list[Attended]]:
-        """The L attentions of each kind."""
+        """The L attentions (B, H, Q, K) of each kind."""
         places = self._passes._places
         found: dict[str, list[Attended]] = {kind: [] for kind in self._passes.sizes}
         for module, each in self.attended:

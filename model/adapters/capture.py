@@ -77,8 +77,8 @@ def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
 class Capture:
     """The softmaxes of a pass in their order, and the reasons why others are missing.
 
-    Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The mask is
-    read off the scores of the inner one, because layers add their masks to them.
+    Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The
+    mask is read off the scores of the inner one, because layers add their masks to them.
     """
 
     maps: list[Maps] = field(default_factory=list)
@@ -94,7 +94,8 @@ class Capture:
     ) -> Function:
         """``function``, whose weights (H, Q, K) are captured.
 
-        ``weights_of`` (result, *args) returns the weights and the axis that sums to 1; by default ``softmax_axis``.
+        ``weights_of`` (result, *args) returns the weights and the axis that sums to 1; by default
+        ``softmax_axis``.
         """
 
         @wraps(function)
@@ -133,8 +134,8 @@ class Capture:
         @wraps(function)
         def noticed(*args: Any, **kwargs: Any) -> Any:
             if not self._depth:
-                reason = f"{function.__name__}, after {len(self.maps)} captured softmaxes, is fused and keeps no weights"
-                self.fused.append(f"{reason}: use attention that takes a softmax")
+                reason = f"{function.__name__}, after {len(self.maps)} captured softmaxes, is fused"
+                self.fused.append(f"{reason} and keeps no weights: use attention that takes a softmax")
                 self.missed.append(self.fused[-1])
             return function(*args, **kwargs)
 
@@ -160,8 +161,8 @@ class Capture:
     def reason(self) -> str:
         """Why attention is missing, and the remedy."""
         return "; ".join(dict.fromkeys(self.missed)) or (
-            "Attention is captured where the library's own layers or its softmax compute it. Call the softmax by the "
-            "library's name for it, such as F.softmax, and not as exp and sum"
+            "Attention is captured where the library's own layers or its softmax compute it. Call the "
+            "softmax by the library's name for it, such as F.softmax, and not as exp and sum"
         )
 
     def shapes(self) -> str:
@@ -170,7 +171,10 @@ class Capture:
         return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"
 
     def check(self) -> None:
-        """Raise TraceError for attention that was not captured; warn of a compiled softmax, which may be another one."""
+        """Raise TraceError for attention that was not captured.
+
+        Warn of a compiled softmax, which may be another one.
+        """
         if self.fused:
             raise TraceError(
                 "attention", "be captured in each layer", f"{len(self.maps)} softmaxes", self.reason()
@@ -207,7 +211,8 @@ def check_same_pass(own: Any, traced: Any, name: str) -> None:
         )
         scale = max(1.0, float(np.abs(one[1][np.isfinite(one[1])]).max(initial=0)))
         if off.max(initial=0) > (_HALF_PRECISION if half else SAME_PASS) * scale:
-            advice = "Its dropout may be on (Keras: pass training=False), or its attention differs where it returns weights"
+            advice = "Its dropout may be on (Keras: pass training=False), or its attention differs where it "
+            advice += "returns weights"
             raise TraceError(
                 "the traced pass",
                 f"equal the own pass of {name}",

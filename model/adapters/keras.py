@@ -1,6 +1,7 @@
 """Traces of Keras networks on TensorFlow, JAX or PyTorch: ``trace_keras`` captures the attention of one pass.
 
-B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, H heads, Q query and K key positions.
+B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, H heads, Q query and K key
+positions.
 """
 
 import inspect
@@ -49,24 +50,26 @@ def trace_keras(
 ) -> AttentionTrace:
     """Trace one eager pass of a Keras network: subclassed, functional, or of KerasHub.
 
-    Captured are ``keras.layers``, fused attention and every softmax. ``training`` is False where the model takes it.
+    Captured are ``keras.layers``, fused attention and every softmax. ``training`` is False where the model
+    takes it.
 
     >>> trace_keras(transformer, [5, 3, 9, 0], [1, 7, 8, 2], token=words)  # doctest: +SKIP
 
-    Args:
-        source: S ids of one sentence; padding may follow.
-        target: 1 + T ids, the start mark first: the decoder reads all but the last, and produces all but the first.
-            None for an encoder, a classifier, or a decoder alone (then it reads ``source``).
+    Args: source: S ids of one sentence; padding may follow. target: 1 + T ids, the start mark first: the
+        decoder reads all but the last, and produces all but the first. None for an encoder, a classifier, or
+        a decoder alone (then it reads ``source``).
         token: names an id: a function, a list or a dictionary, such as a tokenizer's ``id_to_token``.
         target_token: the same for the target, where its vocabulary is another one.
-        inputs: the model's arguments, from the source (1, S) and the read target (1, T). A tuple is several arguments:
-            ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed as the model's
-            ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
+        inputs: the model's arguments, from the source (1, S) and the read target (1, T). A tuple is several
+            arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are
+            passed as the model's ``call`` asks for them, one by one or as a pair, or by the names that
+            KerasHub uses.
         pad: the id of padding, always at the end of a text; None where no id is padding.
-        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
-            separate layers that are called with the same arguments are joined without it.
-        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
-            default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads
+            in separate layers that are called with the same arguments are joined without it.
+        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``.
+            By default the first tensor of that shape; ``lambda returned: None`` for a body without an output
+            layer.
 
     Raises:
         TraceError: for attention that cannot be captured, and for a pass that differs from the network's own.
@@ -169,7 +172,10 @@ class KerasCall:
 
 @contextmanager
 def captured(model: Any) -> Iterator[Capture]:
-    """Capture the weights (H, Q, K) of each softmax of Keras or its backend; fused attention is computed step by step."""
+    """Capture the weights (H, Q, K) of each softmax of Keras or its backend.
+
+    Fused attention is computed step by step.
+    """
     import keras
 
     capture, layers, parts = Capture(), keras.layers, list(model._flatten_layers())
@@ -194,7 +200,10 @@ def _of_softmax_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any,
 
 @contextmanager
 def eager_functions() -> Iterator[None]:
-    """Functions that TensorFlow or JAX would compile run as plain Python, so that their numbers can be read."""
+    """Functions that TensorFlow or JAX would compile run as plain Python.
+
+    Their numbers can be read then.
+    """
     import keras
 
     if keras.backend.backend() == "jax":
@@ -213,7 +222,10 @@ def eager_functions() -> Iterator[None]:
 
 
 def spelled_out_jax(softmax: Callable[..., Any]) -> Callable[..., Any]:
-    """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax`` of scores (B, H, Q, K)."""
+    """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax``.
+
+    It is called with scores (B, H, Q, K).
+    """
     import jax.numpy as jnp
 
     def attended(

@@ -1,9 +1,11 @@
 """The laboratory of a Keras Transformer: heads off, weights replaced, tokens left out, gradients.
 
-Each softmax and embedding of Keras is replaced while a pass runs, and put back afterwards. The whole process shares
-them, so passes wait for each other. They run eagerly and one row at a time, because many course networks run only so.
+Each softmax and embedding of Keras is replaced while a pass runs, and put back afterwards. The whole process
+shares them, so passes wait for each other. They run eagerly and one row at a time, because many course
+networks run only so.
 
-S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V vocabulary.
+S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V
+vocabulary.
 """
 
 import sys
@@ -73,7 +75,9 @@ def laboratory_of_keras(
     longest: int | None = None,
     attention: Declared | None = None,
 ) -> OwnNetwork:
-    """The laboratory of an encoder-decoder, or of a decoder alone. The arguments are those of ``laboratory_of``.
+    """The laboratory of an encoder-decoder, or of a decoder alone.
+
+    The arguments are those of ``laboratory_of``.
 
     Raises:
         ValueError: for a network that is neither.
@@ -274,7 +278,10 @@ class KerasHooks:
         return keras.ops.log(shaped[0] + 1e-30) if self._ends_in_softmax else shaped[0]
 
     def _hook(self, softmax: Callable[..., Any]) -> Callable[..., Any]:
-        """``softmax`` under the changes of the pass; of nested softmaxes the result of the outer one is changed."""
+        """``softmax`` under the changes of the pass.
+
+        Of nested softmaxes the result of the outer one is changed.
+        """
 
         @wraps(softmax)
         def hooked(*args: Any, **kwargs: Any) -> Any:

@@ -1,11 +1,11 @@
-"""The residual stream of a Keras Transformer (Vaswani et al. 2017), read from the calls of its layers in one pass.
+"""The residual stream of a Keras Transformer, read from the calls of its layers in one pass.
 
-The four Dense layers of each attention are read by the names that their layer gives them, or are said in the argument
-``attention``. Normalisations and feed-forward networks are the layers that read the stream next. The parts are then
-walked in NumPy, and the walk has to give the network's own logits for other sentences.
+The four Dense layers of each attention are read by the names that their layer gives them, or are said in the
+argument ``attention``. Normalisations and feed-forward networks are the layers that read the stream next. The
+parts are then walked in NumPy, and the walk has to give the network's own logits for other sentences.
 
-S source tokens, T tokens that the decoder reads, N rows of either; H heads, d their width, Q query and K key positions,
-L layers, D d_model, V vocabulary.
+S source tokens, T tokens that the decoder reads, N rows of either; H heads, d their width, Q query and K key
+positions, L layers, D d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -139,7 +139,10 @@ def declared_attention(model: Any) -> Declared:
 
 @contextmanager
 def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
-    """The calls of layers over one sentence (N, D) inside the ``with``. ``softmaxes`` counts those computed so far."""
+    """The calls of layers over one sentence (N, D) inside the ``with``.
+
+    ``softmaxes`` counts those computed so far.
+    """
     import keras
 
     calls: list[Call] = []
@@ -179,7 +182,10 @@ def stream_of(recording: Recording, start: int, attention: Declared) -> "KerasSt
 
 
 class KerasStream(OwnStream):
-    """An ``OwnStream`` that asks the network for the positions of its stream: some compute them, some look them up."""
+    """An ``OwnStream`` that asks the network for the positions of its stream.
+
+    Some compute them, some look them up.
+    """
 
     def __init__(self, built: Built, arrays: dict[str, np.ndarray], added: Callable[[str, int], np.ndarray]):
         super().__init__(built, arrays)
@@ -195,8 +201,8 @@ class KerasStream(OwnStream):
 class KerasMixing:
     """The values and layers of a decoder alone, whose attention weights are those of each pass.
 
-    Its parts are kept by the names of an encoder, whose layers have the same ones. Queries and keys are not read, since
-    some networks rotate them by position (Su et al., "RoFormer", 2021).
+    Its parts are kept by the names of an encoder, whose layers have the same ones. Queries and keys are not
+    read, since some networks rotate them by position (Su et al., "RoFormer", 2021).
 
     Args:
         recording: runs the network.
@@ -237,7 +243,10 @@ class KerasMixing:
         return pass_._replace(order=[at and ("encoder_attention", at[1]) for at in pass_.order])
 
     def _activations(self, read: Ids) -> dict[str, np.ndarray]:
-        """The walk through the layers with the pass's own weights. Raises ValueError for other logits than its own."""
+        """The walk through the layers with the pass's own weights.
+
+        Raises ValueError for other logits than its own.
+        """
         pass_, stream = self._recorded(read), self._stream
         if len(pass_.calls) != self._calls:
             raise ValueError("it does not call the same layers for each text")
@@ -260,7 +269,9 @@ class KerasMixing:
 
 
 class _Parts:
-    """The parts of a network by one pass. ``arrays`` fills up, in the paths that ``PatchedTransformer`` reads.
+    """The parts of a network by one pass.
+
+    ``arrays`` fills up, in the paths that ``PatchedTransformer`` reads.
 
     Args:
         pass_: the pass.
@@ -298,7 +309,10 @@ class _Parts:
         self.norm_first = not any(_near(each.given, after) for each in self._norms)
 
     def follow(self, side: str) -> None:
-        """Follow the stream (N, D) of one side from its first layer to its last. Raises ValueError for other parts."""
+        """Follow the stream (N, D) of one side from its first layer to its last.
+
+        Raises ValueError for other parts.
+        """
         stream: np.ndarray | None = None
         for layer in range(self.layers[side]):
             last: Linear | None = None
@@ -344,7 +358,10 @@ class _Parts:
         )
 
     def _layers_of(self, kind: str, layer: int) -> dict[str, Linear]:
-        """The query, key, value and output layers of one attention. Raises ValueError where none are declared."""
+        """The query, key, value and output layers of one attention.
+
+        Raises ValueError where none are declared.
+        """
         number = self._softmaxes[kind, layer]
         weights, calls = self.pass_.weights[number], self.pass_.calls
         for declared in self._attention:
@@ -397,7 +414,10 @@ class _Parts:
         return before.given if before is not None and self.norm_first else first.given
 
     def _feed_forward(self, path: str, entered: np.ndarray, last: Linear, where: str) -> Linear:
-        """The linear layer that ends the feed-forward network that reads ``entered``, after the attention's ``last``."""
+        """The linear layer that ends the feed-forward network that reads ``entered``.
+
+        It is called after the attention's ``last``.
+        """
         later = [each for each in self._linears.values() if each.place > last.place]
         hidden = [each for each in later if _near(each.given, entered)]
         ends = [
@@ -491,7 +511,10 @@ class _Beginning:
 
 
 def _some_ids(recording: Recording, probe: list[list[int]], kind: str, start: int | None = None) -> list[int]:
-    """Ids that each side looks up and that are no padding, which no head looks at in the attention ``kind``."""
+    """Ids that each side looks up and that are no padding.
+
+    No head looks at padding in the attention ``kind``.
+    """
     sides = probe
     pass_ = recording(*sides)
     tables = [_table(call, ids) for call in pass_.calls for ids in sides]

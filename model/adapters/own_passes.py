@@ -1,10 +1,11 @@
 """Passes of a foreign network under interventions: the common part of all libraries.
 
-An encoder-decoder reads a source and a target. A decoder alone reads both as one sequence: the source is the prompt,
-the target its continuation, and its one kind of attention has a row and a column for each token of both.
+An encoder-decoder reads a source and a target. A decoder alone reads both as one sequence: the source is the
+prompt, the target its continuation, and its one kind of attention has a row and a column for each token of
+both.
 
-B interventions (or rows of a batch), L layers, H heads, S source and T target tokens, N tokens of one sequence, Q query
-and K key positions, D d_model, V vocabulary.
+B interventions (or rows of a batch), L layers, H heads, S source and T target tokens, N tokens of one
+sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -66,8 +67,8 @@ class Altering(NamedTuple):
     def used(self, weights: Any, tensor: Callable[[np.ndarray], Any], sink: Any = 0) -> Any:
         """The weights that the pass uses and a trace shows. ``sink`` (B, H, Q, 1): the weight of no key.
 
-        Keys are hidden before the softmax, too, where the library allows it: a head with all its weight on a hidden
-        key would have nothing left.
+        Keys are hidden before the softmax, too, where the library allows it: a head with all its weight on a
+        hidden key would have nothing left.
         """
         if self.seen is not None:
             weights = weights * tensor(self.seen)
@@ -78,7 +79,10 @@ class Altering(NamedTuple):
         return weights
 
     def working(self, used: Any, tensor: Callable[[np.ndarray], Any]) -> Any:
-        """The factors (B, H, Q, K) of the values: zeroing a value, or a head, is zeroing the weights on it."""
+        """The factors (B, H, Q, K) of the values.
+
+        Zeroing a value, or a head, is zeroing the weights on it.
+        """
         return used if self.gates is None else used * tensor(self.gates)
 
 
@@ -206,7 +210,9 @@ class OwnPasses:
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The logit difference (N,) of a contrast (row, token, other token) where embeddings are scaled by N shares.
+        """The logit difference (N,) where embeddings are scaled by N shares.
+
+        ``contrast`` is (row, token, other token).
 
         Beside it its derivatives (N, S) and (N, T) by the factors of the tokens of each input.
         """
@@ -217,7 +223,10 @@ class OwnPasses:
         raise NotImplementedError
 
     def insides(self, source: Ids, target: Ids) -> Insides:
-        """The values and weights of one plain pass. Raises ValueError for a network whose layers are not known."""
+        """The values and weights of one plain pass.
+
+        Raises ValueError for a network whose layers are not known.
+        """
         raise ValueError("what the layers of this network hold inside is not known from outside")
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
@@ -245,8 +254,8 @@ class OwnPasses:
         """One teacher-forced pass over B rows, each a source, T produced ids and an intervention.
 
         Raises:
-            ValueError: for sources or targets of several lengths, for an intervention that the network does not have,
-                and for logits that are NaN.
+            ValueError: for sources or targets of several lengths, for an intervention that the network does
+                not have, and for logits that are NaN.
         """
         for name, rows in (("sources", sources), ("targets", targets)):
             if len(lengths := {len(row) for row in rows}) > 1:
@@ -262,7 +271,10 @@ class OwnPasses:
     def run_under(
         self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> Run:
-        """``run`` of one batch of B rows; of one sequence the logits (B, N, V) have rows of the prompt, too."""
+        """``run`` of one batch of B rows.
+
+        Of one sequence the logits (B, N, V) have rows of the prompt, too.
+        """
         pairs = [self.inputs_of(*each) for each in zip(sources, targets, strict=True)]
         inputs = [list(each) for each in zip(*pairs, strict=True)]
         if self.is_decoder:
@@ -382,6 +394,7 @@ def without_nan(found: np.ndarray) -> np.ndarray:
     """
     if np.isnan(found).any():
         raise ValueError(
-            "the network computes NaN, which is no number: look at its weights, as after training that diverged"
+            "the network computes NaN, which is no number: look at its weights, as after training that "
+            "diverged"
         )
     return found

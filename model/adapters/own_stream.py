@@ -1,8 +1,9 @@
 """``OwnStream``: the residual stream of a foreign network, walked in NumPy with its own weights.
 
-``PatchedTransformer`` walks through networks that are built as ours are. Others differ in the places that ``Built``
-names: the kind and position of normalisations, the beginning of a stream, the activation of feed-forward networks, and
-scores beyond queries and keys. Then every question about a residual stream can be asked of them.
+``PatchedTransformer`` walks through networks that are built as ours are. Others differ in the places that
+``Built`` names: the kind and position of normalisations, the beginning of a stream, the activation of
+feed-forward networks, and scores beyond queries and keys. Then every question about a residual stream can be
+asked of them.
 
 L layers, H heads, S source and T target tokens, Q and K positions, D d_model, V vocabulary, P longest text.
 """
@@ -38,7 +39,10 @@ CLOSE = 1e-3  # of the largest logit: the tolerance between the walk and the net
 
 
 class NoStreamError(ValueError):
-    """A network without a residual stream: the message is the detailed reason, ``kind`` that of NO_STREAM for pages."""
+    """A network without a residual stream.
+
+    The message is the detailed reason, ``kind`` that of NO_STREAM for pages.
+    """
 
     def __init__(self, message: str, kind: str = OTHER_PARTS):
         super().__init__(message)
@@ -82,7 +86,10 @@ class StreamConfig:
 
 
 class OwnStream(PatchedTransformer):
-    """A walk over ``arrays`` in the paths of ``PatchedTransformer``; a gated feed-forward network has a ``…/gate``, too."""
+    """A walk over ``arrays`` in the paths of ``PatchedTransformer``.
+
+    A gated feed-forward network has a ``…/gate``, too.
+    """
 
     def __init__(self, built: Built, arrays: Mapping[str, np.ndarray]):
         width = built.output.shape[1]
@@ -113,7 +120,10 @@ class OwnStream(PatchedTransformer):
         return self.normalisation.of(start, *self.built.begins[side]) if side in self.built.begins else start
 
     def positions(self, length: int, side: str) -> np.ndarray:
-        """(N, D): the addition at each position; 0 where a normalisation begins the stream, all of which counts as embedding."""
+        """(N, D): the addition at each position.
+
+        It is 0 where a normalisation begins the stream, all of which counts as embedding.
+        """
         found = self._added(length, side)
         return np.zeros_like(found) if side in self.built.begins else found
 
@@ -155,7 +165,7 @@ class OwnStream(PatchedTransformer):
         return np.stack(kernels), np.stack([bias for _, bias in pairs])
 
     def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Gamma and beta of each normalisation that lies between a sub-layer's output and the end of the stream."""
+        """Gamma and beta of each normalisation between a sub-layer's output and the end of the stream."""
         if self.config.norm_first:
             return [self.closing_norm(side)]
         return [
@@ -174,7 +184,10 @@ def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], log
 
 
 def check_logits(walked: np.ndarray, logits: np.ndarray) -> None:
-    """Raise NoStreamError where the ``walked`` logits (T, V) are not the network's own, up to a constant by row."""
+    """Raise NoStreamError where the ``walked`` logits (T, V) are not the network's own.
+
+    A constant by row is no difference.
+    """
     off = np.inf
     if walked.shape == logits.shape:  # a constant on all logits of a row changes no probability
         off = np.abs(_centred(walked) - _centred(logits)).max() / max(np.abs(_centred(logits)).max(), 1e-12)
@@ -213,7 +226,10 @@ def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequ
 
 
 def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-    """``Zeroed``: the turn (L, T, K) of each decoder layer without one value; earlier layers compute the same."""
+    """``Zeroed``: the turn (L, T, K) of each decoder layer without one value.
+
+    Earlier layers compute the same.
+    """
     kinds = ATTENTIONS["decoder"]
     found = stream.taps(
         source, target, ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]
@@ -223,7 +239,7 @@ def zeroed_of_stream(stream: OwnStream, source: Sequence[int], target: Sequence[
 
 
 def turned(stream: OwnStream, found: dict[str, np.ndarray], zeroed: str, layer: int) -> np.ndarray:
-    """(T, K) cosine distances: one layer without the value at each of K positions in the attention ``zeroed``."""
+    """(T, K) cosine distances of one layer without the value at each of K positions of ``zeroed``."""
     side = kind_side(zeroed)
     stacks, residual = SUBLAYERS[side], found[tap(side, "residual")]
     plain = residual[(layer + 1) * len(stacks)]  # (T, D)

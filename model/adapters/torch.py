@@ -39,22 +39,23 @@ def trace_torch(
 ) -> AttentionTrace:
     """Trace one pass of a PyTorch module, in evaluation mode and without gradients.
 
-    Captured are ``nn.Transformer``, ``nn.MultiheadAttention``, ``scaled_dot_product_attention`` and every softmax. A row
-    produces the token that the decoder reads next; the last row the likeliest token of the output.
+    Captured are ``nn.Transformer``, ``nn.MultiheadAttention``, ``scaled_dot_product_attention`` and every
+    softmax. A row produces the token that the decoder reads next; the last row the likeliest token of the
+    output.
 
     >>> trace_torch(transformer, source, read, token=words)  # doctest: +SKIP
 
-    Args:
-        inputs: the module's arguments, of one sentence. The first is the source; a second one is the input of the
-            decoder, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens
-            are called 1, 2, 3 …
+    Args: inputs: the module's arguments, of one sentence. The first is the source; a second one is the input
+        of the decoder, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D),
+        whose tokens are called 1, 2, 3 …
         token: names an id: a function, a list or a dictionary.
         target_token: the same for the target, where its vocabulary is another one.
         pad: the id of padding, always at the end of a text; None where no id is padding.
-        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads in
-            separate modules that are called with the same arguments are joined without it.
-        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``. By
-            default the first tensor of that shape; ``lambda returned: None`` for a body without an output layer.
+        heads: how many softmaxes of one head are a layer, where a network computes each head by itself. Heads
+            in separate modules that are called with the same arguments are joined without it.
+        output: the logits or probabilities (1, T, V) of the returned value: ``lambda returned: returned[1]``.
+            By default the first tensor of that shape; ``lambda returned: None`` for a body without an output
+            layer.
         named: named arguments of the module, such as masks.
 
     Raises:
@@ -100,7 +101,10 @@ def _check(model: Any, inputs: tuple) -> None:
 
 
 def _side(name: str, given: Any, token: Token, pad: int | None) -> Side:
-    """The tokens of an input: its ids, or for vectors their positions. Raises TraceError for more than one sentence."""
+    """The tokens of an input: its ids, or for vectors their positions.
+
+    Raises TraceError for more than one sentence.
+    """
     shape = tuple(getattr(given, "shape", ()))
     if 0 in shape:
         raise TraceError(name, "have at least one token", f"the shape {shape}")
@@ -139,7 +143,10 @@ def evaluating(module: Any) -> Iterator[None]:
 
 @contextmanager
 def _plain(model: Any) -> Iterator[None]:
-    """Evaluation without gradients, compilation, or the fast path that computes a whole layer without weights."""
+    """Evaluation without gradients or compilation.
+
+    The fast path is off, too, which computes a whole layer without weights.
+    """
     import torch
 
     fast = torch.backends.mha.get_fastpath_enabled()
@@ -170,7 +177,10 @@ def captured(model: Any) -> Iterator[Capture]:
 
 
 def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
-    """``multi_head_attention_forward`` with weights by head; its caller gets the weights that it requested."""
+    """``multi_head_attention_forward`` with weights by head.
+
+    Its caller gets the weights that it requested.
+    """
     of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
 
     @wraps(attend)
@@ -199,8 +209,8 @@ def spelled_out(capture: Capture) -> Callable[..., Any]:
     softmax = capture.softmax(weights_of, lambda weights, *_: (weights, -1))
 
     def attend(
-        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-        scale: float | None = None, enable_gqa: bool = False,
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+        is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
     ) -> Any:  # fmt: skip
         if enable_gqa:
             groups = query.shape[-3] // key.shape[-3]

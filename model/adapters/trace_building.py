@@ -1,6 +1,9 @@
-"""Builds an ``AttentionTrace`` from the softmaxes of one captured pass: kinds, layers, masks, padding, probabilities.
+"""Builds an ``AttentionTrace`` from the softmaxes of one captured pass.
 
-L layers, H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads, V vocabulary.
+Kinds, layers, masks, padding, probabilities.
+
+L layers, H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads, V
+vocabulary.
 """
 
 import warnings
@@ -72,7 +75,9 @@ class Building:
     heads: int | None = None
 
     def trace(self, produced: np.ndarray | None = None) -> AttentionTrace:
-        """The trace; ``produced`` (T,) are the ids after each read one, by default the next one and the likeliest.
+        """The trace; ``produced`` (T,) are the ids after each read one.
+
+        By default they are the next one, and behind the last the likeliest.
 
         Raises:
             TraceError: without attention, for layers of several numbers of heads, or for one token alone.
@@ -236,7 +241,8 @@ def _joined_heads(kind: str, maps: Sequence[Maps], heads: int | None) -> list[Ma
                 layers.append([each])
         if any(_relation(*pair) == "in one layer" for pair in pairwise(maps)):
             drawn = f"{kind}: {len(maps)} softmaxes of one head each are drawn as {len(layers)} layers"
-            advice = "If several of them are the heads of one layer, say how many: heads=…; heads=1 says that each is a layer"
+            advice = "If several of them are the heads of one layer, say how many: heads=…; "
+            advice += "heads=1 says that each is a layer"
             warnings.warn(f"{drawn}. {advice}", UserWarning, stacklevel=5)
     return [
         Maps(np.concatenate([each.weights for each in some]), np.concatenate([each.masked for each in some]))
@@ -325,7 +331,10 @@ def prefix_of(maps: np.ndarray) -> int:
 
 
 def _seen_columns(maps: np.ndarray) -> int:
-    """The number of columns of (…, K) up to the last one that has weight; those after it are hidden as padding."""
+    """The number of columns of (…, K) up to the last one that has weight.
+
+    Later ones are hidden as padding.
+    """
     columns = np.flatnonzero((maps != 0).any(axis=tuple(range(maps.ndim - 1))))
     return int(columns[-1]) + 1 if len(columns) else 0
 
@@ -365,7 +374,8 @@ def padding_of(side: str, ids: np.ndarray, pad: int | None) -> np.ndarray:
         message = (
             f"{side}: the id of padding, {pad}, stands before other tokens and is taken for a token there. "
         )
-        message += "If no id is padding, say pad=None; a text that is padded in front has to be given without its padding"
+        message += "If no id is padding, say pad=None; a text that is padded in front has to be given "
+        message += "without its padding"
         warnings.warn(message, UserWarning, stacklevel=4)
     return np.arange(len(ids)) >= length
 
@@ -373,7 +383,10 @@ def padding_of(side: str, ids: np.ndarray, pad: int | None) -> np.ndarray:
 def probabilities(
     output: np.ndarray | None, produced: np.ndarray, name: Callable[[int], str]
 ) -> dict[str, Any]:
-    """The fields about the produced ids (T,), from logits or probabilities (T, V); none without finite numbers."""
+    """The fields about the produced ids (T,), from logits or probabilities (T, V).
+
+    None without finite numbers.
+    """
     if (
         output is None
         or output.shape[-1] <= max(_ALTERNATIVES, produced.max())
@@ -397,7 +410,10 @@ def probabilities(
 def captured_pass(
     capture: Capture, lengths: Lengths, returned: Any, output: Output | None = None
 ) -> CapturedPass:
-    """A pass with its output: the first returned tensor (B, T, V), of named ones the logits, or ``output`` of them."""
+    """A pass with its output: the first returned tensor (B, T, V), of named ones the logits.
+
+    With ``output`` it is the result of that function instead.
+    """
     shown = getattr(returned, "logits", returned) if output is None else output(returned)
     if isinstance(shown, Mapping):
         shown = shown.get("logits")

@@ -20,8 +20,9 @@ from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
 _IN_PIECES = (
-    "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, such as "
-    "attention_type='original_full' of BigBird, or build the maps yourself and give them to AttentionTrace"
+    "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, "
+    "such as attention_type='original_full' of BigBird, or build the maps yourself and give them to "
+    "AttentionTrace"
 )
 
 
@@ -30,21 +31,21 @@ def from_transformers(
 ) -> AttentionTrace:
     """Trace one pass of a text model of transformers, with every attention that the model returns.
 
-    In a decoder alone each row produces the next token. During the pass the model is in evaluation mode and computes
-    its attention eagerly, the only way that returns it; afterwards it is as it was.
+    In a decoder alone each row produces the next token. During the pass the model is in evaluation mode and
+    computes its attention eagerly, the only way that returns it; afterwards it is as it was.
 
     >>> from_transformers(marian, tokenizer, "the cat sat", max_new_tokens=20)  # doctest: +SKIP
 
-    Args:
-        text: the text that an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) or a decoder alone reads.
-        target: the text that an encoder-decoder should write, by default the one that it generates without sampling
-            or beams. A decoder alone reads it after ``text``.
-        generating: options of ``model.generate``. With them a decoder alone continues, and ``prompt`` counts the given
-            tokens.
+    Args: text: the text that an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) or a decoder alone
+        reads. target: the text that an encoder-decoder should write, by default the one that it generates
+        without sampling or beams. A decoder alone reads it after ``text``.
+        generating: options of ``model.generate``. With them a decoder alone continues, and ``prompt`` counts
+            the given tokens.
 
     Raises:
-        TraceError: for attention that the model does not return, and for a pass that differs from the model's own.
-        ValueError: for a model that reads no text, a missing tokenizer, and options without anything to generate.
+        TraceError: for attention that the model does not return, and for a pass that differs from the model's.
+        ValueError: for a model that reads no text, a missing tokenizer, and options without anything to
+            generate.
     """
     import torch
 
@@ -63,7 +64,10 @@ def from_transformers(
 
 
 def check_texts(model: Any, tokenizer: Any) -> None:
-    """Raise ValueError for a model that reads no text, and for an object that is no tokenizer of transformers."""
+    """Raise ValueError for a model that reads no text.
+
+    And for an object that is no tokenizer of transformers.
+    """
     if getattr(model, "main_input_name", "input_ids") != "input_ids":
         raise ValueError(
             f"the model should read a text, but {type(model).__name__} reads {model.main_input_name}"
@@ -91,7 +95,10 @@ def eager_attention(model: Any) -> Iterator[None]:
 
 
 def _attending(model: Any, read: dict[str, Any]) -> Any:
-    """The output of a pass with its attention. Raises TraceError where it differs from that of the model's own pass."""
+    """The output of a pass with its attention.
+
+    Raises TraceError where it differs from that of the model's own pass.
+    """
     # A cache is of no use in one pass, and some models return attention of other shapes with one.
     without_cache = {"use_cache": False} if "use_cache" in signature(model.forward).parameters else {}
     with eager_attention(model):
@@ -140,7 +147,8 @@ def _one_sequence(
     weights = _attention(getattr(out, "attentions", None), "attentions")
     if (layers := getattr(model.config, "num_hidden_layers", len(weights))) != len(weights):
         warnings.warn(
-            f"{len(weights)} of the {layers} layers of {type(model).__name__} have attention; they are numbered alone",
+            f"{len(weights)} of the {layers} layers of {type(model).__name__} have attention; "
+            "they are numbered alone",
             UserWarning,
             stacklevel=3,
         )
@@ -174,10 +182,12 @@ def _one_sequence(
 
 
 def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
-    """The fields ``sinks`` and ``windows`` of a trace, as a model declares them, for self-attention (L, H, N, N).
+    """The fields ``sinks`` and ``windows`` of a trace, as a model declares them, for self-attention (L, H.
 
-    An attention sink is a score for no token (gpt-oss, Agarwal et al. 2025). A window is how far a row sees to either
-    side (Beltagy et al. 2020); a layer that looks farther than its config says has none.
+    N, N).
+
+    An attention sink is a score for no token (gpt-oss, Agarwal et al. 2025). A window is how far a row sees
+    to either side (Beltagy et al. 2020); a layer that looks farther than its config says has none.
     """
     sinks = any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
     found: dict[str, Any] = {"sinks": (kind,)} if sinks else {}
@@ -304,9 +314,12 @@ class TransformersTexts:
         )
 
     def fields(self, side: str, ids: Sequence[int], text: str | None = None) -> dict[str, Any]:
-        """The fields ``<side>_tokens``, ``_text`` and ``_spans``; the span of a token is its addition to the decoded text."""
+        """The fields ``<side>_tokens``, ``_text`` and ``_spans``.
+
+        The span of a token is its addition to the decoded text.
+        """
         ends = [len(self.decode(ids[:count])) for count in range(len(ids) + 1)]
-        # The first bytes of a character are decoded as replacement characters, which disappear with the others.
+        # The first bytes of a character are decoded as replacement characters, and the others remove them.
         ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
         spans = tuple(pairwise(ends))
         return {f"{side}_tokens": self.labels(ids), f"{side}_text": self.decode(ids), f"{side}_spans": spans}

@@ -1,11 +1,11 @@
 """The laboratory of a model of transformers, an encoder-decoder or a decoder alone.
 
-Each of that library's model files computes attention in a function ``eager_attention_forward``, which calls PyTorch's
-softmax. Both are replaced while a pass runs, and put back afterwards. The whole process shares them, so passes wait for
-each other.
+Each of that library's model files computes attention in a function ``eager_attention_forward``, which calls
+PyTorch's softmax. Both are replaced while a pass runs, and put back afterwards. The whole process shares
+them, so passes wait for each other.
 
-B interventions (or rows), L layers, H heads, S source and T target tokens, N tokens of one sequence, Q query and K key
-positions, D d_model.
+B interventions (or rows), L layers, H heads, S source and T target tokens, N tokens of one sequence, Q query
+and K key positions, D d_model.
 """
 
 import sys
@@ -57,7 +57,10 @@ _NORMS = (
 
 
 def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
-    """The laboratory of a model. Raises ValueError for one that cannot write, or whose attention cannot be changed."""
+    """The laboratory of a model. Raises ValueError for one that cannot write.
+
+    It is raised for a model whose attention cannot be changed, too.
+    """
     check_texts(model, tokenizer)
     if tokenizer.eos_token_id is None:
         raise ValueError("the tokenizer should have an end mark: tokenizer.eos_token = …")
@@ -132,7 +135,7 @@ class TransformersPasses(OwnPasses):
         if len(self.sizes) != (1 if self.is_decoder else 3):
             missing = f"received {sorted(self.sizes) or 'none'}: its attention does not call {_EAGER}"
             raise ValueError(
-                f"{type(self.model).__name__} has no laboratory; its pass should show each attention, {missing}"
+                f"{type(self.model).__name__} has no laboratory: its pass should show all attention, {missing}"
             )
 
     def longest(self, source: int) -> int:
@@ -188,10 +191,12 @@ class TransformersPasses(OwnPasses):
         return checked(stream_of(self.model, int(self.start or 0)), source, target, logits)
 
     def shows_insides(self) -> bool:
-        """Whether ``insides`` and ``zeroed`` are true of its layers: BART's, T5's, GPT-2's, Llama's and relatives.
+        """Whether ``insides`` and ``zeroed`` are true of its layers.
 
-        Each layer of a decoder alone has to add the output of its attention and of its feed-forward network to the
-        stream, and no more or less: some scale that, or normalise it.
+        BART's, T5's, GPT-2's, Llama's and relatives.
+
+        Each layer of a decoder alone has to add the output of its attention and of its feed-forward network
+        to the stream, and no more or less: some scale that, or normalise it.
         """
         if any(self._parts(each) is None for some in self.modules.values() for each in some):
             return False
@@ -213,7 +218,10 @@ class TransformersPasses(OwnPasses):
         return True
 
     def insides(self, source: Ids, target: Ids) -> Insides:
-        """``Passes.insides``. Raises ValueError for layers with other names than BART's, T5's, GPT-2's or Llama's."""
+        """``Passes.insides``. Raises ValueError for layers with other names than BART's, T5's.
+
+        GPT-2's or Llama's.
+        """
         parts = {kind: [self._parts(each) for each in some] for kind, some in self.modules.items()}
         known = {kind: [each for each in some if each is not None] for kind, some in parts.items()}
         if known != parts:
@@ -243,7 +251,10 @@ class TransformersPasses(OwnPasses):
         return Insides(attention, values, entering, kernels, biases, None if norm_first else scales)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
-        """``Passes.zeroed``: cosine distances (L, T, K) between the plain output of each layer and that without one value."""
+        """``Passes.zeroed``: cosine distances (L, T.
+
+        K) between the plain output of each layer and that without one value.
+        """
         read = self.inputs_of(source, target)
         counts = {DECODER_KIND: len(read[-1])} | ({} if self.is_decoder else {"cross_attention": len(source)})
         rows: dict[str, list[np.ndarray]] = {kind: [] for kind in counts}
@@ -300,7 +311,10 @@ class TransformersPasses(OwnPasses):
 
 
 class TorchHooks:
-    """The replaced functions of one pass, and the tensors of each attention in the order of their computation."""
+    """The replaced functions of one pass.
+
+    And the tensors of each attention in the order of their computation.
+    """
 
     def __init__(self, passes: TransformersPasses, changes: dict[str, list[Altering]]):
         self.attended: list[tuple[Any, Attended]] = []  # by attention module
@@ -376,7 +390,10 @@ class TorchHooks:
 
 @contextmanager
 def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
-    """The embedding of each token times its factor, first those of the source, which the encoder looks up first."""
+    """The embedding of each token times its factor, first those of the source.
+
+    Which the encoder looks up first.
+    """
     import torch
 
     waiting = list(zip(given, factors, strict=True))
@@ -396,7 +413,10 @@ def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any])
 
 @contextmanager
 def _calls(modules: Sequence[Any]) -> Iterator[list[tuple[Any, Any, Any]]]:
-    """(module, first given tensor, first returned tensor) of each call, in the order in which the calls begin."""
+    """(module, first given tensor, first returned tensor) of each call.
+
+    In the order in which the calls begin.
+    """
     found: list[tuple[Any, Any, Any]] = []
     begun: list[tuple[Any, int]] = []
 

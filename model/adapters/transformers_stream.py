@@ -1,7 +1,7 @@
 """The residual stream of an encoder-decoder of transformers that is built as BART or as T5 is.
 
-BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. The walk through the layers of a
-model with these names has to give its own logits (``own_stream.checked``).
+BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. The walk through the
+layers of a model with these names has to give its own logits (``own_stream.checked``).
 
 H heads, Q and K positions, D d_model, P longest text.
 """

@@ -128,10 +128,8 @@ def declared_attention(model: Any) -> Declared:
     """The attention layers of a model by the usual names of their four Dense layers."""
     found = []
     for owner in model._flatten_layers():
-        held = vars(owner)
-        parts = [
-            [held[name] for name in names if hasattr(held.get(name), "kernel")] for names in _NAMES.values()
-        ]
+        held = [[getattr(owner, name, None) for name in names] for names in _NAMES.values()]
+        parts = [[each for each in some if hasattr(each, "kernel")] for some in held]
         if all(parts):
             found.append(tuple(some[0] for some in parts))
     return found

@@ -43,7 +43,7 @@ def from_transformers(
             the given tokens.
 
     Raises:
-        TraceError: for attention that the model does not return, and for a pass that differs from the model's.
+        TraceError: for attention that the model does not return, or a pass that differs from the model's.
         ValueError: for a model that reads no text, a missing tokenizer, and options without anything to
             generate.
     """

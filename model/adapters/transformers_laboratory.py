@@ -135,7 +135,7 @@ class TransformersPasses(OwnPasses):
         if len(self.sizes) != (1 if self.is_decoder else 3):
             missing = f"received {sorted(self.sizes) or 'none'}: its attention does not call {_EAGER}"
             raise ValueError(
-                f"{type(self.model).__name__} has no laboratory: its pass should show all attention, {missing}"
+                f"{type(self.model).__name__} has no laboratory: its pass should show attention, {missing}"
             )
 
     def longest(self, source: int) -> int:

@@ -131,7 +131,8 @@ def declared_attention(model: Any) -> Declared:
         held = [[getattr(owner, name, None) for name in names] for names in _NAMES.values()]
         parts = [[each for each in some if hasattr(each, "kernel")] for some in held]
         if all(parts):
-            found.append(tuple(some[0] for some in parts))
+            query, key, value, output = (some[0] for some in parts)
+            found.append((query, key, value, output))
     return found
 
 

@@ -100,15 +100,19 @@ class AnswersMany(Answers, Protocol):
 
 
 class Intervenes(AnswersMany, Protocol):
-    """Answers with something changed. Texts and traces go in and out, so any network may have it."""
+    """Answers with something changed.
+
+    Texts and traces go in and out, so any network may have it.
+    """
 
     def changes(self, source: str, target: str) -> tuple[Change, ...]:
         """The places where two texts differ, as ``correct`` would tell them; offsets count characters."""
         ...
 
     def contrast(self, source: str, target: str, other: str) -> Contrast | None:
-        """Where ``target`` and ``other`` are first written with different tokens: why the one and not the other?
-        None where the tokens are the same to the end."""
+        """Where ``target`` and ``other`` are first written with different tokens: why the one and not the
+        other? None where the tokens are the same to the end.
+        """
         ...
 
     def logit_differences(

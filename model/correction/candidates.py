@@ -2,14 +2,15 @@
 
 A sentence is read whole, or in parts if its answer lost an anchor (``model.text.protected``).
 
-For each token of the answer the pass also gives the probability of every other token. Each token of at least 1% makes a candidate:
-the answer with this one token exchanged. No further pass is needed. The tokens after the exchanged one keep the probabilities that
-they have in the answer, which is an approximation.
+For each token of the answer the pass also gives the probability of every other token. Each token of at least
+1% makes a candidate: the answer with this one token exchanged. No further pass is needed. The tokens after
+the exchanged one keep the probabilities that they have in the answer, which is an approximation.
 
-It is worth it: for 79% of the development pairs the answer itself is right, and for 90% the answer or one of its candidates
-(measured on the first model with candidates).
+It is worth it: for 79% of the development pairs the answer itself is right, and for 90% the answer or one of
+its candidates (measured on the first model with candidates).
 
-Candidates for the same tokens form one stretch of the sentence, of which one is chosen (``confidence.Confidence.choose``).
+Candidates for the same tokens form one stretch of the sentence, of which one is chosen
+(``confidence.Confidence.choose``).
 """
 
 import math
@@ -52,8 +53,9 @@ Write = Callable[[list[str]], list[tuple[str, Produced] | None]]
 
 
 def read(sentences: dict[int, Passage], write: Write) -> dict[int, list[Answer]]:
-    """The network's answers to some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
-    themselves.
+    """The network's answers to some sentences, by their numbers.
+
+    If it lost an anchor, the parts beside the anchor are read by themselves.
 
     ``write(texts)`` gives for each text the network's answer and its pass. It gives None if no end mark came:
     that answer is cut off, so the text stays uncorrected.
@@ -82,8 +84,9 @@ MOST = 32  # such tokens in a sentence, the most probable ones; nonsense could h
 class Stretch:
     """``source[start:end]``, and its alternatives.
 
-    ``candidates``: the natural logarithm of the network's probability of each text; first its own answer. ``kept``, the
-    source as it is, is always among them. If it differs in several characters, its probability is that of the first one.
+    ``candidates``: the natural logarithm of the network's probability of each text; first its own answer.
+    ``kept``, the source as it is, is always among them. If it differs in several characters, its probability
+    is that of the first one.
     """
 
     start: int
@@ -111,8 +114,8 @@ def find_stretches(
 ) -> tuple[Stretch, ...]:
     """The stretches of ``source`` in which the network wrote something else or might have.
 
-    ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark. ``accepts`` tells whether a
-    change may be proposed; no candidate contains one that may not.
+    ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark.
+    ``accepts`` tells whether a change may be proposed; no candidate contains one that may not.
     """
     logs = _Logs(produced)
     written = find_changes(source, target)
@@ -147,7 +150,10 @@ def find_stretches(
 
 
 def _accepted(kept: str, text: str, start: int, accepts: Callable[[Change], bool]) -> str:
-    """``text`` without the changes that ``accepts`` refuses. ``kept`` is the source's text there, from ``start`` on."""
+    """``text`` without the changes that ``accepts`` refuses.
+
+    ``kept`` is the source's text there, from ``start`` on.
+    """
     return apply_changes(kept, (c for c in find_changes(kept, text) if accepts(c.moved(start, start))))
 
 
@@ -179,7 +185,8 @@ class _Logs:
 
     def probable(self, least: float) -> Iterator[tuple[int, int]]:
         """(t, token) of all other tokens than the written ones that have a logarithm of ``least`` or more."""
-        # A token is at most as probable as its ratio to the most probable one, so this finds all that may qualify.
+        # A token is at most as probable as its ratio to the most probable one, so this finds all that may
+        # qualify.
         near = np.flatnonzero(self._logits > self._highest[:, np.newaxis] + least)
         for t, token in (divmod(place, self._logits.shape[1]) for place in near.tolist()):
             if token != self.ids[t] and self(t, token) > least:
@@ -200,7 +207,9 @@ def _others(logs: _Logs, tokenizer: Tokenizer) -> Iterator[_Other]:
 
 
 def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterator[tuple[int, str]]:
-    """The alternatives with ``token`` at place ``t`` of the answer: how many characters it replaces, and the new text."""
+    """The alternatives with ``token`` at place ``t`` of the answer: how many characters it replaces, and the
+    new text.
+    """
     if token == END_ID:
         if t == len(ids) - 2:  # elsewhere it would cut the sentence off
             yield 1, ""

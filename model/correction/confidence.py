@@ -1,14 +1,16 @@
 """Choose among the candidates for a stretch of text by decision trees, and rate the choice.
 
-The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
-therefore combine its probabilities with counts from the training sentences (``features.py``). If these trees are in doubt, second
-trees rate again, which also know morphemes and the norm, and take longer. The likeliest candidate is proposed. In about one sentence
-of 25 that is not the network's own answer (``Change.instead_of``). Then one more pass gives its probabilities and its trace, so that
-every picture shows a pass over the text on the screen.
+The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small
+decision trees therefore combine its probabilities with counts from the training sentences (``features.py``).
+If these trees are in doubt, second trees rate again, which also know morphemes and the norm, and take longer.
+The likeliest candidate is proposed. In about one sentence of 25 that is not the network's own answer
+(``Change.instead_of``). Then one more pass gives its probabilities and its trace, so that every picture shows
+a pass over the text on the screen.
 
-The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
-``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used. Every
-installation that corrects text reads them; scikit-learn's or LightGBM's own files would need these libraries there.
+The trees are fitted on development pairs by ``python -m training confidence``. They are data:
+``confidence.json`` holds the trees, ``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the
+network's own answer and confidence are used. Every installation that corrects text reads them; scikit-learn's
+or LightGBM's own files would need these libraries there.
 """
 
 import json
@@ -52,7 +54,10 @@ Tree = float | tuple[int, float, "Tree", "Tree"]
 
 @dataclass(frozen=True)
 class Trees:
-    """Trees whose leaves add up to the log odds that something is right. ``fields``: the names of the features, in order."""
+    """Trees whose leaves add up to the log odds that something is right.
+
+    ``fields``: the names of the features, in order.
+    """
 
     fields: tuple[str, ...]
     start: float  # the log odds before any tree
@@ -86,7 +91,9 @@ class Trees:
 
     @cached_property
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves (trees, 2**d)."""
+        """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves
+        (trees, 2**d).
+        """
         depth = max(map(_depth, self.trees), default=0)
         levels = [_level(tree, depth) for tree in self.trees]
         asked = np.array([[feature for feature, _ in questions] for questions, _ in levels], int)
@@ -105,7 +112,10 @@ def _depth(tree: Tree) -> int:
 
 
 def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
-    """The questions and leaves of a tree, breadth first. Below an early leaf come questions that decide nothing."""
+    """The questions and leaves of a tree, breadth first.
+
+    Below an early leaf come questions that decide nothing.
+    """
     row: list[Tree] = [tree]
     questions: list[tuple[int, float]] = []
     for _ in range(depth):
@@ -139,8 +149,8 @@ def _number(value: object) -> float:
 
 
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees rate
-# ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its morphemes are so much more usual
-# (the second, a natural logarithm).
+# ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its
+# morphemes are so much more usual (the second, a natural logarithm).
 PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
 
 
@@ -154,7 +164,9 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """``trees`` rate every candidate by its ``Features``. Where they are in doubt, ``second`` rate again, with ``SecondFeatures``, too.
+    """``trees`` rate every candidate by its ``Features``.
+
+    Where they are in doubt, ``second`` rate again, with ``SecondFeatures``, too.
 
     They rate only then, because they take more time than all the rest. None if a folder has no second trees.
     """
@@ -166,7 +178,10 @@ class Confidence:
 
     @classmethod
     def read(cls, folder: Path) -> "Confidence | None":
-        """Read the files of a model folder; None where it has none. Raises OSError or ValueError where a file is damaged."""
+        """Read the files of a model folder; None where it has none.
+
+        Raises OSError or ValueError where a file is damaged.
+        """
         if not (folder / CONFIDENCE_FILE).is_file():
             return None
         values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
@@ -180,14 +195,17 @@ class Confidence:
         return f"{self.trees.to_json()[:-1]}{second}}}\n"
 
     def warm_up(self) -> None:
-        """Load Kiwi and the norm, which the second trees ask, so that the first question does not wait for them."""
+        """Load Kiwi and the norm, which the second trees ask, so that the first question does not wait for
+        them.
+        """
         if self.second is not None:
             load_kiwi()
             article_of("몇일", "며칠", "", "")
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
-        """The likeliest candidate for each stretch. Where the network changed nothing, a candidate is chosen only if it is likelier right
-        than wrong.
+        """The likeliest candidate for each stretch.
+
+        Where the network changed nothing, a candidate is chosen only if it is likelier right than wrong.
         """
         rated = features(source, stretches, self.words, self.ngrams)
         best: dict[int, tuple[float, str]] = {}
@@ -215,11 +233,12 @@ class Confidence:
 
 
 def is_another_word(first: Features, second: SecondFeatures) -> bool:
-    """Whether a candidate replaces words of the lexicon by other letters, in a sentence without another mistake, with nothing to
-    support it: no article of the norm, no better shape of a particle, no far more usual morphemes, and no sure network.
+    """Whether a candidate replaces words of the lexicon by other letters, in a sentence without another
+    mistake, with nothing to support it: no article of the norm, no better shape of a particle, no far more
+    usual morphemes, and no sure network.
 
-    The trees are too sure of such candidates. They learned from sentences with several mistakes, where a rare word mostly is one more
-    mistake. Such a candidate may be offered, but its confidence is at most one half.
+    The trees are too sure of such candidates. They learned from sentences with several mistakes, where a rare
+    word mostly is one more mistake. Such a candidate may be offered, but its confidence is at most one half.
     """
     return (
         first.changes <= 1

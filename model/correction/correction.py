@@ -1,8 +1,9 @@
-"""The result of a correction: the changes that were made, those that were only proposed, and the attention behind them.
+"""The result of a correction: the changes that were made, those that were only proposed, and the attention
+behind them.
 
-A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's decision about one
-change (``with_decisions``), gives another text without running the network. Each sentence keeps the pass that wrote its answer,
-and at most ``KEPT_TRACES`` traces.
+A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's
+decision about one change (``with_decisions``), gives another text without running the network. Each sentence
+keeps the pass that wrote its answer, and at most ``KEPT_TRACES`` traces.
 """
 
 from collections.abc import Callable, Iterable
@@ -112,8 +113,9 @@ class Correction:
     def with_decisions(self, accepted: Iterable[int] = (), rejected: Iterable[int] = ()) -> "Correction":
         """The same answer with some changes decided by a person, whatever their confidence.
 
-        Numbers count ``proposed`` from 0; a number that is none of them decides nothing. The changes keep their
-        probabilities, which are of one pass over all of them; ``trace`` is of the text with these decisions.
+        Numbers count ``proposed`` from 0; a number that is none of them decides nothing. The changes keep
+        their probabilities, which are of one pass over all of them; ``trace`` is of the text with these
+        decisions.
         """
         accepted, rejected = set(accepted), set(rejected)
         sentences, first = [], 0

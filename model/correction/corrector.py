@@ -1,7 +1,7 @@
 """``Corrector``: a loaded model that corrects texts and returns the attention of its passes.
 
-A model folder holds a graph, which answers without TensorFlow, or the weights of a Keras network. ``GrowingNetwork`` corrects one
-sentence by each snapshot of a training.
+A model folder holds a graph, which answers without TensorFlow, or the weights of a Keras network.
+``GrowingNetwork`` corrects one sentence by each snapshot of a training.
 
 Shapes: B interventions, Q query and K key positions, V vocabulary.
 """
@@ -57,14 +57,16 @@ def load_network(
 ) -> tuple[OpenedNetwork, Tokenizer, str]:
     """(network, tokenizer, fingerprint) of a folder.
 
-    The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a keras.Model.
-    Raises ModelFolderError with the reason, and ModuleNotFoundError if a library that it needs is not installed.
+    The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a
+    keras.Model. Raises ModelFolderError with the reason, and ModuleNotFoundError if a library that it needs
+    is not installed.
     """
 
     def in_keras() -> tuple[OpenedNetwork, Tokenizer, str]:
         if find_spec("keras") is None:
             raise ModuleNotFoundError(
-                "this network is answered by its graph and ONNX Runtime, or by Keras; `pip install '.[app]'` brings both",
+                "this network is answered by its graph and ONNX Runtime, or by Keras; `pip install "
+                "'.[app]'` brings both",
                 name="keras",
             )
         from model.network.loading import load_model_folder
@@ -94,8 +96,8 @@ def _compiled(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1)
 class Intervening:
     """The part of ``Corrector`` that ``answers.Intervenes`` describes.
 
-    Its methods raise ValueError for a network that takes no interventions, for an intervention that it does not have,
-    and for a source that is longer than it can read.
+    Its methods raise ValueError for a network that takes no interventions, for an intervention that it does
+    not have, and for a source that is longer than it can read.
     """
 
     tokenizer: Tokenizer
@@ -127,8 +129,9 @@ class Intervening:
         return LogitDifferences(written.astype(np.float32), instead.astype(np.float32))
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
-        """The network's own text: changes that ``correct`` would leave undone because they are unsure or touch a
-        protected character are in it."""
+        """The network's own text: changes that ``correct`` would leave undone because they are unsure or
+        touch a protected character are in it.
+        """
         if not interventions:
             return []
         ids = self.tokenizer.encode_source(source)
@@ -204,15 +207,17 @@ class Corrector(Mending, Intervening):
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
         sentence and are many times as slow (``decoding.beam_search``).
 
-        A folder with a graph answers from it within a second (``model/graph/``), and loads Keras for a question
-        that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras answers everything.
+        A folder with a graph answers from it within a second (``model/graph/``), and loads Keras for a
+        question that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras
+        answers everything.
 
-        Raises ValueError for a beam width that is not a whole number of 1 or more, ModelFolderError if the folder is missing, damaged or
-        holds something else.
+        Raises ValueError for a beam width that is not a whole number of 1 or more, ModelFolderError if the
+        folder is missing, damaged or holds something else.
         """
         folder = find_model_folder(model)
         with ThreadPoolExecutor(1) as beside:  # confidence and network take a quarter of a second each
-            # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so its own are used.
+            # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so
+            # its own are used.
             loading = beside.submit(load_confidence, folder) if snapshot is None else None
             network, tokenizer, fingerprint = load_network(folder, snapshot, beam_width)
             confidence = None if loading is None else loading.result()
@@ -232,7 +237,10 @@ class Corrector(Mending, Intervening):
         return self.correct_batch([text])[0]
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
-        """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
+        """Correct many texts at once; the result has their order.
+
+        Raises TypeError for a single text.
+        """
         sources, spans, sentences = self._cut(texts)
         # The passes over a long text would fill the memory. Its traces are computed on demand.
         keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
@@ -243,8 +251,8 @@ class Corrector(Mending, Intervening):
         ]
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
-        """For each text the parts that the network read by themselves, mostly its sentences: where one begins, the part, and the
-        stretches that have alternatives.
+        """For each text the parts that the network read by themselves, mostly its sentences: where one
+        begins, the part, and the stretches that have alternatives.
 
         Raises TypeError for a single text.
         """
@@ -298,7 +306,10 @@ class Corrector(Mending, Intervening):
         self._network.warm_up()
 
     def warm_up_doubts(self) -> None:
-        """Load the morpheme analyser, which rates doubtful changes. It takes a second and 230 MB."""
+        """Load the morpheme analyser, which rates doubtful changes.
+
+        It takes a second and 230 MB.
+        """
         if self.confidence is not None:
             self.confidence.warm_up()
 
@@ -333,7 +344,8 @@ class Corrector(Mending, Intervening):
         """Of each kind of attention the queries, keys and values that its weights in ``trace`` are
         computed from; with ``padding`` for both sides that many padding tokens longer.
 
-        Raises ValueError for a source that is longer than the network can read and for a negative ``padding``.
+        Raises ValueError for a source that is longer than the network can read and for a negative
+        ``padding``.
         """
         if padding < 0:
             raise ValueError(f"padding should be 0 or more, received {padding!r}")
@@ -342,17 +354,19 @@ class Corrector(Mending, Intervening):
     def taps(
         self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
     ) -> dict[str, np.ndarray]:
-        """The activations of the pass of ``trace`` by these names, with ``intervention`` applied, as float32 arrays.
+        """The activations of the pass of ``trace`` by these names, with ``intervention`` applied, as float32
+        arrays.
 
-        ``model.trace.interventions`` defines them and lists their shapes, of which B is left out here; ``config.taps`` are those
-        that this network has. With ``config.norm_first`` the decoder's residual stream is the sum of all that is added to it::
+        ``model.trace.interventions`` defines them and lists their shapes, of which B is left out here;
+        ``config.taps`` are those that this network has. With ``config.norm_first`` the decoder's residual
+        stream is the sum of all that is added to it::
 
             found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
             stream, added = found["decoder_residual"], found["decoder_output"]  # (3L+1, T, D), (3L, T, D)
             np.allclose(stream[0] + added.sum(axis=0), stream[-1], atol=1e-4)  # True
 
-        Raises ValueError for names that the network does not have, for a source that is longer than it can read, and
-        for an ``intervention`` that it does not take.
+        Raises ValueError for names that the network does not have, for a source that is longer than it can
+        read, and for an ``intervention`` that it does not take.
         """
         return self._network.taps(*self._encode(source, target), names, intervention)
 
@@ -378,7 +392,9 @@ class Corrector(Mending, Intervening):
 
     @property
     def laboratory(self) -> Passes:
-        """Passes over ids under interventions; ``Passes`` lists them. Where a graph answers, NumPy computes all but gradients.
+        """Passes over ids under interventions; ``Passes`` lists them.
+
+        Where a graph answers, NumPy computes all but gradients.
 
         Raises ValueError for a network that takes no interventions.
         """
@@ -412,8 +428,9 @@ class GrowingNetwork:
         self._one_at_a_time = Lock()
 
     def answers(self, text: str) -> tuple[Grown, ...]:
-        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none for a text without a sentence
-        or it is too long."""
+        """The first sentence of ``text`` as each snapshot corrects it, youngest first; none for a text
+        without a sentence or it is too long.
+        """
         with self._one_at_a_time:
             found = [_answer(step, corrector, text) for step, corrector in self._snapshots]
         return tuple(each for each in found if each)
@@ -428,7 +445,10 @@ def _answer(step: int, corrector: Corrector, text: str) -> Grown | None:
 
 
 def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
-    """All snapshots, each opened with the graph that they share. Most of that time is spent outside of Python, so threads share the work."""
+    """All snapshots, each opened with the graph that they share.
+
+    Most of that time is spent outside of Python, so threads share the work.
+    """
 
     def opened(step: int) -> tuple[int, Corrector]:
         return step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
@@ -441,7 +461,9 @@ def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
 
 
 class _OneNetwork:
-    """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for each of them."""
+    """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for
+    each of them.
+    """
 
     def __init__(self, folder: Path, steps: Iterable[int]):
         from model.network.loading import load_model_folder
@@ -458,12 +480,16 @@ class _OneNetwork:
 
 
 def growing_network(folder: Path) -> GrowingNetwork:
-    """The network of a folder, kept for the next question as long as the folder's snapshots stay the same files."""
+    """The network of a folder, kept for the next question as long as the folder's snapshots stay the same
+    files.
+    """
     paths = [weights_path(folder, step) for step in snapshot_steps(folder)]
     return _kept_network(folder, tuple((path.name, path.stat().st_mtime_ns) for path in paths))
 
 
 @lru_cache(maxsize=1)
 def _kept_network(folder: Path, snapshots: tuple[tuple[str, int], ...]) -> GrowingNetwork:
-    """``snapshots``, the names and times of the files, is not used: as a part of the key it drops a network whose files have changed."""
+    """``snapshots``, the names and times of the files, is not used: as a part of the key it drops a network
+    whose files have changed.
+    """
     return GrowingNetwork(folder)

@@ -1,8 +1,9 @@
 """The features of each candidate for a stretch of text, which the trees of ``confidence.py`` rate.
 
-The first features are the network's probabilities and two counts from the training sentences: of the words before and after the
-change (``words``), and of its runs of characters (``ngrams``). The second take longer: the morphemes (``morphemes``), the article of
-the norm that the change follows (``model.norm``) and the shape of particles.
+The first features are the network's probabilities and two counts from the training sentences: of the words
+before and after the change (``words``), and of its runs of characters (``ngrams``). The second take longer:
+the morphemes (``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape
+of particles.
 """
 
 import math
@@ -50,7 +51,8 @@ class Features(NamedTuple):
     phrase: float  # how usual it is, per character
 
 
-# 1: a larger value never makes a candidate less sure. -1: a larger value never makes it surer. The trees are free in the others.
+# 1: a larger value never makes a candidate less sure. -1: a larger value never makes it surer. The trees are
+# free in the others.
 MONOTONE = {
     "fix": 1,
     "keep": -1,
@@ -72,15 +74,20 @@ MONOTONE = {
 
 
 class SecondFeatures(NamedTuple):
-    """The further features for the second trees. The first seven are of ``morphemes``, for the candidate with the words around it."""
+    """The further features for the second trees.
+
+    The first seven are of ``morphemes``, for the candidate with the words around it.
+    """
 
     morphemes_kept: float  # how much more usual they are than those of the source
     morphemes_other: float  # the same, compared with the most usual other candidate
     morphemes: float  # how usual they are, per morpheme
-    # How many morphemes are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
+    # How many morphemes are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a
+    # similar word (포장) is far more usual.
     unknown_kept: float  # in the source
     unknown: float
-    # ``longest_known`` at that place. It is 2 for 탁본, a word that must not be replaced by another (반복), and 1 for 아경, which is no word.
+    # ``longest_known`` at that place. It is 2 for 탁본, a word that must not be replaced by another (반복),
+    # and 1 for 아경, which is no word.
     whole_kept: float  # in the source
     whole: float
     norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
@@ -99,7 +106,10 @@ class Rated(NamedTuple):
 
 
 def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
-    """The features of all candidates of one sentence that would change it. For each, the other stretches are as the network wrote them."""
+    """The features of all candidates of one sentence that would change it.
+
+    For each, the other stretches are as the network wrote them.
+    """
     sentence = _OneStretch(source, stretches)
     spans = {
         (number, text): sentence.span(number, text)
@@ -201,13 +211,17 @@ class _OneStretch:
         self._parts.append(source[done:])
 
     def span(self, number: int, text: str) -> tuple[str, int, int]:
-        """The sentence with ``text`` in one stretch, where that text begins, and where the last n-gram that touches it ends."""
+        """The sentence with ``text`` in one stretch, where that text begins, and where the last n-gram that
+        touches it ends.
+        """
         before, after = self.around(number)
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
 
     def nearby(self, number: int, text: str) -> tuple[str, int]:
-        """``text`` in one stretch with the rest of its words and one more word on either side, and where ``text`` begins in that."""
+        """``text`` in one stretch with the rest of its words and one more word on either side, and where
+        ``text`` begins in that.
+        """
         before, after = (part.split(" ") for part in self.around(number))
         first = " ".join(before[-2:])
         return first + text + " ".join(after[:2]), len(first)

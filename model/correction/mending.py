@@ -57,7 +57,9 @@ class Mending:
         return [found[sentence] for sentence in sentences]
 
     def _with_offers(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
-        """The proposed changes of each sentence, and the words that may have been typed in the English layout."""
+        """The proposed changes of each sentence, and the words that may have been typed in the English
+        layout.
+        """
         offered = [self._offers(sentence) for sentence in sentences]
         to_read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
         proposed = self._mended(to_read, keep_passes)
@@ -107,7 +109,9 @@ class Mending:
         return proposed
 
     def _answers(self, sentences: list[Passage]) -> Iterator[dict[int, list[Answer]]]:
-        """The network's answers to each sentence, by its number, a batch at a time; without those that it cannot read."""
+        """The network's answers to each sentence, by its number, a batch at a time; without those that it
+        cannot read.
+        """
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         # Sentences of about the same length need little padding.
         readable.sort(key=lambda i: len(sentences[i].text))
@@ -123,7 +127,9 @@ class Mending:
         ]
 
     def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
-        """For each answer the proposed changes with their probabilities, and the pass that these come from."""
+        """For each answer the proposed changes with their probabilities, and the pass that these come
+        from.
+        """
         if self.confidence is None:
             return [(self._written(answer), answer.produced) for answer in answers]
         chosen = [self._chosen(answer, self.confidence) for answer in answers]
@@ -173,9 +179,10 @@ class Mending:
     def _accepts(self, part: Passage, change: Change) -> bool:
         """Whether a change may be proposed.
 
-        It may not touch a protected character, a laugh or text that is no prose. It may not remove a word, nor move spaces beside a character
-        that the network cannot read. Without a ``confidence`` it may remove words: the network may be an early snapshot that is still
-        learning to keep them, and its answer is shown as it is.
+        It may not touch a protected character, a laugh or text that is no prose. It may not remove a word,
+        nor move spaces beside a character that the network cannot read. Without a ``confidence`` it may
+        remove words: the network may be an early snapshot that is still learning to keep them, and its answer
+        is shown as it is.
         """
         source = part.text
         return (
@@ -191,7 +198,8 @@ class Mending:
     def _can_judge(self, change: Change, source: str) -> bool:
         """False for a change that only moves spaces beside a character outside the vocabulary.
 
-        An emoji, half an emoji and an opening bracket are all the same token to the network, ``<outside>``, but need different spaces.
+        An emoji, half an emoji and an opening bracket are all the same token to the network, ``<outside>``,
+        but need different spaces.
         """
         if not change.moves_spaces:
             return True

@@ -1,12 +1,13 @@
 """The morphemes of a text by the analyser Kiwi, or by a table in its place.
 
-Kiwi (Lee 2024) has a language model of morphemes, trained on far more text than our network and our tables of words, and it knows stems,
-particles and endings. It only rates the network's candidates; it proposes nothing itself. It takes a second to load and keeps 230 MB,
-so a worker loads it once its network is there.
+Kiwi (Lee 2024) has a language model of morphemes, trained on far more text than our network and our tables of
+words, and it knows stems, particles and endings. It only rates the network's candidates; it proposes nothing
+itself. It takes a second to load and keeps 230 MB, so a worker loads it once its network is there.
 
-Kiwi's model takes 84 MB and may not fit where a model is trained. Training still needs to know which words are nouns
-(``training/noise/spacing.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). A ``MorphemeTable`` has the
-most frequent analysis of each word, regardless of its neighbours, and the results of the joins that training uses.
+Kiwi's model takes 84 MB and may not fit where a model is trained. Training still needs to know which words
+are nouns (``training/noise/spacing.py``) and how a stem and an ending are joined
+(``training/noise/everyday.py``). A ``MorphemeTable`` has the most frequent analysis of each word, regardless
+of its neighbours, and the results of the joins that training uses.
 """
 
 import json
@@ -61,7 +62,10 @@ class MorphemeTable:
         return self.joins[join_key(morphemes)]
 
     def write(self, path: Path) -> None:
-        """Write the table as JSON, compressed by LZMA. Words that are cut alike share a line, which compresses better."""
+        """Write the table as JSON, compressed by LZMA.
+
+        Words that are cut alike share a line, which compresses better.
+        """
         alike = defaultdict(list)
         for word, cut in sorted(self.words.items()):
             alike[" ".join(f"{tag} {start} {end}" for tag, start, end in cut)].append(word)
@@ -108,14 +112,15 @@ def usual_cuts(counts: Counter) -> dict[str, tuple]:
     return {word: cut for word, (_, cut) in best.items()}
 
 
-# Names a file of a ``MorphemeTable`` that replaces Kiwi; an environment variable, so that processes inherit it.
+# Names a file of a ``MorphemeTable`` that replaces Kiwi; an environment variable, so that processes inherit
+# it.
 TABLE_VARIABLE = "MORPHEME_TABLE"
 _loading = Lock()
 
 
 def analyse(texts: Sequence[str]) -> np.ndarray:
-    """(N, 3) for each text: the natural logarithm of the probability of its likeliest analysis, the number of its morphemes, and
-    how many of these are not in Kiwi's lexicon.
+    """(N, 3) for each text: the natural logarithm of the probability of its likeliest analysis, the number of
+    its morphemes, and how many of these are not in Kiwi's lexicon.
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
 
@@ -126,8 +131,8 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
 
 def longest_known(text: str, start: int, end: int) -> int:
-    """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0 without one.
-    For an empty place it is the morpheme that goes on from before the place to behind it.
+    """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0
+    without one. For an empty place it is the morpheme that goes on from before the place to behind it.
 
     >>> longest_known("비문을 탁본했다.", 4, 5), longest_known("그는 아경을 썼다.", 3, 4)
     (2, 1)
@@ -138,7 +143,8 @@ def longest_known(text: str, start: int, end: int) -> int:
     return max((stop - first for first, stop in known if first < end and start < stop), default=0)
 
 
-# A sentence is read again once it is corrected, and again with each key: most of its words have been analysed then.
+# A sentence is read again once it is corrected, and again with each key: most of its words have been analysed
+# then.
 @lru_cache(maxsize=4096)
 def _analyse(text: str) -> tuple[float, int, int, tuple[tuple[int, int], ...]]:
     found, log = load_kiwi().analyze(text)[0]
@@ -147,12 +153,17 @@ def _analyse(text: str) -> tuple[float, int, int, tuple[tuple[int, int], ...]]:
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:
-    """(tag, start, end) of each morpheme of the likeliest analysis: 책이 is a noun from 0 to 1 and a particle from 1 to 2."""
+    """(tag, start, end) of each morpheme of the likeliest analysis: 책이 is a noun from 0 to 1 and a particle
+    from 1 to 2.
+    """
     return [(token.tag, token.start, token.end) for token in load_kiwi().tokenize(text)]
 
 
 def join(morphemes: Sequence[tuple[str, str]]) -> str:
-    """(form, tag) of morphemes as one text: 그립 and 어요 are 그리워요. The tags are those of Kiwi."""
+    """(form, tag) of morphemes as one text: 그립 and 어요 are 그리워요.
+
+    The tags are those of Kiwi.
+    """
     return load_kiwi().join(morphemes)
 
 
@@ -168,7 +179,8 @@ def _load() -> Any:
         return MorphemeTable.read(Path(table))
     from kiwipiepy import Kiwi
 
-    # The dictionaries of names and of words with spaces in them gained nothing and take as long and as much memory again.
+    # The dictionaries of names and of words with spaces in them gained nothing and take as long and as much
+    # memory again.
     kiwi = Kiwi(num_workers=1, load_default_dict=False, load_multi_dict=False, load_typo_dict=False)
     kiwi.analyze("")  # the first call reads the language model
     return kiwi

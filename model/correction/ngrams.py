@@ -1,13 +1,15 @@
 """A character n-gram language model: how usual is a run of up to five characters?
 
-The network saw each training sentence only a few times and has few parameters to remember them with. A table of counts forgets
-nothing. The model interpolates: the distribution after a long run is mixed with that after its shorter endings. The more different
-characters followed a run, the more weight its endings get (Witten and Bell 1991; Chen and Goodman 1999, section 2.4). The shortest
-runs count how many different characters precede them, not how often they occur (Kneser and Ney 1995), because a character that
-always follows the same one is not usual elsewhere.
+The network saw each training sentence only a few times and has few parameters to remember them with. A table
+of counts forgets nothing. The model interpolates: the distribution after a long run is mixed with that after
+its shorter endings. The more different characters followed a run, the more weight its endings get (Witten and
+Bell 1991; Chen and Goodman 1999, section 2.4). The shortest runs count how many different characters precede
+them, not how often they occur (Kneser and Ney 1995), because a character that always follows the same one is
+not usual elsewhere.
 
-``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it. KenLM estimates such models
-faster, but has to be compiled where it is installed; NumPy alone reads this table.
+``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it.
+KenLM estimates such models faster, but has to be compiled where it is installed; NumPy alone reads this
+table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,9 +35,10 @@ _LARGEST = 20_000_000  # runs of one length that are read; the shipped table has
 class NGrams:
     """Counts of runs of characters.
 
-    ``characters``: the sorted alphabet. ``keys[n - 1]``: the runs of n characters, sorted. Each is one number, whose digits are the
-    numbers of its characters in the alphabet. ``levels[n - 1]``: LEVELS times the binary logarithm of each count, rounded.
-    ``following[n - 1]``: for each run, how many runs begin with it and have one character more.
+    ``characters``: the sorted alphabet. ``keys[n - 1]``: the runs of n characters, sorted. Each is one
+    number, whose digits are the numbers of its characters in the alphabet. ``levels[n - 1]``: LEVELS times
+    the binary logarithm of each count, rounded. ``following[n - 1]``: for each run, how many runs begin with
+    it and have one character more.
     """
 
     def __init__(
@@ -48,8 +51,9 @@ class NGrams:
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
         self.following = tuple(following)
         self._numbers = {character: number for number, character in enumerate(characters)}
-        # By length of the runs. _starts: the place of the first longer run that continues each. _sums: the sum of the counts of all
-        # runs before each. So two neighbours of _starts bound the continuations of a run, and the difference of two sums is a count.
+        # By length of the runs. _starts: the place of the first longer run that continues each. _sums: the
+        # sum of the counts of all runs before each. So two neighbours of _starts bound the continuations of a
+        # run, and the difference of two sums is a count.
         self._starts = [_sums(each, np.int32) for each in following]
         self._sums = [_sums(_COUNTS[each], np.float64) for each in levels]
         self._everything = float(self._sums[0][-1]) + 0.5 * (len(characters) + 1)
@@ -60,8 +64,10 @@ class NGrams:
 
     @classmethod
     def count(cls, sentences: Iterable[str], least: dict[int, int] = LEAST) -> "NGrams":
-        """Count the runs. Those of n characters or more that occur fewer than ``least[n]`` times are left out; n has to be more than
-        SHORT + 1.
+        """Count the runs.
+
+        Those of n characters or more that occur fewer than ``least[n]`` times are left out; n has to be more
+        than SHORT + 1.
 
         Raises ValueError for more characters than a key has room for.
         """
@@ -94,8 +100,9 @@ class NGrams:
         return cls("".join(map(chr, alphabet.tolist())), keys, levels, following)
 
     def scores(self, spans: Sequence[tuple[str, int, int]]) -> np.ndarray:
-        """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the
-        natural logarithm of their probability. ``stop`` may be ``len(text) + 1``, which counts the end of the sentence.
+        """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before
+        them: the natural logarithm of their probability. ``stop`` may be ``len(text) + 1``, which counts the
+        end of the sentence.
         """
         runs, sizes = "", []
         for text, start, stop in spans:
@@ -109,7 +116,8 @@ class NGrams:
     def _windows(self, runs: str, sizes: Sequence[int]) -> np.ndarray:
         """(N, ORDER) numbers of N characters and of those before each.
 
-        ``runs``: for one span after the other, the ORDER - 1 characters before it and then its own, as many as ``sizes`` says.
+        ``runs``: for one span after the other, the ORDER - 1 characters before it and then its own, as many
+        as ``sizes`` says.
         """
         numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in runs], np.uint64)
         # The first character of each window. At the last ORDER - 1 characters of a span no window begins.
@@ -135,8 +143,8 @@ class NGrams:
         return np.log(probability)
 
     def _after(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """(N,), (N,): how often something follows each of N runs of that length, runs that were left out included; and the share of
-        this that goes to shorter runs, 1 for an unknown run.
+        """(N,), (N,): how often something follows each of N runs of that length, runs that were left out
+        included; and the share of this that goes to shorter runs, 1 for an unknown run.
         """
         place, known = self._find(runs, length)
         start, stop = (np.where(known, self._starts[length - 1][place + more], 0) for more in (0, 1))
@@ -152,7 +160,9 @@ class NGrams:
         return self._sums[length - 1][place + 1] - self._sums[length - 1][place]
 
     def _find(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """(N,) the place of each of the (N,) runs among those of that length, and whether it is one of them."""
+        """(N,) the place of each of the (N,) runs among those of that length, and whether it is one of
+        them.
+        """
         keys = self.keys[length - 1]
         place = np.minimum(np.searchsorted(keys, runs), len(keys) - 1)
         return place, keys[place] == runs

@@ -1,14 +1,14 @@
 """Proposed changes of sentences: from candidates, a second reading, offers, and agreement in a text.
 
 * ``changes_of``: changes with their probabilities.
-* ``after_second_reading``: the network is less sure of a change when other mistakes are near it. So a mended sentence is read again, and a
-  change that is sure now becomes a change of the typed sentence. Otherwise correcting a corrected sentence would change it again.
-  A right sentence is read once.
-* Offers: words that were typed in the English keyboard layout. The network is given the Hangul of the same keys, so that the rest of
-  the sentence is corrected well. Only the person who typed the word knows which was meant, so an offer has no probability, and no
-  minimum confidence makes it.
-* ``agreeing``: the same change of the same words gets one confidence in a whole text, the lowest of all its places, so that it is made
-  at all of them or at none.
+* ``after_second_reading``: the network is less sure of a change when other mistakes are near it. So a mended
+  sentence is read again, and a change that is sure now becomes a change of the typed sentence. Otherwise
+  correcting a corrected sentence would change it again. A right sentence is read once.
+* Offers: words that were typed in the English keyboard layout. The network is given the Hangul of the same
+  keys, so that the rest of the sentence is corrected well. Only the person who typed the word knows which was
+  meant, so an offer has no probability, and no minimum confidence makes it.
+* ``agreeing``: the same change of the same words gets one confidence in a whole text, the lowest of all its
+  places, so that it is made at all of them or at none.
 """
 
 import math
@@ -29,7 +29,8 @@ from model.text.tokenizer import Span
 
 # The least probability, by the network, of a change that removes letters or words.
 PROBABILITY_OF_LOSS = 0.75
-# The same if a word loses its first syllable. People seldom type that twice by mistake, but the name 남나무 would become 나무.
+# The same if a word loses its first syllable. People seldom type that twice by mistake, but the name 남나무
+# would become 나무.
 PROBABILITY_OF_LOST_BEGINNING = 0.99
 
 
@@ -47,7 +48,8 @@ def changes_of(
 
 
 def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Drop a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed.
+    """Drop a choice for a stretch that the network left as it was, if it touches a surer choice for one that
+    the network changed.
 
     Together they would be one change, and that would be only as sure as the less sure of the two.
     """
@@ -77,8 +79,8 @@ def _touches(chosen: Chosen, start: int, end: int) -> bool:
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
-    """``change`` with both probabilities: that of the tokens ``produced`` in its place, and that of ``kept_id``, the token with
-    which keeping the source would begin.
+    """``change`` with both probabilities: that of the tokens ``produced`` in its place, and that of
+    ``kept_id``, the token with which keeping the source would begin.
     """
     end = max(change.target_end, change.target_start + 1)
     written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
@@ -90,10 +92,12 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
 
 
 def is_supported(change: Change, source: str) -> bool:
-    """Whether the network still finds the change of ``source`` possible when all proposals for the sentence are made.
+    """Whether the network still finds the change of ``source`` possible when all proposals for the sentence
+    are made.
 
-    A candidate's probability comes from a pass with other text before it. In the final text the candidate may be nonsense. A change
-    that removes letters needs a higher probability: the trees prefer usual text, and 나무 is far more usual than the name 남나무.
+    A candidate's probability comes from a pass with other text before it. In the final text the candidate may
+    be nonsense. A change that removes letters needs a higher probability: the trees prefer usual text, and
+    나무 is far more usual than the name 남나무.
 
     >>> loss = Change(2, 3, 0, 0, "무", "", fix_probability=0.9, keep_probability=0.1)
     >>> is_supported(loss, "남나무이"), is_supported(replace(loss, fix_probability=0.7), "남나무이")
@@ -122,21 +126,27 @@ def _loses_beginning(change: Change, source: str) -> bool:
 
 
 def _loses(change: Change) -> bool:
-    """Whether fewer letters are written than were typed, or text with a space inside is replaced by other letters."""
+    """Whether fewer letters are written than were typed, or text with a space inside is replaced by other
+    letters.
+    """
     typed, written = ("".join(filter(str.isalnum, text)) for text in (change.wrong, change.right))
     divided = " " in change.wrong.strip() and change.wrong.split() != change.right.split()
     return len(written) < len(typed) or (divided and typed != written)
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
-    """The changes that are sure enough. Their offsets in the target stay those of the text with all ``changes``."""
+    """The changes that are sure enough.
+
+    Their offsets in the target stay those of the text with all ``changes``.
+    """
     return [change for change in changes if change.confidence >= minimum]
 
 
 def after_second_reading(
     source: str, first: Sequence[Change], second: Sequence[Change], minimum: float
 ) -> tuple[Change, ...]:
-    """The changes of ``source`` after both readings: ``first`` of it, ``second`` of the text with what ``first`` is sure of.
+    """The changes of ``source`` after both readings: ``first`` of it, ``second`` of the text with what
+    ``first`` is sure of.
 
     Unsure changes of the second reading are left out, those of the first stay proposals.
     """
@@ -160,14 +170,18 @@ def after_second_reading(
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
-    """A change of both readings. Its confidence is the lowest of its parts, its probabilities those of the second reading."""
+    """A change of both readings.
+
+    Its confidence is the lowest of its parts, its probabilities those of the second reading.
+    """
     mine = [each for each in first if _meet(change, each)]
     others = [
         each
         for each in second
         if each.target_start <= change.target_end and change.target_start <= each.target_end
     ]
-    # Where a syllable comes twice, the change of both readings may begin at the other one and touch none of its parts.
+    # Where a syllable comes twice, the change of both readings may begin at the other one and touch none of
+    # its parts.
     parts = [*mine, *others] or [*first, *second]
     least = min(parts, key=lambda each: each.confidence)
     last = min(others or parts, key=lambda each: each.confidence)
@@ -211,7 +225,8 @@ def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
 
 
 def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
-    """``changes`` of the sentence ``as_if_right``, moved to their places in the sentence as typed, together with the offers.
+    """``changes`` of the sentence ``as_if_right``, moved to their places in the sentence as typed, together
+    with the offers.
 
     A change that touches an offer is left out: it would make no sense if the offer is declined.
     """
@@ -224,7 +239,10 @@ def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Ch
 
 
 def _touches_offers(change: Change, offer: Change) -> bool:
-    """Whether a change touches the text of an offer. Both places are counted in the sentence ``as_if_right``."""
+    """Whether a change touches the text of an offer.
+
+    Both places are counted in the sentence ``as_if_right``.
+    """
     return change.source_start <= offer.target_end and offer.target_start <= change.source_end
 
 
@@ -253,10 +271,12 @@ class _Place(NamedTuple):
 def agreeing(
     source: str, spans: Sequence[Span], proposed: Sequence[tuple[Change, ...]]
 ) -> list[tuple[Change, ...]]:
-    """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same change of the same words.
+    """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same
+    change of the same words.
 
-    ``spans`` are those of the sentences. Words count as the same only behind the same word. Their change gets the lowest confidence
-    that it has at any place of these words. If one of the places lacks the change, it gets 0.
+    ``spans`` are those of the sentences. Words count as the same only behind the same word. Their change gets
+    the lowest confidence that it has at any place of these words. If one of the places lacks the change, it
+    gets 0.
 
     >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
     >>> unsure = replace(change, known_confidence=0.3)

@@ -1,8 +1,8 @@
 """The Hangul words of a text, and a table of their counts in the training sentences.
 
-``words.txt.gz`` in a model folder holds a word and its count a line: text that can be read. As a dictionary the shipped words would
-take 30 MB and a tenth of a second, before the first sentence is answered. A sentence needs some ten words, and each is looked up in
-the sorted text by bisection.
+``words.txt.gz`` in a model folder holds a word and its count a line: text that can be read. As a dictionary
+the shipped words would take 30 MB and a tenth of a second, before the first sentence is answered. A sentence
+needs some ten words, and each is looked up in the sorted text by bisection.
 """
 
 import gzip
@@ -15,17 +15,21 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-# Each part takes all it can and gives nothing back: with ordinary repetition the check takes four times as long.
+# Each part takes all it can and gives nothing back: with ordinary repetition the check takes four times as
+# long.
 _TABLE = re.compile(r"(?:[^ \n]++ [0-9]++\n)*+")
 
 
 class WordTable(Mapping[str, int]):
-    """The number of each word. Each line of ``text`` is a word, a space and its number; lines are sorted by code points.
+    """The number of each word.
+
+    Each line of ``text`` is a word, a space and its number; lines are sorted by code points.
 
     >>> WordTable("집 3\\n학교 9\\n")["학교"]
     9
 
-    Raises ValueError for a text of another form. A text that is not sorted is taken, and words are missed in it.
+    Raises ValueError for a text of another form. A text that is not sorted is taken, and words are missed in
+    it.
     """
 
     def __init__(self, text: str):

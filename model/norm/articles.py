@@ -15,7 +15,9 @@ _KNOWS_HELD_OUT: ContextVar[bool] = ContextVar("knows_held_out", default=True)
 
 @dataclass(frozen=True)
 class Article:
-    """An article of the norm, the kind of mistake that breaks it, and what it says, in one line of each language."""
+    """An article of the norm, the kind of mistake that breaks it, and what it says, in one line of each
+    language.
+    """
 
     article: str  # 한글 맞춤법 제30항
     kind: str  # by its name
@@ -24,7 +26,9 @@ class Article:
 
 
 def article_of(wrong: str, right: str, before: str, after: str) -> Article | None:
-    """The article by which ``right`` is right and ``wrong`` is wrong. ``before`` and ``after``: the text around them, rightly spelt.
+    """The article by which ``right`` is right and ``wrong`` is wrong.
+
+    ``before`` and ``after``: the text around them, rightly spelt.
 
     None where no row or rule of the norm makes exactly this change.
 
@@ -43,8 +47,10 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
 
 @contextmanager
 def without_held_out() -> Iterator[None]:
-    """Inside the ``with``, ``article_of`` ignores the words that training does not practise. The development sets ask for these
-    words; while they are ignored, the sets measure what was learnt, not what stands in a table.
+    """Inside the ``with``, ``article_of`` ignores the words that training does not practise.
+
+    The development sets ask for these words; while they are ignored, the sets measure what was learnt, not
+    what stands in a table.
 
     >>> article_of("메두기", "메뚜기", "", "").article
     '한글 맞춤법 제5항'

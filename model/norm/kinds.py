@@ -1,4 +1,5 @@
-"""Kinds of misspelling, each under its article of the norm, read from TOML files; and the inflection of their predicates.
+"""Kinds of misspelling, each under its article of the norm, read from TOML files; and the inflection of their
+predicates.
 
 A file holds a table for each kind::
 
@@ -15,12 +16,13 @@ A file holds a table for each kind::
     skip = "바람 바랄"                 # forms that are left out
     rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and the wrong spellings of its match
 
-Entries are parted by a comma and a space, or by a new line; a line that begins with ``#`` is a comment. ``needs_context = true``:
-the wrong form is right elsewhere, so it counts only together with the word before it.
+Entries are parted by a comma and a space, or by a new line; a line that begins with ``#`` is a comment.
+``needs_context = true``: the wrong form is right elsewhere, so it counts only together with the word before
+it.
 
-A predicate is given by its principal parts, the forms before 고, before 면 and before 서: 잠그·잠그·잠가. The second may be left
-out if it follows from the first: it is the same after a vowel or ㄹ, and has 으 after another consonant (한글 맞춤법 제15항,
-제16항, 제18항).
+A predicate is given by its principal parts, the forms before 고, before 면 and before 서: 잠그·잠그·잠가. The
+second may be left out if it follows from the first: it is the same after a vowel or ㄹ, and has 으 after
+another consonant (한글 맞춤법 제15항, 제16항, 제18항).
 """
 
 import re
@@ -36,7 +38,8 @@ from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases", "rows")
 PREDICATES = ("verbs", "adjectives")
 SHORT_NOUN = 2  # syllables; a longer noun is hardly ever the beginning of another word
-CODAS = "ㄴㄹㅁㅂ"  # an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
+# an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
+CODAS = "ㄴㄹㅁㅂ"
 _FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan")
 _FOLDER = Path(__file__).parent
 _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries all have the same
@@ -136,8 +139,8 @@ class Entry:
 class Misspelling:
     """A right spelling and a wrong one, in texts in which a word begins and ends as ``boundary`` demands.
 
-    ``boundary``: ``left``, ``right`` or ``both`` ends of the spelling are ends of a word; ``noun`` is ``left``, and a particle may
-    follow, but not the rest of another word; empty: anywhere.
+    ``boundary``: ``left``, ``right`` or ``both`` ends of the spelling are ends of a word; ``noun`` is
+    ``left``, and a particle may follow, but not the rest of another word; empty: anywhere.
     """
 
     name: str  # of its kind
@@ -193,7 +196,9 @@ class Rule:
     wrong: tuple[str, ...]
 
     def spellings(self, match: re.Match[str]) -> list[str]:
-        """The wrong spellings of ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` that group with this coda."""
+        """The wrong spellings of ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` that group with this
+        coda.
+        """
         return [_expand(each, match) for each in self.wrong]
 
 
@@ -289,7 +294,10 @@ def _rows(kind: Kind, entry: Entry) -> list[Misspelling]:
 
 
 def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
-    """The rows of its forms. A form that may belong to another word counts only after a word of ``beside``: 새처럼 난."""
+    """The rows of its forms.
+
+    A form that may belong to another word counts only after a word of ``beside``: 새처럼 난.
+    """
     plain, rows = Stem.of(entry.right).plain, []
     for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
         if right in kind.skipped:
@@ -312,7 +320,9 @@ _MACROS = {
 
 
 def _pattern(text: str) -> str:
-    """``{ㄹ}`` is any syllable with this coda, ``{ㄴㄹ}`` with one of these, ``{열린}`` without one, ``{끝}`` a word's end."""
+    """``{ㄹ}`` is any syllable with this coda, ``{ㄴㄹ}`` with one of these, ``{열린}`` without one, ``{끝}``
+    a word's end.
+    """
     return re.sub(
         r"\{([가-힣ㄱ-ㅎ]+)\}", lambda m: _MACROS.get(m[1]) or f"[{syllables_with_coda(*m[1])}]", text
     )

@@ -14,16 +14,17 @@ class Change:
     ``target[target_start:target_end] == right``. Either may be empty (an insertion, a deletion).
 
     A network's change carries two probabilities, both given the source and the target before the change.
-    ``fix_probability`` is that of writing the change (the product over its tokens; for a deletion, that of the token that
-    follows). ``keep_probability`` is that of writing the next character of the source instead, so of leaving the text alone.
-    Both come from one pass over the text with all proposed changes, and stay the same when some of these are left undone.
-    Between two texts without a network both are None.
+    ``fix_probability`` is that of writing the change (the product over its tokens; for a deletion, that of
+    the token that follows). ``keep_probability`` is that of writing the next character of the source instead,
+    so of leaving the text alone. Both come from one pass over the text with all proposed changes, and stay
+    the same when some of these are left undone. Between two texts without a network both are None.
 
-    ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its files. With it a
-    change may be proposed that is not the network's own choice. Then ``instead_of`` is the network's own text for it.
+    ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its
+    files. With it a change may be proposed that is not the network's own choice. Then ``instead_of`` is the
+    network's own text for it.
 
-    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.keyboard``). No network judged
-    it, so it has no confidence, and it is made only where a person accepts it.
+    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.keyboard``). No
+    network judged it, so it has no confidence, and it is made only where a person accepts it.
 
     >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence
     0.9
@@ -48,7 +49,10 @@ class Change:
 
     @property
     def is_weighed(self) -> bool:
-        """Whether it has a ``confidence``. A user's own model may change a text without saying how sure it is."""
+        """Whether it has a ``confidence``.
+
+        A user's own model may change a text without saying how sure it is.
+        """
         return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
 
     @property
@@ -62,8 +66,8 @@ class Change:
 
     @property
     def network_confidence(self) -> float:
-        """How sure the network is by itself, ``fix_probability * (1 - keep_probability)``: that it writes this change, and
-        that it would not keep the source.
+        """How sure the network is by itself, ``fix_probability * (1 - keep_probability)``: that it writes
+        this change, and that it would not keep the source.
 
         Raises ValueError for a change without probabilities.
         """
@@ -73,7 +77,10 @@ class Change:
 
     @property
     def place(self) -> str:
-        """The offsets in words. Error messages name a change by them and not by its text, because messages may reach a log."""
+        """The offsets in words.
+
+        Error messages name a change by them and not by its text, because messages may reach a log.
+        """
         source, target = (self.source_start, self.source_end), (self.target_start, self.target_end)
         return "source[{}:{}] to target[{}:{}]".format(*source, *target)
 
@@ -89,12 +96,14 @@ class Change:
 
 
 def find_changes(source: str, target: str) -> tuple[Change, ...]:
-    """The places where two texts differ. Neighbouring changes are parted by at least one character that both texts share.
+    """The places where two texts differ.
 
-    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then the texts between
-    the aligned characters is compared. So a space that moved is one change. If the texts were aligned with their
-    spaces, the letter beside the space might be deleted in one place and inserted in another; undoing one of these two
-    changes would lose the letter.
+    Neighbouring changes are parted by at least one character that both texts share.
+
+    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then the texts
+    between the aligned characters is compared. So a space that moved is one change. If the texts were aligned
+    with their spaces, the letter beside the space might be deleted in one place and inserted in another;
+    undoing one of these two changes would lose the letter.
 
     >>> [(change.wrong, change.right) for change in find_changes("밥을 머거요", "밥을 먹어요")]
     [('머거', '먹어')]
@@ -108,8 +117,10 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
 
 
 def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
-    """``find_changes`` of a correction. If less than half of the longer text stays, as in a translation, the whole text is one
-    change, because such texts share characters only by chance.
+    """``find_changes`` of a correction.
+
+    If less than half of the longer text stays, as in a translation, the whole text is one change, because
+    such texts share characters only by chance.
     """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
         return (Change(0, len(source), 0, len(target), source, target),)
@@ -117,7 +128,8 @@ def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
 
 
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
-    """(position in source, position in target) of aligned characters that are no white space; at the end both lengths.
+    """(position in source, position in target) of aligned characters that are no white space; at the end both
+    lengths.
 
     Of the beginning that both texts share only the last character is given, (-1, -1) if they share none.
     """

@@ -1,12 +1,13 @@
 """Hangul syllables as (initial, medial, final) jamo, and the form of a particle after a word.
 
-A precomposed syllable is ``0xAC00 + (initial * 21 + medial) * 28 + final``, where final 0 means "no coda" (The Unicode Standard,
-section 3.12 "Conjoining Jamo Behavior").
+A precomposed syllable is ``0xAC00 + (initial * 21 + medial) * 28 + final``, where final 0 means "no coda"
+(The Unicode Standard, section 3.12 "Conjoining Jamo Behavior").
 
-A particle's form follows the last sound of the word before it, as it is read aloud (한글 맞춤법, 표준국어대사전): 은, 이, 을, 과 follow
-a consonant and 는, 가, 를, 와 a vowel; 으로 follows a consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in
-Korean, by the name of the last one: 3 is 삼 and L is 엘. The last 0 of a round number is read as 영, which gives the right form: 영
-ends in a consonant that is not ㄹ, and so do 십, 백, 천, 만 and 억.
+A particle's form follows the last sound of the word before it, as it is read aloud (한글 맞춤법,
+표준국어대사전): 은, 이, 을, 과 follow a consonant and 는, 가, 를, 와 a vowel; 으로 follows a consonant except
+ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in Korean, by the name of the last one: 3 is 삼
+and L is 엘. The last 0 of a round number is read as 영, which gives the right form: 영 ends in a consonant
+that is not ㄹ, and so do 십, 백, 천, 만 and 억.
 """
 
 import re
@@ -52,7 +53,9 @@ def decompose(syllable: str) -> tuple[str, str, str]:
 
 
 def compose(initial: str, medial: str, final: str = "") -> str:
-    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``. Raises ValueError for another character than an initial, medial or final.
+    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``.
+
+    Raises ValueError for another character than an initial, medial or final.
 
     >>> compose("ㄱ", "ㅏ", "ㅄ")
     '값'
@@ -74,7 +77,8 @@ DIGIT_NAMES = dict(zip("0123456789", "영일이삼사오육칠팔구", strict=Tr
 LETTER_NAMES = dict(
     zip(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        "에이 비 시 디 이 에프 지 에이치 아이 제이 케이 엘 엠 엔 오 피 큐 아르 에스 티 유 브이 더블유 엑스 와이 제트".split(),
+        "에이 비 시 디 이 에프 지 에이치 아이 제이 케이 엘 엠 엔 오 피 큐 아르 에스 티 유 브이 더블유 "
+        "엑스 와이 제트".split(),
         strict=True,
     )
 )
@@ -93,7 +97,8 @@ def last_coda(word: str) -> str:
 
 
 def particle(forms: str, word: str) -> str:
-    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``.
+    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows
+    ``word``.
 
     >>> particle("은/는", "책"), particle("으로/로", "3")
     ('은', '으로')
@@ -105,21 +110,23 @@ def particle(forms: str, word: str) -> str:
     return after_consonant if coda else after_vowel
 
 
-# (the form, whether it follows a consonant). 는 is missing: behind a consonant it ends a verb (먹는). A syllable with ㄹ before 로
-# counts as a vowel.
+# (the form, whether it follows a consonant). 는 is missing: behind a consonant it ends a verb (먹는). A
+# syllable with ㄹ before 로 counts as a vowel.
 _FOLLOWS = {
     **dict.fromkeys(("은", "이", "을", "과", "으로"), True),
     **dict.fromkeys(("가", "를", "와", "로"), False),
 }
 _LAST = re.compile(
-    rf"[가-힣]({'|'.join(sorted(_FOLLOWS, key=len, reverse=True))})(?:[는도만]|부터|서|써)?(?![0-9A-Za-z가-힣])"
+    rf"[가-힣]({'|'.join(sorted(_FOLLOWS, key=len, reverse=True))})(?:[는도만]|부터|서|"
+    rf"써)?(?![0-9A-Za-z가-힣])"
 )
 
 
 def misshapen(text: str) -> int:
     """The number of words that end like a particle of the wrong shape, such as 이 after a vowel.
 
-    A guess without a lexicon: 사과 counts, too, as if it were 사 with 과. It is for comparing two spellings of one word.
+    A guess without a lexicon: 사과 counts, too, as if it were 사 with 과. It is for comparing two spellings
+    of one word.
 
     >>> misshapen("언니이 학교으로 친구를 만났다."), misshapen("언니가 학교로 친구를 만났다.")
     (2, 0)

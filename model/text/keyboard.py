@@ -1,14 +1,15 @@
 """The two-set (두벌식) Hangul keyboard: its keys, its input method, and its English layout.
 
-Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the standard's but that of ordinary
-keyboards: a quarter and three quarters of a key to the right of the top row.
+Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the
+standard's but that of ordinary keyboards: a quarter and three quarters of a key to the right of the top row.
 
-The role of a consonant is known only from the next key: after 가 a ㄱ is a final (각) until a vowel follows, which takes it away as its
-own initial (가가). So a key that is struck too early, too late or twice does not change one letter but how the letters around it are
-joined.
+The role of a consonant is known only from the next key: after 가 a ㄱ is a final (각) until a vowel follows,
+which takes it away as its own initial (가가). So a key that is struck too early, too late or twice does not
+change one letter but how the letters around it are joined.
 
-The same keys write Hangul and, by the QWERTY layout, Latin letters: dkssud for 안녕. The keys alone do not show which was meant, so
-such a word is only offered, and only if its keys write whole syllables that make a known word.
+The same keys write Hangul and, by the QWERTY layout, Latin letters: dkssud for 안녕. The keys alone do not
+show which was meant, so such a word is only offered, and only if its keys write whole syllables that make a
+known word.
 """
 
 import re
@@ -79,7 +80,8 @@ def neighbours(jamo: str) -> tuple[str, ...]:
     return tuple(JOINED[strokes] for strokes in astray if strokes in JOINED)
 
 
-# Ends the syllable that is being put together, as an arrow key, a click or a moment's wait does. It writes nothing.
+# Ends the syllable that is being put together, as an arrow key, a click or a moment's wait does. It writes
+# nothing.
 PAUSE = "\x1f"
 
 
@@ -104,7 +106,8 @@ def spell(word: str) -> str:
 
 
 def compose_strokes(strokes: str) -> str:
-    """The text that a two-set input method writes for these keys, one jamo a key; other characters are left out.
+    """The text that a two-set input method writes for these keys, one jamo a key; other characters are left
+    out.
 
     >>> compose_strokes("ㅎㅏㄱㄱㅛㄱㅇㅔ")
     '학굑에'
@@ -124,7 +127,9 @@ def compose_strokes(strokes: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _with_consonant(current: str, key: str) -> tuple[str, ...]:
-    """The unfinished syllable and the text behind it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값 ㄱ."""
+    """The unfinished syllable and the text behind it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값
+    ㄱ.
+    """
     if is_syllable(current):
         initial, medial, final = decompose(current)
         longer = JOINED.get(final + key) if final else key
@@ -161,19 +166,23 @@ _LOWER = {
 # A capital letter counts only where the shift key writes another jamo: Dkssud is not typed.
 KEY_JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
 
-# A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a contraction.
+# A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a
+# contraction.
 LATIN_WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
 
-# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. They are few,
-# because their letters have to lie on the left and on the right half of the keyboard by turns.
+# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes
+# 재가. They are few, because their letters have to lie on the left and on the right half of the keyboard by
+# turns.
 LATIN_WORDS = frozenset(
-    "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth rudi shelf soso thrown togo "
+    "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth "
+    "rudi shelf soso thrown togo "
     "work".split()
 )
 
 
 def hangul_of(word: str) -> str | None:
-    """The syllables that the keys of ``word`` write in the two-set layout; None where they write anything else.
+    """The syllables that the keys of ``word`` write in the two-set layout; None where they write anything
+    else.
 
     >>> hangul_of("dkssudgktpdy")
     '안녕하세요'
@@ -191,8 +200,8 @@ def find_in_english_layout(
 ) -> tuple[Change, ...]:
     """Words of Latin letters that may be meant as Hangul, each as a change to the Hangul that its keys write.
 
-    The changes are those between ``text`` and the text with all of them made.
-    ``verbatim``: spans of the text that are no prose, such as addresses. ``knows`` says whether a word of Hangul is known.
+    The changes are those between ``text`` and the text with all of them made. ``verbatim``: spans of the text
+    that are no prose, such as addresses. ``knows`` says whether a word of Hangul is known.
 
     >>> [(c.wrong, c.right) for c in find_in_english_layout("지금 rkrh 있어, ok?", (), {"가고"}.__contains__)]
     [('rkrh', '가고')]

@@ -1,15 +1,17 @@
 """The characters, spans and words that no correction may touch.
 
-* Protected characters: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ). A change
-  that would lose, alter or invent one is not proposed.
-* Verbatim spans: addresses, paths, code, tags, drawn-out vowels. The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would
-  mend 안되요, and the address would lead nowhere. Prose between the spans is corrected as always: ``<b>안되요</b>`` becomes
-  ``<b>안 돼요</b>``, because only the tags are spans.
-* Anchors: runs of both kinds, which a correction has to copy in order. Some marks were rare in training. In ``* 않된다`` the network
-  takes the asterisk for a slip in the next word and writes 안 된다: a lost mark and a mended word in one change. So a sentence is cut
-  at the anchors that were lost, and each passage between them is read by itself (``passages_beside``).
-* Whole words: a correction may only write the same words in another way. The network's confidence is no help here: of a word that is
-  repeated twenty times it drops nine at a probability of 0.999. The only word that may go is one that was typed twice by mistake.
+* Protected characters: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and
+  weeping (ㅠㅠ). A change that would lose, alter or invent one is not proposed.
+* Verbatim spans: addresses, paths, code, tags, drawn-out vowels. The network was trained on prose. In
+  ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. Prose between the spans
+  is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, because only the tags are spans.
+* Anchors: runs of both kinds, which a correction has to copy in order. Some marks were rare in training. In
+  ``* 않된다`` the network takes the asterisk for a slip in the next word and writes 안 된다: a lost mark and
+  a mended word in one change. So a sentence is cut at the anchors that were lost, and each passage between
+  them is read by itself (``passages_beside``).
+* Whole words: a correction may only write the same words in another way. The network's confidence is no help
+  here: of a word that is repeated twenty times it drops nine at a probability of 0.999. The only word that
+  may go is one that was typed twice by mistake.
 """
 
 import re
@@ -25,17 +27,18 @@ from model.text.changes import Change, apply_changes
 from model.text.hangul import INITIALS, compose, is_hangul
 from model.text.tokenizer import Span, clipped
 
-# Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
+# Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens
+# …) are protected.
 FREE_PUNCTUATION = frozenset(".,!?~…")
 ENDS = frozenset(".!?…")  # of a sentence; the number of several together (!!!) stays as it is
 
 MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
 OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")  # tuples, because every text contains ""
 
-# Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
-# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo is beside it and no syllable behind it. In 네ㅎ it is a laugh. In ㅎㅏ나 and
-# in 안녕ㅎ하세요 it is a slip.
-# Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
+# Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often
+# (ㅇㅇ, ㄷㄷ, ㅡㅡ). A single ㅋ, ㅎ, ㅠ or ㅜ counts only if no jamo is beside it and no syllable behind it.
+# In 네ㅎ it is a laugh. In ㅎㅏ나 and in 안녕ㅎ하세요 it is a slip. Words of consonants alone are initials
+# (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
 OUTCRY = re.compile(
     r"""
     [ㅋㅎ]{2,} | [ㅠㅜ]{2,} | ([ㄱ-ㅣ])\1+
@@ -74,8 +77,8 @@ def spares_emphasis(change: Change, source: str) -> bool:
 
 
 def spares_gaps(change: Change, source: str) -> bool:
-    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one, and moves none
-    beside mark-up.
+    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one,
+    and moves none beside mark-up.
 
     >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)"), spares_gaps(Change(5, 6, 5, 5, " ", ""), "**가** 나")
     (False, False)
@@ -124,7 +127,8 @@ _NAME = r"[\w.-]{1,64}"
 _START = r"(?<![\w.-])"
 _QUOTED = r"""(?: "[^"\n]*" | '[^'\n]*' )"""
 
-# The last vowel of a sentence, written once more. Elsewhere than at the end it might be a particle (카페에, 나의).
+# The last vowel of a sentence, written once more. Elsewhere than at the end it might be a particle (카페에,
+# 나의).
 _DRAWN_OUT = "|".join(
     f"(?<=[{''.join(compose(initial, vowel) for initial in INITIALS for vowel in same)}]){long}+"
     for same, long in (
@@ -199,8 +203,8 @@ _LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
 class Passage(NamedTuple):
     """A stretch of a sentence that the network reads by itself, without white space at its ends.
 
-    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not overlap. ``verbatim`` are the spans that are no
-    prose; each lies within an anchor. Both count from the start of ``text``.
+    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not overlap. ``verbatim``
+    are the spans that are no prose; each lies within an anchor. Both count from the start of ``text``.
     """
 
     start: int
@@ -247,8 +251,9 @@ def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
 
 
 def lost_anchors(passage: Passage, target: str) -> list[Span]:
-    """The anchors of a passage that ``target`` does not copy at their place, in order. If none is lost, but the target has
-    more protected characters than the source: all of them.
+    """The anchors of a passage that ``target`` does not copy at their place, in order.
+
+    If none is lost, but the target has more protected characters than the source: all of them.
     """
     if not passage.anchors:
         return []
@@ -274,7 +279,9 @@ def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
 
 
 def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int]) -> bool:
-    """Whether a copied span has white space before it, and after it, in the target just where it has in the source."""
+    """Whether a copied span has white space before it, and after it, in the target just where it has in the
+    source.
+    """
     start, end = places[span.start], places[span.end - 1] + 1
     return all(
         one[-1:].isspace() == other[-1:].isspace()
@@ -286,7 +293,9 @@ def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int
 
 
 def _copied(source: str, target: str) -> dict[int, int]:
-    """The place in the target of each character of the source that is kept, by the fewest edits (Levenshtein 1966)."""
+    """The place in the target of each character of the source that is kept, by the fewest edits (Levenshtein
+    1966).
+    """
     return {
         block.src_start + i: block.dest_start + i
         for block in Levenshtein.opcodes(source, target)
@@ -304,8 +313,8 @@ def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
 
 
 def _particle(text: str, start: int) -> int:
-    """How many characters to skip: 1 for a lone particle behind a closing bracket, as 를 in {두 쪽}를, which is too little to read;
-    else 0.
+    """How many characters to skip: 1 for a lone particle behind a closing bracket, as 를 in {두 쪽}를, which
+    is too little to read; else 0.
     """
     return int(text[:start][-1:] in CLOSING and _LONE_SYLLABLE.match(text, start) is not None)
 
@@ -319,7 +328,8 @@ _WORD = re.compile(r"\S+")
 
 
 def spares_words(change: Change, source: str) -> bool:
-    """Whether each word of ``source`` that the change covers is still there, in another spelling, and no other has come.
+    """Whether each word of ``source`` that the change covers is still there, in another spelling, and no
+    other has come.
 
     >>> spares_words(Change(3, 3, 3, 6, "", "마지막"), "그 일")
     False
@@ -388,8 +398,8 @@ def _share_kept(word: Span, start: int, wrong: str, kept: list[bool]) -> float:
 
 
 def _is_doubled(word: Span, source: str) -> bool:
-    """Whether the word comes exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
-    them twice on purpose.)
+    """Whether the word comes exactly twice in a row, in a text of more words. (A text of nothing but two
+    equal words says them twice on purpose.)
     """
     words, said = _WORD.findall(source), source[word.start : word.end]
     runs = (len(list(same)) for text, same in groupby(words) if text == said)

@@ -1,13 +1,14 @@
 """From a text to its sentences, and from a sentence to token ids and back.
 
-A text is cut into sentences and the white space between them; nothing is lost. A long sentence is cut into parts at spaces, because
-the network knows no more than ``max_length`` positions, and its output for sentences four times as long as those of its training is
-nonsense.
+A text is cut into sentences and the white space between them; nothing is lost. A long sentence is cut into
+parts at spaces, because the network knows no more than ``max_length`` positions, and its output for sentences
+four times as long as those of its training is nonsense.
 
-A token is a Unicode character. The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and frequent punctuation. The
-network sees a syllable as the sum of its own vector and those of its initial, medial and final jamo; the rest of the 11,172 syllables
-it reads by their jamo alone. A character outside the vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the
-network writes ``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
+A token is a Unicode character. The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and
+frequent punctuation. The network sees a syllable as the sum of its own vector and those of its initial,
+medial and final jamo; the rest of the 11,172 syllables it reads by their jamo alone. A character outside the
+vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the network writes ``<outside>``,
+``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
 """
 
 import math
@@ -54,12 +55,13 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 
 
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
-    """The spans of the sentences of a text, in order. Between them lies white space, and in a repetition the mark that the last one
-    lacks (좋아! 좋아! 좋아).
+    """The spans of the sentences of a text, in order.
 
-    A text that says the same again and again is cut there: 할 수 있다 할 수 있다. A network that reads it as one loses count. Texts of
-    several sentences come first, then each sentence.
-    A sentence of more than ``longest`` characters is cut at white space into parts of about equal length. Only text without white
+    Between them lies white space, and in a repetition the mark that the last one lacks (좋아! 좋아! 좋아).
+
+    A text that says the same again and again is cut there: 할 수 있다 할 수 있다. A network that reads it as
+    one loses count. Texts of several sentences come first, then each sentence. A sentence of more than
+    ``longest`` characters is cut at white space into parts of about equal length. Only text without white
     space stays longer.
 
     >>> split_sentences("안녕. 잘 가!")
@@ -81,12 +83,14 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
     """The repetitions of which a part of a text consists; the part itself if it repeats nothing."""
     said = text[start:end]
     gaps = [gap.end() for gap in _SPACE.finditer(said)]
-    # Without spaces (사랑해사랑해사랑해) the repeated unit may have any length. One repeated letter (하하하) is a sound and stays whole.
+    # Without spaces (사랑해사랑해사랑해) the repeated unit may have any length. One repeated letter (하하하)
+    # is a sound and stays whole.
     least = LEAST_REPETITIONS if gaps else LEAST_REPETITIONS_JOINED
     for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
         if period * (least - 1) >= len(said):
             break
-        # The last repetition may lack the mark of the others (좋아, 좋아, 좋아). Then no repetition contains its mark.
+        # The last repetition may lack the mark of the others (좋아, 좋아, 좋아). Then no repetition contains
+        # its mark.
         length = (len(said) - 1) % period + 1
         repeats = said.startswith(said[period : period + _BEGINNING]) and said.startswith(said[period:])
         if repeats and not any(map(str.isalnum, said[length:period])):
@@ -97,7 +101,9 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
-    """Parts of about equal length, cut at white space; none has more than ``longest`` characters if the white space allows."""
+    """Parts of about equal length, cut at white space; none has more than ``longest`` characters if the white
+    space allows.
+    """
     gaps = [Span(start + gap.start(), start + gap.end()) for gap in _SPACE.finditer(text[start:end])]
     while end - start > longest:
         first, last = (bisect_right(gaps, place, key=itemgetter(0)) for place in (start, start + longest))
@@ -123,7 +129,9 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
 
 
 def _add(spans: list[Span], text: str, found: Span) -> None:
-    """Append ``found``; an emoji or other signs without a letter belong to the sentence before them on their line."""
+    """Append ``found``; an emoji or other signs without a letter belong to the sentence before them on their
+    line.
+    """
     signs_alone = not any(map(str.isalnum, text[found.start : found.end]))
     if spans and signs_alone and not _LINE_END.search(text, spans[-1].end, found.start):
         spans[-1] = Span(spans[-1].start, found.end)
@@ -217,8 +225,8 @@ class Tokenizer:
     def features(self) -> np.ndarray:
         """(vocab_size + 11172, 4) int32 of each id: its own embedding row, initial, medial, final.
 
-        Jamo are counted from 1 (a syllable without a coda has final 1); 0 means "no Hangul
-        syllable". A syllable outside the vocabulary shares the row of ``<outside>``. All callers are given the same array;
+        Jamo are counted from 1 (a syllable without a coda has final 1); 0 means "no Hangul syllable". A
+        syllable outside the vocabulary shares the row of ``<outside>``. All callers are given the same array;
         it is not to be changed.
         """
         return self._features

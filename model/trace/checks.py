@@ -1,8 +1,9 @@
 """Take the fields of an ``AttentionTrace`` from any library's objects, and check that they are attention.
 
-A field becomes a NumPy array or plain Python, so that it can be written to a file and two traces can be compared with ``==``. Shapes
-have to fit the tokens. Rows of attention have to sum to 1, and none may look ahead or outside of its window. An error names the place:
-the kind, the layer, the head and the row, counted from 0.
+A field becomes a NumPy array or plain Python, so that it can be written to a file and two traces can be
+compared with ``==``. Shapes have to fit the tokens. Rows of attention have to sum to 1, and none may look
+ahead or outside of its window. An error names the place: the kind, the layer, the head and the row, counted
+from 0.
 
 Shapes: B sentences in a batch, L layers, H heads, Q query and K key positions.
 """
@@ -15,7 +16,8 @@ from model.trace.strict_npz import TraceError
 
 
 def plain_array(name: str, value: Any) -> np.ndarray:
-    """A NumPy array as it is; a tensor of PyTorch, TensorFlow or JAX, or nested lists, as an array of their numbers.
+    """A NumPy array as it is; a tensor of PyTorch, TensorFlow or JAX, or nested lists, as an array of their
+    numbers.
 
     Raises TraceError for anything that holds no numbers, such as a tensor of a compiled graph.
     """
@@ -41,15 +43,16 @@ def plain_array(name: str, value: Any) -> np.ndarray:
 def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
     """(L, H, Q, K), of one array or of one for each layer; ``batch`` chooses the sentence of a batch axis.
 
-    A single array of four dimensions is (L, H, Q, K), and (B, H, Q, K) of one layer where ``batch`` is given. In a list
-    or tuple each is one layer, (H, Q, K) or (B, H, Q, K). Only a batch of one needs no ``batch``.
+    A single array of four dimensions is (L, H, Q, K), and (B, H, Q, K) of one layer where ``batch`` is given.
+    In a list or tuple each is one layer, (H, Q, K) or (B, H, Q, K). Only a batch of one needs no ``batch``.
 
     >>> all_layers("encoder_attention", [np.ones((1, 8, 5, 5))] * 6, None).shape
     (6, 8, 5, 5)
     >>> all_layers("encoder_attention", [np.ones((3, 8, 5, 5))] * 6, batch=2).shape
     (6, 8, 5, 5)
 
-    Raises TraceError for layers of several shapes, and for a batch of several sentences of which none is chosen.
+    Raises TraceError for layers of several shapes, and for a batch of several sentences of which none is
+    chosen.
     """
     if isinstance(value, list | tuple):
         found = _stacked(name, value)
@@ -76,7 +79,9 @@ def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
 
 
 def of_sentence(name: str, value: Any, batch: int | None) -> Any:
-    """The row ``batch`` of a field of two dimensions, such as the padding of a batch; anything else as it is."""
+    """The row ``batch`` of a field of two dimensions, such as the padding of a batch; anything else as it
+    is.
+    """
     if batch is None or value is None or isinstance(value, tuple) and not value:
         return value
     found = plain_array(name, value)
@@ -139,7 +144,9 @@ def pairs(name: str, value: object) -> Spans:
 
 
 def flags(name: str, value: Any) -> tuple[bool, ...]:
-    """One truth value for each token. Whole numbers are refused: a library's attention mask says the opposite.
+    """One truth value for each token.
+
+    Whole numbers are refused: a library's attention mask says the opposite.
 
     >>> flags("source_padding", np.array([5, 7, 0]) == 0)
     (False, False, True)
@@ -211,8 +218,8 @@ def placed_grid(name: str, value: object) -> tuple[int, int, int]:
 def check_extras(trace: Any, source: int, target: int) -> None:
     """Raises TraceError for fields that do not fit the attention.
 
-    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another number of layers or without
-    self-attention, and a grid with more patches than there are tokens.
+    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another
+    number of layers or without self-attention, and a grid with more patches than there are tokens.
     """
     if trace.windows:
         kind = trace.kinds[0]
@@ -282,7 +289,10 @@ def _pair(name: str, value: object) -> tuple[int, int]:
 
 
 def _received(value: object) -> str:
-    """The type of a value, and the value itself only if it is a number. Texts are private, and messages may reach a log."""
+    """The type of a value, and the value itself only if it is a number.
+
+    Texts are private, and messages may reach a log.
+    """
     kind = type(value).__name__
     return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind
 
@@ -365,8 +375,9 @@ def check_rows(
     emptied: bool = False,
     sink: bool = False,
 ) -> None:
-    """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
-    look ahead, because their outputs are not used.
+    """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention.
+
+    Rows that are ``padded`` (Q,) may sum to less and may look ahead, because their outputs are not used.
 
     Args:
         later: (Q, K) bool, cells that no row may attend to, or None.
@@ -403,8 +414,8 @@ def check_rows(
 
 
 def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:
-    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) attends to a cell that is ``hidden`` (Q, K). Rows that are
-    ``padded`` (Q,) may.
+    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) attends to a cell that
+    is ``hidden`` (Q, K). Rows that are ``padded`` (Q,) may.
     """
     outside = ((weights != 0) & hidden).any(-1) & ~padded
     if outside.any():
@@ -429,7 +440,8 @@ def _advice(kind: str, sums: np.ndarray) -> str:
         return f"Where these rows are padding, say so in {side}_padding"
     if (sums < 1).all():
         return (
-            "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval(). "
+            "Dropout takes weights away: call the model for evaluation, as with training=False or "
+            "model.eval(). "
             f"Where the rest falls on an attention sink, say so: sinks=({kind!r},)"
         )
     return "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval()"

@@ -1,35 +1,38 @@
 """Interventions in a pass, and its named activations, as plain data.
 
-* ``Intervention``: heads off, weights replaced, tokens left out. It is an argument of a pass (``Laboratory.pass_over``), never a state
-  of a network, so two threads cannot disturb each other. ``model/activations/replacements.py`` turns it into arrays.
+* ``Intervention``: heads off, weights replaced, tokens left out. It is an argument of a pass
+  (``Laboratory.pass_over``), never a state of a network, so two threads cannot disturb each other.
+  ``model/activations/replacements.py`` turns it into arrays.
 * ``TAPS``: the activations of a pass by name.
 * ``Node`` and ``Patch``: the parts of a network that can be replaced, and the values that replace them.
-* ``Contrast``: two tokens that could be produced in one row; ``LogitDifferences``: how much likelier the one is, in nats.
+* ``Contrast``: two tokens that could be produced in one row; ``LogitDifferences``: how much likelier the one
+  is, in nats.
 * ``OutputWeights``: the weights between the residual streams and the logits (unembedding).
 * ``Projections``, ``Slopes``, ``Insides``, ``Zeroed``: results of further passes.
 
-Shapes: B interventions or sentences, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model,
-V vocabulary. Arrays of a single sentence have no B. A sub-layer is one attention or one feed-forward network: an encoder layer has
-two (self-attention, feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
+Shapes: B interventions or sentences, L layers, H heads, S source and T target tokens, Q query and K key
+positions, D d_model, V vocabulary. Arrays of a single sentence have no B. A sub-layer is one attention or one
+feed-forward network: an encoder layer has two (self-attention, feed-forward), a decoder layer three
+(self-attention, encoder-decoder attention, feed-forward).
 
 The activations:
 
-query, key, value: projected and split into heads, before an intervention zeroes any value.
-heads: weights times values, or their replacement by an intervention, before the output projection. Multiplied by a head's
+query, key, value: projected and split into heads, before an intervention zeroes any value. heads: weights
+times values, or their replacement by an intervention, before the output projection. Multiplied by a head's
     rows of the output kernel (D/H, D), it is the head's output; the output bias belongs to no head.
-embedding: token embeddings times sqrt(D), without positions.
-output: the addition of each sub-layer to the residual stream, its biases included.
-residual: the stream before the first sub-layer, which is embedding + position, then the stream after each sub-layer.
+embedding: token embeddings times sqrt(D), without positions. output: the addition of each sub-layer to the
+residual stream, its biases included. residual: the stream before the first sub-layer, which is embedding +
+position, then the stream after each sub-layer.
 
-With ``norm_first`` each sub-layer reads a normalised copy of the stream and adds to the stream itself, which therefore is
-an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021)::
+With ``norm_first`` each sub-layer reads a normalised copy of the stream and adds to the stream itself, which
+therefore is an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021)::
 
     residual[:, n] = residual[:, 0] + output[:, :n].sum(axis=1)
     memory, logits = encoder_norm(encoder_residual[:, -1]), output_layer(decoder_norm(decoder_residual[:, -1]))
 
-Without it each sum is normalised at once, and nothing follows the last one: ``residual[:, n + 1] = norm(residual[:, n] +
-output[:, n])``. All of it holds for passes as they are used; in training, dropout falls on residual[:, 0] and on each
-output before it is added.
+Without it each sum is normalised at once, and nothing follows the last one: ``residual[:, n + 1] =
+norm(residual[:, n] + output[:, n])``. All of it holds for passes as they are used; in training, dropout falls
+on residual[:, 0] and on each output before it is added.
 """
 
 import hashlib
@@ -59,17 +62,20 @@ class ZeroedValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
-    """The changes in one pass; ``Intervention()`` changes nothing. Interventions with the same contents are equal and have
-    the same hash, so one can be part of a cache key. Do not change its arrays afterwards.
+    """The changes in one pass; ``Intervention()`` changes nothing.
 
-    ``off``: heads whose output, before the output projection, is replaced: by zero (Michel et al. 2019, section 2.3), or by
-    the head's part of ``means``, which are by kind (L, H, D/H), such as the mean over a corpus.
-    ``weights``: by head (Q, K), the replacement of its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
-    own weights; so does every row beyond Q. In decoder self-attention nothing may be right of the diagonal.
-    ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
-    ``without_source``: source positions that no row may attend to, as if they were padding; the other tokens keep their
-    positions. ``without_target``: the same for the tokens that the decoder reads; 0 is the start mark. The embedding of such a token is
-    zero, too, because a row of the decoder starts from the embedding of the token it read last.
+    Interventions with the same contents are equal and have the same hash, so one can be part of a cache key.
+    Do not change its arrays afterwards.
+
+    ``off``: heads whose output, before the output projection, is replaced: by zero (Michel et al. 2019,
+    section 2.3), or by the head's part of ``means``, which are by kind (L, H, D/H), such as the mean over a
+    corpus. ``weights``: by head (Q, K), the replacement of its attention weights (Jain & Wallace 2019). A row
+    of NaN keeps the head's own weights; so does every row beyond Q. In decoder self-attention nothing may be
+    right of the diagonal. ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are
+    (Mohebbi et al. 2023). ``without_source``: source positions that no row may attend to, as if they were
+    padding; the other tokens keep their positions. ``without_target``: the same for the tokens that the
+    decoder reads; 0 is the start mark. The embedding of such a token is zero, too, because a row of the
+    decoder starts from the embedding of the token it read last.
 
     >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
     >>> intervention.off, intervention.reaches_encoder
@@ -207,7 +213,10 @@ class Found:
         return self._layers[name]
 
     def stacked(self, stack: Callable[..., Any]) -> dict[str, Any]:
-        """The collected activations, by name. ``stack(tensors, axis=1)`` puts the axis of layers behind B."""
+        """The collected activations, by name.
+
+        ``stack(tensors, axis=1)`` puts the axis of layers behind B.
+        """
         stacks = {name: stack(tensors, axis=1) for name, tensors in self._layers.items() if tensors}
         return stacks | self._whole
 
@@ -219,7 +228,9 @@ EVERYWHERE = slice(None)
 
 
 class Node(NamedTuple):
-    """A head of attention, or a feed-forward network, which has no ``head``. Layers and heads are counted from 0.
+    """A head of attention, or a feed-forward network, which has no ``head``.
+
+    Layers and heads are counted from 0.
 
     >>> Node("cross_attention", 3, 0).place, Node("decoder_feed_forward", 3).sublayer
     ((3, 0), 11)
@@ -235,7 +246,9 @@ class Node(NamedTuple):
 
     @property
     def sublayer(self) -> int:
-        """Its number among the sub-layers of its side, in which ``decoder_output`` and ``encoder_output`` count."""
+        """Its number among the sub-layers of its side, in which ``decoder_output`` and ``encoder_output``
+        count.
+        """
         kinds = SUBLAYERS[self.side]
         return self.layer * len(kinds) + kinds.index(self.kind)
 
@@ -281,7 +294,8 @@ def every_node(layers: int, heads: int) -> tuple[Node, ...]:
 
 
 def nodes_of(layers: Mapping[str, int], heads: Mapping[str, int]) -> tuple[Node, ...]:
-    """``every_node`` of a network whose sides have different ``layers``, or whose kinds of attention have different ``heads``.
+    """``every_node`` of a network whose sides have different ``layers``, or whose kinds of attention have
+    different ``heads``.
 
     >>> kinds = ("encoder_attention", "decoder_attention", "cross_attention")
     >>> len(nodes_of({"encoder": 1, "decoder": 2}, dict.fromkeys(kinds, 4)))
@@ -303,7 +317,9 @@ NO_ID = -1  # the id of a token that is known by its label alone
 
 @dataclass(frozen=True)
 class Contrast:
-    """Why does row ``row`` write one token and not another? For an edit: why the fix and not what was typed?"""
+    """Why does row ``row`` write one token and not another? For an edit: why the fix and not what was
+    typed?
+    """
 
     row: int
     written: int  # token id, or NO_ID
@@ -336,8 +352,8 @@ EPSILON = 1e-6  # of layer normalisation in our networks
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Layer normalisation (Ba, Kiros & Hinton 2016), or the one that only scales (Zhang & Sennrich, "Root Mean Square Layer
-    Normalization", 2019), as T5 has it.
+    """Layer normalisation (Ba, Kiros & Hinton 2016), or the one that only scales (Zhang & Sennrich, "Root
+    Mean Square Layer Normalization", 2019), as T5 has it.
 
     >>> Normalisation().deviation(np.array([3.0, -3.0])).round(3).tolist()
     [3.0]
@@ -368,7 +384,9 @@ class Normalisation:
         return found
 
     def before(self, towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-        """(N, D) directions behind a normalisation as directions before it, with the scale of its input, ``entering`` (N, D)."""
+        """(N, D) directions behind a normalisation as directions before it, with the scale of its input,
+        ``entering`` (N, D).
+        """
         return self._centred(towards * gamma) / self.deviation(entering)
 
     def _centred(self, vectors: np.ndarray) -> np.ndarray:
@@ -380,17 +398,20 @@ class Normalisation:
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """The weights that, with the taps of a pass (``model.trace.interventions``), give the addition of each part of the decoder to each logit.
+    """The weights that, with the taps of a pass (``model.trace.interventions``), give the addition of each
+    part of the decoder to each logit.
 
-    ``Corrector.output_weights`` returns a network's; they are the same for all sentences. A logit is the dot product
-    of a token's vector with the normalised end of the residual stream, plus a bias (Vaswani et al. 2017, section 3.4)::
+    ``Corrector.output_weights`` returns a network's; they are the same for all sentences. A logit is the dot
+    product of a token's vector with the normalised end of the residual stream, plus a bias (Vaswani et al.
+    2017, section 3.4)::
 
         weights = corrector.output_weights()
         logits = corrector.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"][-1]  # (T, D)
         logits = weights.read("decoder", logits) @ weights.vocabulary.T + weights.bias  # (T, V)
 
-    ``norms`` holds gamma and beta of the normalisations between a sub-layer's output and the end. With ``norm_first``
-    that is one for each side, behind its last layer. Without it one comes behind each sub-layer, in their order.
+    ``norms`` holds gamma and beta of the normalisations between a sub-layer's output and the end. With
+    ``norm_first`` that is one for each side, behind its last layer. Without it one comes behind each
+    sub-layer, in their order.
     """
 
     norm_first: bool
@@ -401,14 +422,17 @@ class OutputWeights:
     norms: dict[str, np.ndarray]  # by side, "encoder" or "decoder": (norms, 2, D)
     vocabulary: np.ndarray  # (V, D): for a syllable the sum of the vectors of itself and of its jamo
     bias: np.ndarray  # (V,)
-    # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
+    # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's
+    # networks
     jamo: dict[str, np.ndarray]
     normalisation: Normalisation = Normalisation()
 
     def read(self, side: str, stream: np.ndarray) -> np.ndarray:
-        """A residual stream (..., D) of "encoder" or "decoder" as the output layer would read it at this place.
+        """A residual stream (..., D) of "encoder" or "decoder" as the output layer would read it at this
+        place.
 
-        With ``norm_first`` it is normalised as the end of the stream is; else each place is normalised already.
+        With ``norm_first`` it is normalised as the end of the stream is; else each place is normalised
+        already.
 
         >>> ones = np.ones((1, 2, 4), np.float32) * [[[1], [0]]]
         >>> none = np.zeros((0, 4), np.float32)
@@ -444,8 +468,10 @@ class Projections:
 
 
 class Slopes(NamedTuple):
-    """The gradients for integrated gradients. All token embeddings are multiplied by a factor that goes from 0 to 1 in N points; at
-    each point come the score and its derivatives by the factor of each token.
+    """The gradients for integrated gradients.
+
+    All token embeddings are multiplied by a factor that goes from 0 to 1 in N points; at each point come the
+    score and its derivatives by the factor of each token.
     """
 
     score: np.ndarray  # (N,) float32
@@ -466,7 +492,9 @@ class Insides(NamedTuple):
 
 
 class Zeroed(NamedTuple):
-    """How much the output of each decoder layer changes if the values of one position are zeroed: cosine distances in 0..2."""
+    """How much the output of each decoder layer changes if the values of one position are zeroed: cosine
+    distances in 0..2.
+    """
 
     decoder: np.ndarray  # (L, T, T): the change of row t, by the position that the decoder has read
     cross: np.ndarray  # (L, T, S): the change of row t, by the source position

@@ -1,10 +1,12 @@
-"""Reads and writes one ``.npz`` of known arrays and some JSON. A hostile file is refused before it can do harm.
+"""Reads and writes one ``.npz`` of known arrays and some JSON. A hostile file is refused before it can do
+harm.
 
-NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of the file
-first, and nothing is unpickled.
+NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of
+the file first, and nothing is unpickled.
 
-safetensors is as safe, but readers of a trace would need one more library, while NumPy opens this file. Its files are not
-compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be checked here, too.
+safetensors is as safe, but readers of a trace would need one more library, while NumPy opens this file. Its
+files are not compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be
+checked here, too.
 """
 
 import io
@@ -30,7 +32,10 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no mo
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is wrong; the message says how. ``advice`` names a remedy."""
+    """A field of a trace, or the file that should hold one, is wrong; the message says how.
+
+    ``advice`` names a remedy.
+    """
 
     def __init__(self, field: str, expected: str, received: object, advice: str = ""):
         text = str(received)
@@ -60,9 +65,9 @@ def read(
 ) -> tuple[dict[str, np.ndarray], dict[str, object]]:
     """(arrays, words): float32 arrays by name, and the JSON beside them.
 
-    ``ranks``: the number of dimensions of each array, by name; the file may lack some. ``limited``: whether a file of more than
-    MOST_BYTES, or of more than MOST_UNPACKED unpacked, is refused. ``beside``: names of other members that the file may have; they
-    are not unpacked.
+    ``ranks``: the number of dimensions of each array, by name; the file may lack some. ``limited``: whether a
+    file of more than MOST_BYTES, or of more than MOST_UNPACKED unpacked, is refused. ``beside``: names of
+    other members that the file may have; they are not unpacked.
 
     Raises TraceError for anything else, and OSError for a missing file.
     """

@@ -1,13 +1,14 @@
 """``AttentionTrace``: the attention of one full pass of any network, as NumPy arrays, and its file format.
 
-Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same attention that
-step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``. ``load`` checks a file before it uses
-it, and its error names the field that is wrong.
+Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same
+attention that step-by-step decoding saw. The source or the target may be missing. ``save`` writes one
+``.npz``. ``load`` checks a file before it uses it, and its error names the field that is wrong.
 
-``Selection`` chooses weights of a trace: one kind of attention, a layer or their mean, a head or their mean. ``Grown`` is the answer
-of one snapshot of a training. ``TracedModel`` lists the methods that your own model needs for the app to show it live:
-``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then calls the
-methods of the object that it returned, one at a time.
+``Selection`` chooses weights of a trace: one kind of attention, a layer or their mean, a head or their mean.
+``Grown`` is the answer of one snapshot of a training. ``TracedModel`` lists the methods that your own model
+needs for the app to show it live: ``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls
+``factory()`` once, in a worker's process, and then calls the methods of the object that it returned, one at a
+time.
 """
 
 from collections.abc import Callable, Iterator
@@ -81,33 +82,36 @@ class AttentionTrace:
     """Everything a picture of one pass needs, and nothing that needs the network's library.
 
     The pass may be an encoder-decoder's, an encoder's alone (no target) or a decoder's alone (no source).
-    ``kinds`` names the kinds of attention of the trace; each has its own number of layers and heads (``shape``).
-    A field that a network does not have, or that was not kept, is None or empty.
+    ``kinds`` names the kinds of attention of the trace; each has its own number of layers and heads
+    (``shape``). A field that a network does not have, or that was not kept, is None or empty.
 
-    Rows of every attention map are queries, columns are keys, and each row sums to 1; a row of padding may be empty.
-    ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
-    ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal. In a decoder
-    alone ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one token later.
+    Rows of every attention map are queries, columns are keys, and each row sums to 1; a row of padding may be
+    empty. ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
+    ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal. In a
+    decoder alone ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one token
+    later.
 
-    Attention may be a NumPy array (L, H, Q, K), a tensor of PyTorch, TensorFlow or JAX, or a list of layers as libraries
-    return them, each (H, Q, K) or (B, H, Q, K). Of a batch of several sentences ``batch`` says which one:
-    ``AttentionTrace(source_tokens=tokens, encoder_attention=out.attentions, batch=0)``.
+    Attention may be a NumPy array (L, H, Q, K), a tensor of PyTorch, TensorFlow or JAX, or a list of layers
+    as libraries return them, each (H, Q, K) or (B, H, Q, K). Of a batch of several sentences ``batch`` says
+    which one: ``AttentionTrace(source_tokens=tokens, encoder_attention=out.attentions, batch=0)``.
 
-    Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t`` PRODUCED, so
-    the next column of decoder self-attention, which belongs to that token, is padding, too.
+    Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t``
+    PRODUCED, so the next column of decoder self-attention, which belongs to that token, is padding, too.
 
-    A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight falls on no token
-    (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one. Their rows sum to less than 1, and
-    ``sink`` is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the
-    decoder reads all see each other, later ones included.
+    A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight
+    falls on no token (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that
+    have one. Their rows sum to less than 1, and ``sink`` is what is missing. In a prefix language model
+    (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the decoder reads all see each other,
+    later ones included.
 
-    Some networks let a row attend only to near tokens (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how
-    far, layer by layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al.
-    2019; Zaheer et al. 2020) is given cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head
-    of a layer may look. Padding, and later tokens of a decoder, need not be marked there.
+    Some networks let a row attend only to near tokens (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral
+    7B", 2023). ``windows`` says how far, layer by layer, in self-attention: the encoder's, or that of a
+    decoder alone. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020) is given cell by
+    cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer may
+    look. Padding, and later tokens of a decoder, need not be marked there.
 
-    Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
-    Words count tokens, and every token is in one of them. They are needed only where words are not what
+    Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty
+    one. Words count tokens, and every token is in one of them. They are needed only where words are not what
     white space separates (``analysis.words``).
 
     Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives, W words.
@@ -235,8 +239,11 @@ class AttentionTrace:
         return target[:rows], (read if kind == "decoder_attention" else source)
 
     def padded(self, kind: str) -> np.ndarray:
-        """(Q, K) bool: the cells that are hidden because they are padding. A column of padding that some head looks at stays
-        visible outside the rows of padding, because it shows that the network does not mask its padding."""
+        """(Q, K) bool: the cells that are hidden because they are padding.
+
+        A column of padding that some head looks at stays visible outside the rows of padding, because it
+        shows that the network does not mask its padding.
+        """
         rows, columns = self.padding(kind)
         ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
         return rows[:, None] | (columns & ignored)
@@ -244,8 +251,8 @@ class AttentionTrace:
     def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
         """(Q, K) bool, True where a row may not look; None where it may look everywhere.
 
-        A decoder may not attend to later tokens, and with ``windows`` not to far ones. A mask of sparse attention may hide
-        more. Without a ``layer`` these are the cells that no layer may look at.
+        A decoder may not attend to later tokens, and with ``windows`` not to far ones. A mask of sparse
+        attention may hide more. Without a ``layer`` these are the cells that no layer may look at.
         """
         if layer is None:
             each = [self.masked(kind, number) for number in range(self.shape(kind)[0])]
@@ -264,7 +271,10 @@ class AttentionTrace:
             yield MASKS[kind], getattr(self, MASKS[kind])[layer]
 
     def sink(self, kind: str) -> np.ndarray | None:
-        """(L, H, Q) the weight on the attention sink, which is no token; None without one. It is 0 in rows of padding."""
+        """(L, H, Q) the weight on the attention sink, which is no token; None without one.
+
+        It is 0 in rows of padding.
+        """
         if kind not in self.sinks:
             return None
         rest = np.clip(1 - self.attention(kind).sum(-1, dtype=np.float32), 0, 1)
@@ -272,9 +282,11 @@ class AttentionTrace:
         return rest
 
     def check(self, emptied: bool = False) -> None:
-        """Raises TraceError for numbers that cannot be attention or probabilities: not finite, outside 0..1, rows
-        that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty, and with ``emptied`` any row:
-        a pass in which tokens were left out has such rows. Rows with a sink sum to at most 1."""
+        """Raises TraceError for numbers that cannot be attention or probabilities: not finite, outside 0..1,
+        rows that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty, and
+        with ``emptied`` any row: a pass in which tokens were left out has such rows. Rows with a sink sum to
+        at most 1.
+        """
         for kind in self.kinds:
             rows, sink = self.padding(kind)[0], kind in self.sinks
             ahead = later(len(rows), self.prefix) if kind == "decoder_attention" else None
@@ -288,7 +300,9 @@ class AttentionTrace:
             expect_range(name, getattr(self, name), -np.inf, np.inf)
 
     def save(self, path: str | Path | BinaryIO) -> None:
-        """Write one ``.npz`` of any size, without pickles, for ``load`` to read. Floats become float32.
+        """Write one ``.npz`` of any size, without pickles, for ``load`` to read.
+
+        Floats become float32.
 
         Raises TraceError for numbers that ``load`` would refuse.
         """
@@ -307,11 +321,11 @@ class AttentionTrace:
     def load(cls, path: str | Path | BinaryIO, *, limited: bool = False) -> "AttentionTrace":
         """Read what ``save`` wrote, or the numbers (NPZ) that a page of the app offers for download.
 
-        The file may come from anywhere: it is checked before it is used, and nothing in it is run. ``limited``: refuse a file of
-        more than 20 MB, or 256 MB unpacked, as a server should.
+        The file may come from anywhere: it is checked before it is used, and nothing in it is run.
+        ``limited``: refuse a file of more than 20 MB, or 256 MB unpacked, as a server should.
 
-        Raises TraceError, which names the field, the expectation and the received value; OSError for a missing
-        file.
+        Raises TraceError, which names the field, the expectation and the received value; OSError for a
+        missing file.
         """
         arrays, words = read(path, _RANKS, limited, BESIDE)
         for name, expected in (("format", _FORMAT), ("version", VERSION)):
@@ -339,14 +353,19 @@ class Selection:
     head: int | None = None
 
     def weights(self, trace: AttentionTrace, kind: str | None = None) -> np.ndarray:
-        """(Q, K) float32. ``kind``: another kind of attention; if it has fewer layers or heads, its last one is taken.
+        """(Q, K) float32.
+
+        ``kind``: another kind of attention; if it has fewer layers or heads, its last one is taken.
 
         Raises ValueError for a kind that the trace lacks.
         """
         return self.mean(trace.attention(kind or self.kind))
 
     def mean(self, maps: np.ndarray) -> np.ndarray:
-        """(L, H, …) -> (…): one head, or the mean over those chosen. Of fewer layers or heads the last one is taken."""
+        """(L, H, …) -> (…): one head, or the mean over those chosen.
+
+        Of fewer layers or heads the last one is taken.
+        """
         if self.layer is not None:
             maps = maps[: self.layer + 1][-1:]
         if self.head is not None:
@@ -373,8 +392,8 @@ class Selection:
 
 @dataclass(frozen=True)
 class Grown:
-    """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a young network would
-    otherwise seem to do nothing. If it wrote no end mark, ``text`` is the source.
+    """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a
+    young network would otherwise seem to do nothing. If it wrote no end mark, ``text`` is the source.
     """
 
     step: int
@@ -384,7 +403,10 @@ class Grown:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether the network writes no end mark even after the whole source. Then ``text`` is not its own."""
+        """Whether the network writes no end mark even after the whole source.
+
+        Then ``text`` is not its own.
+        """
         likeliest, *_ = self.trace.alternatives[-1]
         return self.text == self.source and likeliest != self.trace.target_tokens[-1]
 
@@ -394,7 +416,10 @@ TASKS = ("correct", "rewrite", "translate", "continue")
 
 @dataclass(frozen=True)
 class Described:
-    """A ``TracedModel``'s description of itself. A page of a model that does not correct shows no corrections in its text."""
+    """A ``TracedModel``'s description of itself.
+
+    A page of a model that does not correct shows no corrections in its text.
+    """
 
     task: str = "correct"
     examples: tuple[str, ...] = ()  # to try on the page, which opens with the first one
@@ -425,8 +450,9 @@ def described(model: object) -> Described:
 
 @runtime_checkable
 class TracedModel(Protocol):
-    """A network that rewrites a sentence and shows its attention. It may also have the attributes ``task`` (one of TASKS),
-    ``examples`` and ``language``; see ``Described``.
+    """A network that rewrites a sentence and shows its attention.
+
+    It may also have the attributes ``task`` (one of TASKS), ``examples`` and ``language``; see ``Described``.
 
     >>> from model.trace.trace import AttentionTrace
     >>> class Copies:
@@ -447,7 +473,8 @@ class TracedModel(Protocol):
         """The pass in which the model turns ``source`` into ``target``.
 
         ``target`` is the output of ``correct``, or that text without some changes that a person took back.
-        With ``source_text``, ``source_spans`` and the same of the target, the views find the changes in the maps.
+        With ``source_text``, ``source_spans`` and the same of the target, the views find the changes in the
+        maps.
         """
         ...
 
@@ -456,8 +483,9 @@ class TracedModel(Protocol):
 class InterveningModel(TracedModel, Protocol):
     """The optional part, with which the laboratory works, too.
 
-    The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``, of one
-    head), and tokens that no row may attend to (``without_source``, ``without_target``); never two of these at once.
+    The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``,
+    of one head), and tokens that no row may attend to (``without_source``, ``without_target``); never two of
+    these at once.
 
     >>> class CopiesAnyway:
     ...     def correct(self, text): ...
@@ -475,7 +503,7 @@ class InterveningModel(TracedModel, Protocol):
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
         """``trace`` with something changed. It has ``log_probabilities``.
 
-        It shows the weights that the pass used: replaced weights in place of a head's own. A head that is off still shows the weights
-        that it computed. A row that has nothing left to look at is 0.
+        It shows the weights that the pass used: replaced weights in place of a head's own. A head that is off
+        still shows the weights that it computed. A row that has nothing left to look at is 0.
         """
         ...

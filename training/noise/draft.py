@@ -1,7 +1,8 @@
-"""``Draft``: a right sentence that rules make wrong; and ``Aim``, which directs slips to the rarer words of a sentence.
+"""``Draft``: a right sentence that rules make wrong; and ``Aim``, which directs slips to the rarer words of a
+sentence.
 
-A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If every syllable were
-equally likely to be hit, most slips would fall on common words.
+A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If
+every syllable were equally likely to be hit, most slips would fall on common words.
 """
 
 import random
@@ -30,8 +31,9 @@ class Edit:
 class Draft:
     """A right text, the cell that each of its characters has become, and the edits by which it did.
 
-    ``cells[i]`` replaces ``text[i]``: usually one character; ``""`` after it was dropped; several characters after one was added
-    beside it. Cells never move, so a later rule still knows which characters of the right sentence it touches.
+    ``cells[i]`` replaces ``text[i]``: usually one character; ``""`` after it was dropped; several characters
+    after one was added beside it. Cells never move, so a later rule still knows which characters of the right
+    sentence it touches.
 
     >>> draft = Draft("먹어요")
     >>> draft.put("liaison", "pronunciation", 0, ["머", "거"])
@@ -56,7 +58,9 @@ class Draft:
         return any(edit.start < end and start < edit.end for edit in self.edits)
 
     def put(self, rule: str, family: str, start: int, cells: list[str]) -> None:
-        """Overwrite the cells from ``start`` on and record the edit. Equal cells are not recorded.
+        """Overwrite the cells from ``start`` on and record the edit.
+
+        Equal cells are not recorded.
 
         Raises ValueError for cells outside the sentence.
         """
@@ -93,7 +97,8 @@ _EXPONENT = 0.35
 # Particles, the longest first; without them 사과를 and 사과는 count as the same word.
 _PARTICLES = tuple(
     sorted(
-        "은 는 이 가 을 를 에 의 도 로 으로 만 과 와 에서 에게 까지 부터 처럼 보다 이나 에는 에도 에서는 으로는 이라는 "
+        "은 는 이 가 을 를 에 의 도 로 으로 만 과 와 에서 에게 까지 부터 처럼 보다 이나 에는 에도 "
+        "에서는 으로는 이라는 "
         "라는 이라고 입니다 이다 들 들은 들이 들을 들의".split(),
         key=len,
         reverse=True,
@@ -103,7 +108,9 @@ _SHORTEST_STEM = 2  # syllables that are left of a word without its particle
 
 
 def stem(word: str) -> str:
-    """The word without the particle at its end, where at least two syllables are left; without a dictionary."""
+    """The word without the particle at its end, where at least two syllables are left; without a
+    dictionary.
+    """
     for particle in _PARTICLES:
         if word.endswith(particle) and len(word) - len(particle) >= _SHORTEST_STEM:
             return word[: -len(particle)]
@@ -131,7 +138,9 @@ class Aim:
 
 
 def choose_word(text: str, weights: list[float], rng: random.Random) -> tuple[int, int] | None:
-    """The span of a word of two syllables or more, drawn by the weight of its syllables; None without such a word."""
+    """The span of a word of two syllables or more, drawn by the weight of its syllables; None without such a
+    word.
+    """
     spans = [(start, start + len(word)) for start, word in find_words(text) if len(word) > 1]
     if not spans:
         return None

@@ -1,14 +1,15 @@
 """Practice of rare mistakes: each native mistake, each misplaced space, and exactly one misplaced space.
 
-In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place in 40,000 sentences.
-A network has to learn these words by heart, so it meets them again and again, in short phrases that cost little time (``Drill``,
-``SpaceDrill``).
+In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place
+in 40,000 sentences. A network has to learn these words by heart, so it meets them again and again, in short
+phrases that cost little time (``Drill``, ``SpaceDrill``).
 
-The most frequent mistake of all is one misplaced space in a sentence that is otherwise right (``LoneSpaces``). ``spacing`` makes
-several at once, and a network that mostly sees them together doubts a single one. A kind of place is a function from a right text to
-the indices of its places: of a space that is obligatory (한글 맞춤법 제2항, 제42항), or of a syllable before which none may come. Where
-the norm leaves the choice no place is listed: before an auxiliary verb (제47항) and between nouns (제49항, 제50항). Rare kinds come as
-often as frequent ones.
+The most frequent mistake of all is one misplaced space in a sentence that is otherwise right
+(``LoneSpaces``). ``spacing`` makes several at once, and a network that mostly sees them together doubts a
+single one. A kind of place is a function from a right text to the indices of its places: of a space that is
+obligatory (한글 맞춤법 제2항, 제42항), or of a syllable before which none may come. Where the norm leaves the
+choice no place is listed: before an auxiliary verb (제47항) and between nouns (제49항, 제50항). Rare kinds
+come as often as frequent ones.
 """
 
 import random
@@ -27,7 +28,8 @@ from training.noise.word_parts import particle_start
 RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
 MOST_PLACES = 64  # places that are remembered for one mistake
 MOST_WORDS_BESIDE = 3  # on each side of the mistake's own words
-ATTEMPTS = 8  # cuts, until a phrase still has room for the mistake: '에' is mistaken before ' 대해', not before ' 집'
+# cuts, until a phrase still has room for the mistake: '에' is mistaken before ' 대해', not before ' 집'
+ATTEMPTS = 8
 RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
 # Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
 UNDRILLED = frozenset({"hi_i"})
@@ -79,8 +81,8 @@ class Drill:
 class SpaceDrill:
     """Phrases of some right sentences with one frequent spacing mistake each.
 
-    Each rule comes equally often, and so does each word of a rule: 것 and 수 stand in every other sentence, 텐데 and 자마자 in one
-    of a thousand, but people get all of them wrong.
+    Each rule comes equally often, and so does each word of a rule: 것 and 수 stand in every other sentence,
+    텐데 and 자마자 in one of a thousand, but people get all of them wrong.
     """
 
     def __init__(self, sentences: Iterable[str]):
@@ -115,7 +117,8 @@ def _misplaced(text: str) -> Iterator[tuple[str, Edit]]:
         rule(draft, random.Random(0), 1.0)
         for edit in draft.edits:
             before, after = text[: edit.start + 1].split(" "), text[edit.start + 1 :].split(" ")
-            # What is wrong depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교 에서.
+            # What is wrong depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교
+            # 에서.
             word = before[-2] + " " if edit.rule in _BY_WORD_BEFORE else ""
             yield word + after[0][:2], edit
 
@@ -174,8 +177,10 @@ _GOES = (
     "(?:[가갔간갈갑감왔온옵와]|오[는고면세시너려]|나[가갔오왔온]|들[르렀]|다니|다녀|다녔|떠나|떠났|내려|올라)"
 )
 _ADVERBS = (
-    "꼭 빨리 많이 너무 정말 진짜 아주 매우 가장 다시 자주 항상 이미 아직 먼저 조금 천천히 열심히 별로 계속 특히 반드시 갑자기 점점 거의 매일 훨씬 "
-    "굉장히 도대체 절대 왜 어떻게 벌써 아마 꽤 더욱 널리 일찍 늦게 여전히 결코 전혀 그냥 오래 함께 같이 직접 바로 아까 늘 푹 싹 쭉 언제나 가끔 "
+    "꼭 빨리 많이 너무 정말 진짜 아주 매우 가장 다시 자주 항상 이미 아직 먼저 조금 천천히 열심히 별로 "
+    "계속 특히 반드시 갑자기 점점 거의 매일 훨씬 "
+    "굉장히 도대체 절대 왜 어떻게 벌써 아마 꽤 더욱 널리 일찍 늦게 여전히 결코 전혀 그냥 오래 함께 "
+    "같이 직접 바로 아까 늘 푹 싹 쭉 언제나 가끔 "
     "그래서 그런데 그리고 하지만 그러나 그러면 그럼 또는 혹은 즉 만약 비록 만일 그러니까 왜냐하면 따라서"
 ).replace(" ", "|")
 # Verbs that make one word with these: 다시없다, 함께하다, 바로잡다, 오래되다, 곧바로, 더욱더.
@@ -201,22 +206,27 @@ DROPPED: dict[str, SpacePlaces] = {
     **{f"{kind}_joined": _after_particle(kind) for kind in _BY_PARTICLE},
     # 책상 위, 건물 안: of two syllables or more, since 물속 and 눈앞 are words, as 마음속 is.
     "position_joined": _at(
-        rf"(?<![가-힣])(?!마음|가슴|바다|머리)[가-힣]{{2,}}(?<![은는을를의에도로와과]) (?=(?:위|안|밖|앞|뒤|옆|속|밑|아래|근처|사이|주변){_PARTICLE})(?!밖에 (?:없|안|못))"
+        rf"(?<![가-힣])(?!마음|가슴|바다|머리)[가-힣]{{2,}}(?<![은는을를의에도로와과]) (?=(?:위|안|밖|"
+        rf"앞|뒤|옆|속|밑|아래|근처|사이|주변){_PARTICLE})(?!밖에 (?:없|안|못))"
     ),
     "purpose_joined": _at(
-        rf"(?<![가-힣])(?!여러|일부러|더러|이르러|푸르러)[가-힣]+(?:(?<=[으하보사타시우나놀팔주자쉬르기풀치리])러) (?={_GOES})"
+        rf"(?<![가-힣])(?!여러|일부러|더러|이르러|"
+        rf"푸르러)[가-힣]+(?:(?<=[으하보사타시우나놀팔주자쉬르기풀치리])러) (?={_GOES})"
     ),
     "adverb_joined": _at(rf"(?<![가-힣])(?:{_ADVERBS}) (?=[가-힣]){_NO_VERB}"),
     "bare_object_joined": _at(rf"(?<![가-힣])(?:{_OBJECTS})"),
     "modifier_joined": _at(
-        r"(?<![가-힣])[가-힣]+(?:(?<=[하되있없오가보사주지치리기시])는|했던|하던|있던|되던|(?<=[같높많깊짧작])은) (?=[가-힣]{2})"
+        r"(?<![가-힣])[가-힣]+(?:(?<=[하되있없오가보사주지치리기시])는|했던|하던|있던|되던|"
+        r"(?<=[같높많깊짧작])은) (?=[가-힣]{2})"
         "(?!데|지|걸|게|바|대로|[듯만척체양뻔법][하한할함합해했싶이])"
     ),
     "clause_joined": _at(
-        r"(?<![가-힣])[가-힣]+(?:지만|는데|은데|으면|하면|되면|니까|면서|도록|거나|더니|다가|자마자|해서|아서|려고) (?=[가-힣])(?![하한할함합해했되된될됩돼됐보봐봤])"
+        r"(?<![가-힣])[가-힣]+(?:지만|는데|은데|으면|하면|되면|니까|면서|도록|거나|더니|다가|자마자|"
+        r"해서|아서|려고) (?=[가-힣])(?![하한할함합해했되된될됩돼됐보봐봤])"
     ),
     "numeral_joined": _at(
-        r"(?<![가-힣])(?:첫|두|세|네|몇|다섯|여섯|일곱|여덟|아홉|열) (?=번째|달[ 에이을]|시간|가지|사람|마리|군데)"
+        r"(?<![가-힣])(?:첫|두|세|네|몇|다섯|여섯|일곱|여덟|아홉|열) (?=번째|달[ 에이을]|시간|가지|"
+        r"사람|마리|군데)"
     ),
 }
 
@@ -224,18 +234,23 @@ _ENDING = "(?:[다고는며면기니]|도록|ㄴ)"
 INSERTED: dict[str, SpacePlaces] = {
     # -아/어지다 and -아/어하다 are always joined (제47항 해설), but not 싶어 하다 or 먹고 싶어 하다.
     "become_split": _at(
-        rf"(?<![가-힣])(?!아버|어머|할머)[가-힣]*[아어여해려켜워와](?<!떨어)(?=(?:지{_ENDING}|졌|진다|집니다))"
+        rf"(?<![가-힣])(?!아버|어머|할머)[가-힣]*[아어여해려켜워와](?<!떨어)(?=(?:지{_ENDING}|졌|진다|"
+        rf"집니다))"
     ),
     "feeling_split": _at(
-        "(?<![가-힣])(?:좋아|싫어|무서워|슬퍼|기뻐|힘들어|어려워|귀찮아|궁금해|부러워|미워|그리워|즐거워|고마워|두려워|아까워)(?=하[다고는며지면기]|한다|합니|했|해[요서]|할 )"
+        "(?<![가-힣])(?:좋아|싫어|무서워|슬퍼|기뻐|힘들어|어려워|귀찮아|궁금해|부러워|미워|그리워|"
+        "즐거워|고마워|두려워|아까워)(?=하[다고는며지면기]|한다|합니|했|해[요서]|할 )"
     ),
     "plural_split": _at(
-        rf"(?<![가-힣])(?:사람|학생|친구|아이|선생님|국민|여자|남자|시민|회원|아저씨|어른|주민|가족|동물|나무|직원|손님|부모|선수|기자|위원|그|우리|저희|너희)(?=들(?:이|은|을|의|에게|과|도)?{_ENDS})"
+        rf"(?<![가-힣])(?:사람|학생|친구|아이|선생님|국민|여자|남자|시민|회원|아저씨|어른|주민|가족|"
+        rf"동물|나무|직원|손님|부모|선수|기자|위원|그|우리|저희|너희)(?=들(?:이|은|을|의|에게|과|도)?{_ENDS})"
     ),
     "measure_split": _at(rf"(?<=[개번명살일달년시원분])(?=(?:씩|쯤|짜리|째){_ENDS}|씩[ ,.])"),
     "one_word_split": _at(
-        rf"(?<![가-힣])(?:(?:이|그|저)(?=(?:것|때|곳)(?:[은을도에이의]|까지|부터|만|에서|에는)?{_ENDS})|아무(?=것도)|지난(?=[주달]{_ENDS}|[주달][에의])|오랫(?=동안)"
-        r"|우리(?=나라)|또(?=다시)|곧(?=바로)|온(?=종일)|마음(?=속)|[물땅산꿈](?=속에)|머릿(?=속)|눈(?=앞에)|창(?=밖)|옛(?=날)|새(?=해)|첫(?=사랑|눈)|마찬(?=가지)|띄어(?=쓰기)|어느(?=새)|한(?=동안))"
+        rf"(?<![가-힣])(?:(?:이|그|저)(?=(?:것|때|곳)(?:[은을도에이의]|까지|부터|만|에서|"
+        rf"에는)?{_ENDS})|아무(?=것도)|지난(?=[주달]{_ENDS}|[주달][에의])|오랫(?=동안)"
+        r"|우리(?=나라)|또(?=다시)|곧(?=바로)|온(?=종일)|마음(?=속)|[물땅산꿈](?=속에)|머릿(?=속)|"
+        r"눈(?=앞에)|창(?=밖)|옛(?=날)|새(?=해)|첫(?=사랑|눈)|마찬(?=가지)|띄어(?=쓰기)|어느(?=새)|한(?=동안))"
     ),
     "negative_split": _at(
         r"(?<=[가-힣]지 )못(?=[하한할함합해했])|(?<![가-힣])안(?=타깝|쓰럽)|(?<![가-힣])(?:잘|못)(?=생[겼긴])|(?<![가-힣])못(?=지않)"
@@ -279,7 +294,8 @@ def _misspaced(text: str, place: int) -> str:
 
 
 class LoneSpaces:
-    """Pairs with one space left out or put in, each kind as often as the next: 만나러 왔다 stands in one sentence of 600.
+    """Pairs with one space left out or put in, each kind as often as the next: 만나러 왔다 stands in one
+    sentence of 600.
 
     >>> LoneSpaces(["책상 위에 둬"]).pair(random.Random(0))
     ('책상위에 둬', '책상 위에 둬')

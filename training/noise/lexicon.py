@@ -1,16 +1,17 @@
 """Replace nouns in right sentences, so that a network meets more words than the corpora have.
 
-A network that has read 포장 often and 파종 never takes 파종 for a slip. So a noun is replaced by another of its kind (``nouns.txt``),
-and the particle after it gets the right form (``model.text.hangul``). The sentence may make little sense, but its grammar and spelling
-stay right.
+A network that has read 포장 often and 파종 never takes 파종 for a slip. So a noun is replaced by another of
+its kind (``nouns.txt``), and the particle after it gets the right form (``model.text.hangul``). The sentence
+may make little sense, but its grammar and spelling stay right.
 
-``python -m training.noise.lexicon`` writes ``nouns.txt`` in about three minutes. Kiwi (Lee 2024) knows 117,000 nouns, their frequency,
-and how similarly two words are used. A frequent noun shares a line with those that are used most like it (책상 beside 의자, 부산 beside
-대구). Kiwi knows too little about the rarer ones. Since a Korean compound is named by its end, those share a line with nouns of the same
-last syllable and length (개척지 beside 거주지); rare nouns of two syllables are all in one. Left out are the rarest nouns, dialect, and
-forms that look like a misspelling of a commoner noun (버쓰 beside 버스); nouns that Kiwi does not read as nouns before each of the usual
-particles (가지는 may be a verb); and nouns that are more grammar than thing (경우, 정도). The list is shipped, since machines for
-training need not have Kiwi's model.
+``python -m training.noise.lexicon`` writes ``nouns.txt`` in about three minutes. Kiwi (Lee 2024) knows
+117,000 nouns, their frequency, and how similarly two words are used. A frequent noun shares a line with those
+that are used most like it (책상 beside 의자, 부산 beside 대구). Kiwi knows too little about the rarer ones.
+Since a Korean compound is named by its end, those share a line with nouns of the same last syllable and
+length (개척지 beside 거주지); rare nouns of two syllables are all in one. Left out are the rarest nouns,
+dialect, and forms that look like a misspelling of a commoner noun (버쓰 beside 버스); nouns that Kiwi does
+not read as nouns before each of the usual particles (가지는 may be a verb); and nouns that are more grammar
+than thing (경우, 정도). The list is shipped, since machines for training need not have Kiwi's model.
 """
 
 import random
@@ -110,7 +111,10 @@ def ending_of(noun: str) -> tuple[str, int]:
 
 
 def _unlike(noun: str, other: str) -> bool:
-    """Whether the nouns differ in two syllables. With 풍우 for 경우 the network would learn that slips in a frequent noun are meant."""
+    """Whether the nouns differ in two syllables.
+
+    With 풍우 for 경우 the network would learn that slips in a frequent noun are meant.
+    """
     return len(noun) != len(other) or sum(a != b for a, b in zip(noun, other, strict=True)) > 1
 
 
@@ -152,7 +156,9 @@ Noun = tuple[int, str, str]  # number, form, tag
 
 
 def frequent_first(kiwi: Any) -> list[Noun]:
-    """Kiwi's nouns of two syllables or more, the most frequent first, without forms that are more often something else."""
+    """Kiwi's nouns of two syllables or more, the most frequent first, without forms that are more often
+    something else.
+    """
     nouns, taken = [], set()
     for number in range(RARE):
         morpheme = kiwi.morpheme(number)

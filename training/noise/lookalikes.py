@@ -1,10 +1,11 @@
 """Right sentences that look mistaken: laughing, hearsay, drawn-out ends, doubled adverbs, initials.
 
-All of it is written on purpose and has to stay (ㅋㅋㅋ, 온대요, 감사합니다아, 빨리빨리, ㄱㅅ). No corpus of well-written sentences has it,
-and a network that has practised slips alone would change it: 대 would be a slip in 다.
+All of it is written on purpose and has to stay (ㅋㅋㅋ, 온대요, 감사합니다아, 빨리빨리, ㄱㅅ). No corpus of
+well-written sentences has it, and a network that has practised slips alone would change it: 대 would be a
+slip in 다.
 
-The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart (정말 정말). Its entries
-for hearsay: '-대', '-ㄴ대', '-래', '-재', '-다며', '-다던데'.
+The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart
+(정말 정말). Its entries for hearsay: '-대', '-ㄴ대', '-래', '-재', '-다며', '-다던데'.
 """
 
 import random
@@ -66,7 +67,8 @@ _MARK = r"[.!]?$"
 _SAID = (*("대",) * 4, *("대요",) * 3, "다며", "다면서", "다던데", "다더라", "다니까")
 _ENDINGS = (
     _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
-    # After ㄴ only verbs have 다: 간다, 먹는다. Of adjectives only a few are listed: a word with 하다 may be a verb, too.
+    # After ㄴ only verbs have 다: 간다, 먹는다. Of adjectives only a few are listed: a word with 하다 may be
+    # a verb, too.
     _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
     _ToldEnding(
         re.compile(rf"(?<=[{_CLOSED}])이다{_MARK}"), ("이래", "이래요", "이라며", "이라던데", "이라니까")
@@ -89,7 +91,8 @@ def as_hearsay(text: str, rng: random.Random) -> str:
     return text
 
 
-# The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디, 추천, 기다려, 인정.
+# The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디,
+# 추천, 기다려, 인정.
 INITIALS = "ㄱㅅ ㅇㅇ ㄴㄴ ㄱㄱ ㅊㅋ ㅇㅋ ㅎㅇ ㅂㅂ ㅂㅇ ㅈㅅ ㅅㄱ ㄹㅇ ㅁㄹ ㅇㄷ ㅊㅊ ㄱㄷ ㅇㅈ".split()
 CRIES = "아 와 우와 오 네 어 야 음 흠 헐 에이 아이고 응 예 하하 히히 헤헤 호호 흑흑 엉엉".split()
 DOUBLED = {word: word * 2 for word in "빨리 너무 꼭 오래 자주 멀리 쭉 푹".split()} | {
@@ -103,7 +106,8 @@ LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
 
 
 def drawn_out(text: str, rng: random.Random) -> str:
-    """The text with its last syllable drawn out: 감사합니다 -> 감사합니다아, 그래? -> 그래애?, 정말 -> 정마알, 네 -> 네ㅔㅔ.
+    """The text with its last syllable drawn out: 감사합니다 -> 감사합니다아, 그래? -> 그래애?, 정말 ->
+    정마알, 네 -> 네ㅔㅔ.
 
     Unchanged if it does not end in a syllable.
     """
@@ -135,7 +139,9 @@ def with_cry(text: str, rng: random.Random) -> str:
 
 
 def with_doubled_adverb(text: str, rng: random.Random) -> str:
-    """An adverb said twice: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an adverb."""
+    """An adverb said twice: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an
+    adverb.
+    """
     found = list(_DOUBLED.finditer(text))
     if not found:
         return text

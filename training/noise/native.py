@@ -1,8 +1,10 @@
-"""The frequent mistakes of native writers: a table of words and phrases, and rules for words with too many forms for a table.
+"""The frequent mistakes of native writers: a table of words and phrases, and rules for words with too many
+forms for a table.
 
-A mistake replaces right letters of a ``Draft``. The table, ``native.toml``, holds the closed cases (며칠/몇일) in the format of
-``model/norm/kinds.py``; a rule below covers an open class (돼/되 before any ending) by one regular expression.
-Sources: 한글 맞춤법, 표준어 규정, 외래어 표기법 and 표준국어대사전 (국립국어원), cited in the table and in the docstring of each rule.
+A mistake replaces right letters of a ``Draft``. The table, ``native.toml``, holds the closed cases
+(며칠/몇일) in the format of ``model/norm/kinds.py``; a rule below covers an open class (돼/되 before any
+ending) by one regular expression. Sources: 한글 맞춤법, 표준어 규정, 외래어 표기법 and 표준국어대사전
+(국립국어원), cited in the table and in the docstring of each rule.
 """
 
 import functools
@@ -35,7 +37,10 @@ def _table_index() -> RowIndex:
 
 
 def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Mistakes of the table; where several rows occur at one place, one is drawn. Sources: its rows."""
+    """Mistakes of the table; where several rows occur at one place, one is drawn.
+
+    Sources: its rows.
+    """
     for start, rows in _table_index().sites(draft.text):
         row = rng.choice(rows)
         if rng.random() < rate * WEIGHTS.get(row.name, 1.0):
@@ -155,7 +160,9 @@ def promise_ge(old: str) -> list[str]:
 
 @_rule(rf"(?<={RIEUL}) (?:거(?=[예야다라니고지면]|요{WORD_END})|겁(?=니)|건(?=[데가지]))")
 def future_geo(old: str) -> list[SyllableCells]:
-    """할 거야 → 할 꺼야, 할꺼야, 할거야: the noun '거' keeps its plain initial (표준국어대사전 '거', '것')."""
+    """할 거야 → 할 꺼야, 할꺼야, 할거야: the noun '거' keeps its plain initial (표준국어대사전 '거',
+    '것').
+    """
     plain, tense = old[1], _other(old[1], "거겁건", "꺼껍껀")
     return [(" ", tense), ("", tense), ("", plain)]
 
@@ -231,7 +238,9 @@ def seumnida(old: str) -> list[str]:
 
 @_rule(rf"(?<=[십하]시)오{WORD_END}")
 def sibsio(old: str) -> list[str]:
-    """하십시오 → 하십시요: the closing '-오' is written '오' however it sounds (한글 맞춤법 제15항 붙임 2)."""
+    """하십시오 → 하십시요: the closing '-오' is written '오' however it sounds (한글 맞춤법 제15항 붙임
+    2).
+    """
     return ["요"]
 
 
@@ -267,7 +276,8 @@ def but_neunde(old: str) -> list[str]:
 
 @_rule(rf"(?<=[온간준본잔연춘])대{SENTENCE_END}")
 def hearsay_dae(old: str) -> list[str]:
-    """온대요 → 온데요: what was heard ends in '-ㄴ대', which is short for '-ㄴ다고 해' (표준국어대사전 '-ㄴ대').
+    """온대요 → 온데요: what was heard ends in '-ㄴ대', which is short for '-ㄴ다고 해' (표준국어대사전
+    '-ㄴ대').
 
     Of 먹는대 and 예쁘대 are made 먹는데 and 예쁘데, which are right in another sense, so these are left.
     """
@@ -325,7 +335,9 @@ def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None
 
 
 class MistakeSite(NamedTuple):
-    """Where in a correct sentence a native mistake could be made: by the rule of this name, or a row of the table."""
+    """Where in a correct sentence a native mistake could be made: by the rule of this name, or a row of the
+    table.
+    """
 
     mistake: str | Misspelling
     start: int

@@ -1,12 +1,14 @@
-"""Practice of the norm of Korean spelling, article by article: pairs with one mistake, and look-alikes without.
+"""Practice of the norm of Korean spelling, article by article: pairs with one mistake, and look-alikes
+without.
 
-The words are in ``model/norm``, the sentences in the ``norm_*.toml`` files of this folder. ``norm_slots.toml`` has lists of words by
-the name of their slot, and frames for single words. The others have a table for a kind of ``model/norm``: ``sentences`` with a
-mistake and ``stay`` without one, a template a line, and how often the kind comes (``weight``). A line, or a word of a slot, that
-begins with ``*`` is held out of practice.
+The words are in ``model/norm``, the sentences in the ``norm_*.toml`` files of this folder.
+``norm_slots.toml`` has lists of words by the name of their slot, and frames for single words. The others have
+a table for a kind of ``model/norm``: ``sentences`` with a mistake and ``stay`` without one, a template a
+line, and how often the kind comes (``weight``). A line, or a word of a slot, that begins with ``*`` is held
+out of practice.
 
-A template: ``<사람>[은/는] 감기가 다 {나았다|낳았다}.`` has a slot, a particle that agrees with the word before it, and a place
-with the right form first. ``{맞는 말}`` would be a place without a mistake.
+A template: ``<사람>[은/는] 감기가 다 {나았다|낳았다}.`` has a slot, a particle that agrees with the word
+before it, and a place with the right form first. ``{맞는 말}`` would be a place without a mistake.
 """
 
 import math
@@ -114,7 +116,8 @@ def norm_pair(rng: random.Random, held_out: bool = False) -> NormPair:
 
 
 def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
-    """Draw a right sentence for both sides: one that looks like a mistake, or one with a word that people get wrong.
+    """Draw a right sentence for both sides: one that looks like a mistake, or one with a word that people get
+    wrong.
 
     >>> pair = norm_counterexample(random.Random(0))
     >>> pair.wrong == pair.right
@@ -130,9 +133,12 @@ def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
 
 
 def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
-    """(wrong, ``text``): a mistake of a practised word or of a rule, made in a right text. None if it has no room for one.
+    """(wrong, ``text``): a mistake of a practised word or of a rule, made in a right text.
 
-    Words that are held out are not touched. Of the kinds that have room one is drawn, each as likely as the next.
+    None if it has no room for one.
+
+    Words that are held out are not touched. Of the kinds that have room one is drawn, each as likely as the
+    next.
 
     >>> norm_in("며칠 뒤에 갈게.", random.Random(0))
     ('며칠 뒤에 갈께.', '며칠 뒤에 갈게.')

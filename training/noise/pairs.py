@@ -1,4 +1,6 @@
-"""Makes (wrong, right) pairs: decides which families of errors are combined in a sentence, and how strongly each errs."""
+"""Makes (wrong, right) pairs: decides which families of errors are combined in a sentence, and how strongly
+each errs.
+"""
 
 import random
 from collections.abc import Mapping
@@ -57,8 +59,8 @@ def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
 
 
 def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
-    # Some people leave out all spaces, others know all rules but one. If errors always came several at once, a
-    # network would take the only one in a sentence for something meant.
+    # Some people leave out all spaces, others know all rules but one. If errors always came several at once,
+    # a network would take the only one in a sentence for something meant.
     if rng.random() < 0.08 * strength:
         drop_all_spaces(draft, rng, 1.0)
     elif rng.random() < 0.5:
@@ -79,8 +81,10 @@ _WRITERS = {
 
 
 def read_mix(text: str) -> dict[str, float]:
-    """``"typing=3,clean=0.5"`` as a mix: MIX with these shares instead of its own, in percent. They need not
-    add up to 100. Raises ValueError for an unknown family or a share that is not a number of 0 or more.
+    """``"typing=3,clean=0.5"`` as a mix: MIX with these shares instead of its own, in percent.
+
+    They need not add up to 100. Raises ValueError for an unknown family or a share that is not a number of 0
+    or more.
     """
     mix = {family: 100 * share for family, share in MIX.items()}
     for part in filter(None, text.split(",")):
@@ -109,11 +113,11 @@ def make_pair(
 ) -> NoisyPair:
     """One error pair of a correct sentence.
 
-    ``family`` is a key of MIX, or None to draw one by its share in ``mix``. A drawn family that finds nothing to do in this sentence
-    gives way to another one; a given family gives way to "clean". ``strength`` multiplies how often each family errs. ``weights`` say
-    for each character how likely a slip is there (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing
-    mistakes, too, whatever the family (``common_spacing.misspace_commonly``).
-    Raises ValueError for an unknown family.
+    ``family`` is a key of MIX, or None to draw one by its share in ``mix``. A drawn family that finds nothing
+    to do in this sentence gives way to another one; a given family gives way to "clean". ``strength``
+    multiplies how often each family errs. ``weights`` say for each character how likely a slip is there
+    (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing mistakes, too, whatever the
+    family (``common_spacing.misspace_commonly``). Raises ValueError for an unknown family.
 
     >>> pair = make_pair("밥을 먹어요.", random.Random(0), family="pronunciation")
     >>> pair.wrong, [edit.rule for edit in pair.edits]

@@ -1,10 +1,11 @@
 """Pieces of correct sentences for notes, with their roles; and made-up names.
 
-With names the network practises to copy a word that it does not know, syllable by syllable. Half of the made-up names follow 외래어
-표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항), and as codas only ㄱ, ㄴ, ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항).
-The other half are any syllables of KS X 1001, because names need not follow a pattern. Half of the names with several short words are
-Vietnamese (the commonest family, middle and given names, spelt by 외래어 표기법 제3장), because in Korean classes these are the most
-frequent names with spaces. Without them a network takes the spaces for mistakes.
+With names the network practises to copy a word that it does not know, syllable by syllable. Half of the
+made-up names follow 외래어 표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항),
+and as codas only ㄱ, ㄴ, ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항). The other half are any syllables of KS X 1001,
+because names need not follow a pattern. Half of the names with several short words are Vietnamese (the
+commonest family, middle and given names, spelt by 외래어 표기법 제3장), because in Korean classes these are
+the most frequent names with spaces. Without them a network takes the spaces for mistakes.
 """
 
 import random
@@ -30,7 +31,8 @@ FAMILY_NAMES = (
 )
 MIDDLE_NAMES = "티 티 티 반 반 민 응옥 타인 홍 득 꽝 흐우 쑤언 투 낌 바오 프엉 호아이 뚜언".split()
 GIVEN_NAMES = (
-    "란 남 흐엉 호아 마이 린 짱 타오 하 옌 훙 중 뚜언 롱 선 후이 하이 아인 응언 떰 늉 투이 응아 안 비 카인 푹 뚜 끄엉 "
+    "란 남 흐엉 호아 마이 린 짱 타오 하 옌 훙 중 뚜언 롱 선 후이 하이 아인 응언 떰 늉 투이 응아 안 비 "
+    "카인 푹 뚜 끄엉 "
     "히에우 로안 오아인 득 민 응옥 짜우 토 빈 꾸인 또안 비엣 쭝"
 ).split()
 FOLLOWERS = (
@@ -54,7 +56,9 @@ def vietnamese_name(rng: random.Random) -> str:
 
 
 def name_in_parts(rng: random.Random) -> str:
-    """A Vietnamese name, or two or three words of 1 to 3 simple syllables, apart or with ·, that mean nothing."""
+    """A Vietnamese name, or two or three words of 1 to 3 simple syllables, apart or with ·, that mean
+    nothing.
+    """
     if rng.random() < 0.5:
         return vietnamese_name(rng)
     parts = (
@@ -82,26 +86,34 @@ OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
 MADE_UP = 0.2  # of the names are made up, the others are common ones
 
 NAMES = (
-    "민수 지영 서연 지훈 하은 도윤 수빈 예준 유진 현우 은지 성민 미나 준호 다은 태현 소라 재훈 보라 영희 철수 가온 한결 슬기 "
+    "민수 지영 서연 지훈 하은 도윤 수빈 예준 유진 현우 은지 성민 미나 준호 다은 태현 소라 재훈 보라 "
+    "영희 철수 가온 한결 슬기 "
     "김민수 이지영 박서준 최유나 정하늘 강은우 엄마 아빠 누나 형 언니 오빠 할머니 팀장님 선생님 사장님 반장"
 ).split()
 # What notes are about, so that not every list is of the words that long sentences have.
 NOUNS = (
-    "준비물 회비 지각 결석 일정 장소 시간 문의 담당 비고 이름 제목 내용 날짜 마감 신청 접수 대상 주소 연락처 인원 금액 합계 수량 "
-    "우유 달걀 휴지 세제 양파 두부 식빵 과자 물티슈 건전지 우산 수건 칫솔 도시락 물병 실내화 색연필 공책 가위 풀 체육복 "
-    "회의 발표 과제 숙제 시험 복습 예습 운동 청소 빨래 설거지 장보기 병원 은행 약국 미용실 도서관 우체국 택배 월세 전기세 관리비 "
-    "예약 확인 취소 환불 교환 배송 결제 영수증 주차 입장 퇴장 휴무 영업 점심 저녁 간식 산책 독서 일기 약속 생일 여행 출장 휴가 "
-    "찬성 반대 기타 없음 있음 완료 진행 중 보류 예정 필요 참석 불참 미정 추가 삭제 수정 변경 공지 안내 질문 답변 후기 추천 모집"
+    "준비물 회비 지각 결석 일정 장소 시간 문의 담당 비고 이름 제목 내용 날짜 마감 신청 접수 대상 주소 "
+    "연락처 인원 금액 합계 수량 "
+    "우유 달걀 휴지 세제 양파 두부 식빵 과자 물티슈 건전지 우산 수건 칫솔 도시락 물병 실내화 색연필 "
+    "공책 가위 풀 체육복 "
+    "회의 발표 과제 숙제 시험 복습 예습 운동 청소 빨래 설거지 장보기 병원 은행 약국 미용실 도서관 "
+    "우체국 택배 월세 전기세 관리비 "
+    "예약 확인 취소 환불 교환 배송 결제 영수증 주차 입장 퇴장 휴무 영업 점심 저녁 간식 산책 독서 일기 "
+    "약속 생일 여행 출장 휴가 "
+    "찬성 반대 기타 없음 있음 완료 진행 중 보류 예정 필요 참석 불참 미정 추가 삭제 수정 변경 공지 안내 "
+    "질문 답변 후기 추천 모집"
 ).split()
 _RUN = re.compile("[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+)*")
 _HANGUL = re.compile("[가-힣]+")
 # What a phrase does not begin with: a word that belongs to the one before it.
 _LEANS = re.compile(
-    "(?:것|거|게|건|걸|수|때|지|데|줄|바|채|뿐|만큼|대로|등|및|중|후|뒤|전|듯|척|적|리|터|텐데|때문|싶|있|없|않|못하|말|보|주|버|놓|두)"
+    "(?:것|거|게|건|걸|수|때|지|데|줄|바|채|뿐|만큼|대로|등|및|중|후|뒤|전|듯|척|적|리|터|텐데|때문|싶|"
+    "있|없|않|못하|말|보|주|버|놓|두)"
 )
 _OBJECT = ("을", "를", "에서", "에게", "으로")  # particles by which a noun is known with some safety
 _LEADS = frozenset(
-    "안 못 그 이 저 한 두 세 네 첫 몇 각 매 전 제 약 더 잘 다 왜 꼭 할 될 볼 갈 이런 그런 저런 어떤 모든 다른 여러 무슨 어느".split()
+    "안 못 그 이 저 한 두 세 네 첫 몇 각 매 전 제 약 더 잘 다 왜 꼭 할 될 볼 갈 이런 그런 저런 어떤 "
+    "모든 다른 여러 무슨 어느".split()
 )
 
 
@@ -137,7 +149,9 @@ def verbatim(text: str) -> RegisterPart:
 
 
 def _whole(words: list[str], start: int, end: int) -> list[str]:
-    """``words[start:end]``, extended by the words that its first and last one belong to: never 수 alone out of 할 수 있다."""
+    """``words[start:end]``, extended by the words that its first and last one belong to: never 수 alone out
+    of 할 수 있다.
+    """
     while 0 < start < end and _LEANS.match(words[start]):
         start -= 1
     while 0 < end < len(words) and (words[end - 1] in _LEADS or _LEANS.match(words[end])):

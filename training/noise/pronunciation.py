@@ -1,11 +1,12 @@
 """Korean as it is heard (표준 발음법): all pronunciation rules in their order, and the weight of each.
 
-Almost every article about consonants maps a coda and the onset behind it. A rule states that once, on letters, as a ``LetterRule``. A
-table of plain dict lookups is made of it, because the generator runs some thirty rules over every sentence of a training.
+Almost every article about consonants maps a coda and the onset behind it. A rule states that once, on
+letters, as a ``LetterRule``. A table of plain dict lookups is made of it, because the generator runs some
+thirty rules over every sentence of a training.
 
-Words whose pronunciation their letters do not show are listed by the two syllables that meet in them. They were chosen by hand from
-everyday words after the articles named there. A pair is listed only if it is rare in words where it would be wrong (들일 is also in
-받아들일, so it is left out).
+Words whose pronunciation their letters do not show are listed by the two syllables that meet in them. They
+were chosen by hand from everyday words after the articles named there. A pair is listed only if it is rare in
+words where it would be wrong (들일 is also in 받아들일, so it is left out).
 """
 
 import random

@@ -1,12 +1,13 @@
 """(wrong, right) pairs of short notes and of repetitions, which running text lacks.
 
-A network that read nothing but running text is confused by a line that begins with ``*``, a cell that ends with ``|`` or a sentence
-that ends with ``^^``, and rewrites the text beside the sign. So pieces of correct sentences are set as notes: lists, tables, headings,
-chat, mark-up and code. Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is
-misspelt, because ``#할수있다`` is right as it is.
+A network that read nothing but running text is confused by a line that begins with ``*``, a cell that ends
+with ``|`` or a sentence that ends with ``^^``, and rewrites the text beside the sign. So pieces of correct
+sentences are set as notes: lists, tables, headings, chat, mark-up and code. Prose in them is misspelt and
+mended. Signs, names and figures stay. Text for a machine stays even if it is misspelt, because ``#할수있다``
+is right as it is.
 
-In a repetition a piece is written again and again: 괜찮아 괜찮아 괜찮아. A network that seldom meets this loses count and leaves some
-out. The correction repeats it as often as it was typed.
+In a repetition a piece is written again and again: 괜찮아 괜찮아 괜찮아. A network that seldom meets this
+loses count and leaves some out. The correction repeats it as often as it was typed.
 """
 
 import random
@@ -58,7 +59,8 @@ def in_register(sentences: Sequence[str], rng: random.Random) -> list[RegisterPa
 def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) -> tuple[str, str]:
     """(wrong, right) of one note; a third of them are right already.
 
-    ``misspell(text, rng)`` gives a wrong spelling of a piece of prose, for instance that of ``pairs.make_pair``.
+    ``misspell(text, rng)`` gives a wrong spelling of a piece of prose, for instance that of
+    ``pairs.make_pair``.
 
     >>> make_note(["비가 안 와요."], random.Random(76), lambda text, rng: text.replace(" ", ""))
     ('• 비가안와요 #와요', '• 비가 안 와요 #와요')
@@ -108,7 +110,8 @@ ALIKE = 0.7  # of the others have the same mistake each time; else each time is 
 EMPHATIC = 0.2  # of the pieces are said once, behind a word that is repeated: 정말 정말 고마워
 ATTEMPTS_repetition = 4  # draws of a mistake, until one changes the text
 _EMPHASIS = (
-    "정말 너무 진짜 아주 매우 빨리 꼭 제발 또 많이 더 참 훨씬 점점 다시 계속 자꾸 천천히 조금 절대 오래 매일 아니 네 자 와 야 어서"
+    "정말 너무 진짜 아주 매우 빨리 꼭 제발 또 많이 더 참 훨씬 점점 다시 계속 자꾸 천천히 조금 절대 "
+    "오래 매일 아니 네 자 와 야 어서"
 ).split()
 _JOINTS = (
     *(" ",) * 6,

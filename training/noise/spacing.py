@@ -1,19 +1,22 @@
 """Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
 
-Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. Places are those of the correct
-text, so changes of other families around them do not matter. A rule touches only the space: a dropped one leaves the cell ``""``, an
-inserted one is the end of the cell before it. Words are recognised by their spelling alone, without a dictionary of parts of speech,
-so the name of a rule can be wrong where two words look alike. The result is still a mistake, although the joined form may be right
+Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. Places
+are those of the correct text, so changes of other families around them do not matter. A rule touches only the
+space: a dropped one leaves the cell ``""``, an inserted one is the end of the cell before it. Words are
+recognised by their spelling alone, without a dictionary of parts of speech, so the name of a rule can be
+wrong where two words look alike. The result is still a mistake, although the joined form may be right
 elsewhere: 먹는 데 becomes 먹는데.
 
-Where the standard allows both spellings (제43항 다만, 제46항, 제47항 and 제50항) nothing is done, because the model would learn to
-"correct" right texts. Only a writer who leaves out every space leaves out these, too. By 제50항 the words of a technical term may be
-joined (대기 오염, 대기오염), and no dictionary lists all such terms: Kiwi tells which words are nouns (``free_spaces``). A space stays
-obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구), beside a name (제48항, 제49항), and beside a
-noun of one syllable (책값, 시험때), because those are often half of another word.
+Where the standard allows both spellings (제43항 다만, 제46항, 제47항 and 제50항) nothing is done, because the
+model would learn to "correct" right texts. Only a writer who leaves out every space leaves out these, too. By
+제50항 the words of a technical term may be joined (대기 오염, 대기오염), and no dictionary lists all such
+terms: Kiwi tells which words are nouns (``free_spaces``). A space stays obligatory beside a noun of time,
+place, measure or person (오늘일출, 도로주변, 엄마친구), beside a name (제48항, 제49항), and beside a noun of
+one syllable (책값, 시험때), because those are often half of another word.
 
-``COMMON_RULES`` are the most frequent mistakes (늘어난것, 공부 하기), made in sentences of every family. A network that meets such a
-mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
+``COMMON_RULES`` are the most frequent mistakes (늘어난것, 공부 하기), made in sentences of every family. A
+network that meets such a mistake only together with other misplaced spaces takes a single one for intended,
+and leaves it.
 """
 
 import random
@@ -28,8 +31,10 @@ from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
 _TIME = (
-    "오늘|내일|모레|글피|어제|그제|지금|이제|요즘|요새|최근|당시|평소|아침|점심|저녁|새벽|오전|오후|주말|평일|매일|매주|매달|매년|하루|이틀|사흘|나흘"
-    "|지난주|지난달|지난해|작년|올해|내년|[월화수목금토일]요일|이번|다음|저번|처음|마지막|나중|먼저|도중|무렵|이전|이후|이래|동안|당일|항상|언제|결국|원래"
+    "오늘|내일|모레|글피|어제|그제|지금|이제|요즘|요새|최근|당시|평소|아침|점심|저녁|새벽|오전|오후|"
+    "주말|평일|매일|매주|매달|매년|하루|이틀|사흘|나흘"
+    "|지난주|지난달|지난해|작년|올해|내년|[월화수목금토일]요일|이번|다음|저번|처음|마지막|나중|먼저|"
+    "도중|무렵|이전|이후|이래|동안|당일|항상|언제|결국|원래"
 )
 _PLACE = "사이|가운데|근처|주변|내부|외부|아래|왼쪽|오른쪽|[앞뒤옆안위]쪽|바깥|바깥쪽|아래쪽|여기|거기|저기|어디|이쪽|그쪽|저쪽"
 _MEASURE = "이상|이하|이내|이외|정도|전후|하나|모두|전부|전체|일부|대부분|나머지|기타|경우|관련|때문|각자|각각|서로|혼자|스스로|필요|최대|최소|약간|조금|특정|주요|기존|자체|만약"
@@ -75,7 +80,9 @@ def _joins_what_follows(text: str, word: Sequence[TaggedSpan]) -> bool:
 
 
 def _joins_what_precedes(text: str, word: Sequence[TaggedSpan]) -> bool:
-    """Whether the word begins with a noun that may be joined to another and that no verb is made of (준비하다)."""
+    """Whether the word begins with a noun that may be joined to another and that no verb is made of
+    (준비하다).
+    """
     nouns = 0
     while nouns < len(word) and word[nouns][0] in _OF_NOUNS:
         nouns += 1
@@ -100,7 +107,8 @@ ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![�
 
 # 제47항: after -아/-어 an auxiliary may be joined, and so may 듯하다 and the like after 관형사형.
 _CONNECTIVE = re.compile(
-    r"(?:[어아여해려져워줘봐내켜겨쳐러써퍼배깨떼베라돼춰둬세]|[어아나]가|[나어아]와|(?<![가-힣])[가와사자나타서])$"
+    r"(?:[어아여해려져워줘봐내켜겨쳐러써퍼배깨떼베라돼춰둬세]|[어아나]가|[나어아]와|"
+    r"(?<![가-힣])[가와사자나타서])$"
 )
 _AUXILIARY = re.compile(
     "[보봐봤볼본봅봄주줘줬줄준줍줌버가갔갈간갑감오와왔올온옵나났난날내냈낸낼냅놓놨두둬뒀둔둘둡대댔있계치빠]|드[리려렸릴린립림]"
@@ -112,7 +120,9 @@ _COUNTED = re.compile("[년월일시분초층급호과차권번장절]|학년")
 
 
 def _either_way(before: str, after: str) -> bool:
-    """Whether ``before`` and ``after`` (a sentence cut at a boundary) may be written either apart or joined."""
+    """Whether ``before`` and ``after`` (a sentence cut at a boundary) may be written either apart or
+    joined.
+    """
     if before[-1].isdigit():
         return True
     return bool(
@@ -135,7 +145,9 @@ def _drop(draft: Draft, rule: str, position: int) -> None:
 
 
 def insert_space(draft: Draft, rule: str, position: int) -> None:
-    """Put a space before ``text[position]``, if both sides still have their letters and no space stands there."""
+    """Put a space before ``text[position]``, if both sides still have their letters and no space stands
+    there.
+    """
     before, after = draft.cells[position - 1], draft.cells[position]
     if before and after and before[-1] != " " and after[0] != " " and _is_free(draft, position - 1):
         draft.put(rule, FAMILY, position - 1, [before + " "])
@@ -174,8 +186,8 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
             insert_space(draft, "space_inserted", position)
 
 
-# Common words begin with some of these nouns, too (수, 거, 지 …), so the word must end after them. _OTHER_WORDS are
-# words that look like such a noun with a particle.
+# Common words begin with some of these nouns, too (수, 거, 지 …), so the word must end after them.
+# _OTHER_WORDS are words that look like such a noun with a particle.
 _OTHER_WORDS = "거의|바로|수[의로에까]|지[의로도]|적[은의]|대로[의에]|건[의에]"
 _DEPENDENT_NOUN = re.compile(
     rf" (?<=[{ADNOMINAL}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
@@ -227,7 +239,8 @@ NUMERAL = (
     "|몇|몇몇|여러|수십|수백"
 )
 UNIT = (
-    "개|개월|명|마리|권|장|대|병|잔|번|살|시간|달|주|채|벌|켤레|그루|가지|사람|송이|자루|곳|군데|차례|줄|쪽|편|통|판|쌍"
+    "개|개월|명|마리|권|장|대|병|잔|번|살|시간|달|주|채|벌|켤레|그루|가지|사람|송이|자루|곳|군데|차례|"
+    "줄|쪽|편|통|판|쌍"
     "|그릇|접시|걸음|마디|조각|종류|배|점|칸|팀|집|주일|분|해|단계|자리|방울|묶음|세트"
 )
 _UNIT_NOUN = re.compile(
@@ -309,8 +322,9 @@ SPACING_RULES: dict[str, SpacingRule] = {
     "space_inserted": space_inserted,
 }
 
-# Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do make are
-# made often. The two rules that act anywhere come last, so that a place that fits a named rule gets that rule's name.
+# Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do
+# make are made often. The two rules that act anywhere come last, so that a place that fits a named rule gets
+# that rule's name.
 WEIGHTS = {
     "dependent_noun_joined": 3.0,
     "auxiliary_joined": 3.0,
@@ -326,7 +340,8 @@ WEIGHTS = {
 
 
 def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingRule] = SPACING_RULES) -> None:
-    """One space wrong in a text whose other spaces may all be right, by any of the rules that finds a place for it.
+    """One space wrong in a text whose other spaces may all be right, by any of the rules that finds a place
+    for it.
 
     Of the rules that find one, each is as likely as the next, however many places it finds.
     """
@@ -369,21 +384,26 @@ _NOUN = re.compile(
 
 
 def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A noun joined to what says which one is meant: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 -> 아는사람 (제2항)."""
+    """A noun joined to what says which one is meant: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 ->
+    아는사람 (제2항).
+    """
     join_at(_NOUN, draft, rng, rate, "free_noun_joined")
 
 
 # 그때, 이것, 저쪽 and the like are words of their own.
 _DETERMINER = re.compile(
     r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
-    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,2}(?![가-힣]))"
+    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,"
+    r"2}(?![가-힣]))"
     r"|(?!여러 분)(?:[이그저]런|어떤|모든|다른|여러|무슨|어느) (?=[가-힣])"
     r"|아무 (?=[데때말일]|생각|문제|이유|소리|도움|걱정|대답|의미))"
 )
 
 
 def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
+    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람,
+    여러 가지 -> 여러가지 (제2항).
+    """
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 
@@ -391,7 +411,9 @@ _GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
 
 
 def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """보다 joined where it says what one supposes: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐 (제47항)."""
+    """보다 joined where it says what one supposes: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐
+    (제47항).
+    """
     join_at(_GUESS, draft, rng, rate, "guess_joined")
 
 
@@ -402,15 +424,20 @@ _ENDING = re.compile(
 
 
 def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
-    """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지 (제2항)."""
+    """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지
+    (제2항).
+    """
     _split(_ENDING, draft, rng, rate, "ending_split")
 
 
-# Verbs of two verbs, each a word of its own (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다, 깨어나다.
+# Verbs of two verbs, each a word of its own (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다,
+# 깨어나다.
 _COMPOUND = re.compile(
-    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|쫓아|끌어|빠져|몰려|흘러|넘어)"
+    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|"
+    r"쫓아|끌어|빠져|몰려|흘러|넘어)"
     r"(?=[오와왔온올옵가갔간갈갑])|(?:바라|쳐다|돌아|지켜|살펴|둘러|들여다)(?=[보봐봤본볼봅])"
-    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|받아(?=들[이여였인일])"
+    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|"
+    r"받아(?=들[이여였인일])"
     r"|집어(?=넣)|알아(?=듣|들[어었으]|채|챘|차[리려렸]|맞[히혀])|[잃잊]어(?=버)|갈아(?=[타탔입])|물어(?=뜯))"
 )
 

@@ -1,17 +1,20 @@
 """Slips of keys, syllables and particles: too early, too late, twice, in another place, or missing.
 
-Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip with probability ``rate``. A
-rule touches only words of Hangul that no rule has touched. A ``Slip`` maps a word, the index of one of its syllables and a source of
-chance to the slipped word, or to None where it has nothing to do. The result is used only if it is no other real word, which would not
-show as a slip, and does not look like laughing or weeping, which no correction touches.
+Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip
+with probability ``rate``. A rule touches only words of Hangul that no rule has touched. A ``Slip`` maps a
+word, the index of one of its syllables and a source of chance to the slipped word, or to None where it has
+nothing to do. The result is used only if it is no other real word, which would not show as a slip, and does
+not look like laughing or weeping, which no correction touches.
 
-Keys are put together as the two-set input method does. Letters are often left loose: a consonant that meets no vowel in time stays
-alone. Only common words lose or move a syllable, because in others it could not be mended. Letters after a noun count as a particle
-only behind a known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
+Keys are put together as the two-set input method does. Letters are often left loose: a consonant that meets
+no vowel in time stays alone. Only common words lose or move a syllable, because in others it could not be
+mended. Letters after a noun count as a particle only behind a known noun: 배우는 may be 배우 with 는, but
+그리는 is not 그리 with 는.
 
-All slips violate 한글 맞춤법 제1항 (a word is written in its standard form), those of keys 제2항 of its 부록, by which jamo are put
-together to syllables. Sources for particles: 표준국어대사전; 표준어 규정 제26항 for 이에요. Behind a vowel 이라고, 이며 and 이었다 are
-right, too (친구이며), so only the shapes behind a consonant lose their 이.
+All slips violate 한글 맞춤법 제1항 (a word is written in its standard form), those of keys 제2항 of its 부록,
+by which jamo are put together to syllables. Sources for particles: 표준국어대사전; 표준어 규정 제26항 for
+이에요. Behind a vowel 이라고, 이며 and 이었다 are right, too (친구이며), so only the shapes behind a
+consonant lose their 이.
 """
 
 import random
@@ -43,7 +46,8 @@ def has_loose_jamo(text: str) -> bool:
 
 
 def composition_broken(word: str, index: int, rng: random.Random) -> str:
-    """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or 학굥ㅔ서.
+    """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or
+    학굥ㅔ서.
 
     Now and then it puts nothing of a short word together: 버스 -> ㅂㅓㅅㅡ.
     """
@@ -64,7 +68,9 @@ def _span(word: str, index: int) -> tuple[str, int, int]:
 
 
 def strokes_swapped(word: str, index: int, rng: random.Random) -> str | None:
-    """A key is struck before the one that it should follow: 버스에 -> 버스ㅔㅇ, 있는데 -> 있ㄴ느데, 한국 -> 학눅."""
+    """A key is struck before the one that it should follow: 버스에 -> 버스ㅔㅇ, 있는데 -> 있ㄴ느데, 한국 ->
+    학눅.
+    """
     keys, start, end = _span(word, index)
     places = [i for i in range(start, min(end, len(keys) - 1)) if keys[i] != keys[i + 1]]
     if not places:
@@ -130,7 +136,8 @@ def final_added(word: str, index: int, rng: random.Random) -> str | None:
 def final_lost(word: str, index: int, rng: random.Random) -> str | None:
     """A final is not written: 전화 -> 저화, 안경 -> 아경, 닫고 -> 다고, 사람을 -> 사라을.
 
-    Not where another form would be left (간다 -> 가다, 할게 -> 하게), or where it could have been one (먹으: 먹은, 먹을).
+    Not where another form would be left (간다 -> 가다, 할게 -> 하게), or where it could have been one (먹으:
+    먹은, 먹을).
     """
     initial, medial, final = decompose(word[index])
     known = known_words()
@@ -170,7 +177,9 @@ def syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
 
 
 def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
-    """The same part (initial, medial or final) of two syllables changes places: 물고기 -> 굴모기, 도서관 -> 더소관, 전화 -> 저환."""
+    """The same part (initial, medial or final) of two syllables changes places: 물고기 -> 굴모기, 도서관 ->
+    더소관, 전화 -> 저환.
+    """
     other = _other(word, index, rng)
     if other is None:
         return None
@@ -183,8 +192,8 @@ def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable is written twice: 우리는 -> 우리리는, 학교에 -> 학학교에.
 
-    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out (그래애) or is
-    another form (가지지, 먹었었다).
+    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out
+    (그래애) or is another form (가지지, 먹었었다).
     """
     half = len(word) // 2
     if len(word) < 2 or word[:half] == word[-half:] or word[index] == "었":
@@ -201,8 +210,9 @@ def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable of a common word is not written: 도서관에 -> 도관에, 시간이 -> 시이, 안녕하세요 -> 안하세요.
 
-    In a longer noun it is one between the first and the last, if no other noun leaves the same, and that is no noun. In a noun of two
-    syllables it is the second, seldom, and only if the particle does not fit the first: that shows that something is missing.
+    In a longer noun it is one between the first and the last, if no other noun leaves the same, and that is
+    no noun. In a noun of two syllables it is the second, seldom, and only if the particle does not fit the
+    first: that shows that something is missing.
     """
     known, start = known_words(), particle_start(word)
     if start < 2 or word[:start] not in known.common_nouns:
@@ -248,7 +258,9 @@ _DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
 
 
 def particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
-    """A particle in the shape that follows the other kind of syllable: 학교로 -> 학교으로, 바다와 -> 바다과, 책을 -> 책를."""
+    """A particle in the shape that follows the other kind of syllable: 학교로 -> 학교으로, 바다와 -> 바다과,
+    책을 -> 책를.
+    """
     start = known_words().particle_of_noun(word)
     noun, particle = word[:start], word[start:]
     if particle not in WRONG_SHAPES:
@@ -315,8 +327,9 @@ SLIPS: dict[str, Slip] = {
     )
 }
 
-# How often a slip is of which kind, in percent. Chosen, not counted, so that loose jamo come in about a fifth of the
-# sentences, as in people's slips. Kinds that a network learns word by word (a syllable is gone or elsewhere) come more often.
+# How often a slip is of which kind, in percent. Chosen, not counted, so that loose jamo come in about a fifth
+# of the sentences, as in people's slips. Kinds that a network learns word by word (a syllable is gone or
+# elsewhere) come more often.
 WEIGHTS = {
     "composition_broken": 9,
     "strokes_swapped": 6,
@@ -343,7 +356,9 @@ LAUGH_SHARE = 0.1  # of the slipped sentences end in ㅋㅋ, ㅠㅠ or the like,
 
 
 def _free_words(draft: Draft) -> list[tuple[int, str]]:
-    """(where it begins, the word) for each that no rule has touched; not laughing, nor beside a single jamo (ㄱㅅ해요)."""
+    """(where it begins, the word) for each that no rule has touched; not laughing, nor beside a single jamo
+    (ㄱㅅ해요).
+    """
     free = []
     for start, word in find_words(draft.text):
         end = start + len(word)
@@ -367,7 +382,10 @@ def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> 
 
 
 def _spares_outcries(draft: Draft, start: int, word: str, written: str) -> bool:
-    """Whether the correction would be accepted. One that removes a weeping letter is not (나ㅜ -> 나무)."""
+    """Whether the correction would be accepted.
+
+    One that removes a weeping letter is not (나ㅜ -> 나무).
+    """
     before, after = "".join(draft.cells[:start]), "".join(draft.cells[start + len(word) :])
     source = before + written + after
     if not has_loose_jamo(source):
@@ -387,9 +405,11 @@ STROKE_RULES: dict[str, StrokeRule] = {name: partial(_slip_words, name) for name
 
 
 def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:
-    """Make ``count`` slips in as many words and return how many were made; fewer where there is no room for more.
+    """Make ``count`` slips in as many words and return how many were made; fewer where there is no room for
+    more.
 
-    The kind of each is drawn by ``WEIGHTS``, again where no word has room for it, and the word by the weights of the draft.
+    The kind of each is drawn by ``WEIGHTS``, again where no word has room for it, and the word by the weights
+    of the draft.
     """
     if count < 0:
         raise ValueError(f"count should be 0 or more, received {count}")
@@ -415,7 +435,8 @@ def _slip_somewhere(draft: Draft, rng: random.Random, free: list[tuple[int, str]
 
 
 def make_slipped(text: str, rng: random.Random) -> tuple[str, str]:
-    """(wrong, right): a right sentence with one to three slips, now and then with a laugh behind it that stays.
+    """(wrong, right): a right sentence with one to three slips, now and then with a laugh behind it that
+    stays.
 
     >>> make_slipped("어제 도서관에서 책을 읽었어요.", random.Random(4))
     ('어제 ㅗㄷ서관에서 책을 읽었어요.', '어제 도서관에서 책을 읽었어요.')

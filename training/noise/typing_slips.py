@@ -1,9 +1,9 @@
 """Slips of the fingers: one jamo of a Hangul syllable replaced, dropped, added, swapped or shifted.
 
-Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``.
-A rule reads the cells as they are now. It touches only cells that are one precomposed syllable and that no rule of
-this family has touched. It never brings back the correct character that another family changed.
-Whatever it does violates 한글 맞춤법 제1항 (a word is written in its standard form).
+Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. A rule
+reads the cells as they are now. It touches only cells that are one precomposed syllable and that no rule of
+this family has touched. It never brings back the correct character that another family changed. Whatever it
+does violates 한글 맞춤법 제1항 (a word is written in its standard form).
 
 A slip can by chance give another correct word (수 -> 숙); no rule here looks words up.
 """
@@ -178,7 +178,10 @@ _NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
 
 def _slip_at(draft: Draft, rng: random.Random, position: int, may_swap: bool) -> set[int]:
-    """One slip at ``position``; returns the positions it took. Ends because any jamo can be replaced."""
+    """One slip at ``position``; returns the positions it took.
+
+    Ends because any jamo can be replaced.
+    """
     while True:
         rule = rng.choices(_NAMES, cum_weights=_CUMULATED)[0]
         if rule == "jamo_swapped":

@@ -2,9 +2,9 @@
 
 The lists hold parts that can be recognised with some certainty; a word in doubt counts as having no particle.
 
-The shipped table of words decides which words a slip may touch and which results it must not have. A slip that loses a syllable
-(시간이 -> 시이) can be mended only in a known word. A slip that happens to make another real word must not be practised: a network that
-learns to mend it changes right texts.
+The shipped table of words decides which words a slip may touch and which results it must not have. A slip
+that loses a syllable (시간이 -> 시이) can be mended only in a known word. A slip that happens to make another
+real word must not be practised: a network that learns to mend it changes right texts.
 """
 
 from collections import Counter, defaultdict
@@ -135,8 +135,10 @@ MODEL = "transformer"  # whose table of words is read
 REAL = 3  # times a word stands in the training sentences before it counts as one; below, it may be a misprint
 COMMON = 10  # times a word or a noun stands there before everybody knows it
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
-FEWEST_CASES = 2  # different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
-# Syllables of a word that is no noun, before one can be lost: 안녕하세요 is still known then, 저자들이 is not.
+# different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
+FEWEST_CASES = 2
+# Syllables of a word that is no noun, before one can be lost: 안녕하세요 is still known then, 저자들이 is
+# not.
 SHORTEST_SHORTENED = 5
 ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
 ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
@@ -199,7 +201,9 @@ class KnownWords(NamedTuple):
         return not word.startswith(written[:end]) and len(written) > end + 1 and self.is_real(written[end:])
 
     def noun_at_start(self, word: str) -> int:
-        """How long the longest known noun is that the word begins with, of two syllables or more; 0 without one."""
+        """How long the longest known noun is that the word begins with, of two syllables or more; 0 without
+        one.
+        """
         return next((end for end in range(len(word), 1, -1) if word[:end] in self.nouns), 0)
 
     def particle_of_noun(self, word: str) -> int:

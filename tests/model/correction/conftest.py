@@ -6,7 +6,9 @@ import pytest
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is; 하꾜 is unknown."""
+    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is; 하꾜 is
+    unknown.
+    """
     asked = []
 
     def analyse(texts):

@@ -29,7 +29,8 @@ def test_each_snapshot_answers_as_it_does_alone():
 
 
 def test_snapshots_open_what_they_share_once():
-    # Each would otherwise read the vocabulary again and work out the jamo of 12,000 syllables: a fifth of the time that the film waits for.
+    # Each would otherwise read the vocabulary again and work out the jamo of 12,000 syllables: a fifth of the
+    # time that the film waits for.
     readers = {id(corrector.tokenizer) for _, corrector in growing_network(FOLDER)._snapshots}
     assert len(readers) == 1
 

@@ -1,4 +1,6 @@
-"""The confidence that knows words: which candidate it chooses, how sure it is, and when the second trees are asked."""
+"""The confidence that knows words: which candidate it chooses, how sure it is, and when the second trees are
+asked.
+"""
 
 import math
 from dataclasses import replace

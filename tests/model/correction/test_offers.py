@@ -1,4 +1,6 @@
-"""Words typed in the English layout beside the corrections of a sentence: offered, and never made by themselves."""
+"""Words typed in the English layout beside the corrections of a sentence: offered, and never made by
+themselves.
+"""
 
 from dataclasses import replace
 

@@ -52,7 +52,8 @@ def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure():
 def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
     tiny_corrector, load_tiny, tiny_folder, monkeypatch
 ):
-    # A network with random weights keeps no word and is sure of nothing; and nothing is made, so each sentence is read once.
+    # A network with random weights keeps no word and is sure of nothing; and nothing is made, so each
+    # sentence is read once.
     monkeypatch.setattr("model.correction.mending.spares_words", lambda change, source: True)
     monkeypatch.setattr("model.correction.proposing.PROBABILITY_OF_LOSS", 0.0)
     corrector = load_tiny(tiny_folder, minimum_confidence=0.9)

@@ -1,4 +1,6 @@
-"""What a pass hands out: shapes, the exact sum of the residual stream, and the same numbers from two networks."""
+"""What a pass hands out: shapes, the exact sum of the residual stream, and the same numbers from two
+networks.
+"""
 
 from dataclasses import replace
 

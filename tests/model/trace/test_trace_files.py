@@ -53,7 +53,9 @@ def encoder_alone() -> AttentionTrace:
 
 
 def content(**changed) -> bytes:
-    """A file of ``encoder_alone`` in which some arrays, or some of the ``words``, are others or are gone (None)."""
+    """A file of ``encoder_alone`` in which some arrays, or some of the ``words``, are others or are gone
+    (None).
+    """
     trace = encoder_alone()
     words = {"format": "attention-trace", "version": 1, "source_tokens": list(trace.source_tokens)}
     words |= changed.pop("words", {})
@@ -124,11 +126,13 @@ NEGATIVE[0, 0, 0] = (1.5, -0.5, 0, 0)
         ),
         (
             {"encoder_attention": WITH_NAN},
-            "encoder_attention should be finite and lie in 0..1, received nan, .* or this row may look at nothing",
+            "encoder_attention should be finite and lie in 0..1, received nan, .* or this row may look "
+            "at nothing",
         ),
         (
             {"encoder_attention": NEGATIVE},
-            "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, column 0",
+            "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, "
+            "column 0",
         ),
         (
             {"encoder_attention": UNEVEN[..., :3]},

@@ -1,4 +1,6 @@
-"""One misplaced space: where it may be, where it may not, and that rare kinds are practised as often as frequent ones."""
+"""One misplaced space: where it may be, where it may not, and that rare kinds are practised as often as
+frequent ones.
+"""
 
 import random
 from collections import Counter

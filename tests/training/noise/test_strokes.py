@@ -1,4 +1,6 @@
-"""Slips of strokes, syllables and particles: what each kind can make of a word, what none makes, what all keep."""
+"""Slips of strokes, syllables and particles: what each kind can make of a word, what none makes, what all
+keep.
+"""
 
 import csv
 import random

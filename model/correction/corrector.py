@@ -162,7 +162,7 @@ class Corrector(Mending, Intervening):
     >>> corrector.correct("밥을 머거요.").text  # corrector = Corrector.load()
     '밥을 먹어요.'
     >>> trace = corrector.trace("머거요", "먹어요")
-    >>> trace.cross_attention.shape  # layers, heads, characters written, characters read; both with an end mark
+    >>> trace.cross_attention.shape  # (L, H, T, S), both with an end mark
     (4, 4, 4, 4)
     """
 

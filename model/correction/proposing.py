@@ -280,7 +280,8 @@ def agreeing(
 
     >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
     >>> unsure = replace(change, known_confidence=0.3)
-    >>> found = agreeing("집에 갓다. 집에 갓다.", [Span(0, 6), Span(7, 13)], [(change.moved(1, 1),), (unsure.moved(1, 1),)])
+    >>> proposed = [(change.moved(1, 1),), (unsure.moved(1, 1),)]
+    >>> found = agreeing("집에 갓다. 집에 갓다.", [Span(0, 6), Span(7, 13)], proposed)
     >>> [each.confidence for (each,) in found]
     [0.3, 0.3]
     """

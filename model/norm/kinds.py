@@ -11,8 +11,8 @@ A file holds a table for each kind::
     adverbs = "*똑딱/똑닥"             # * is held out of training, to measure on
     verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # the forms before 고 · before 서; 문을 may precede it
     adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
-    phrases = "내일 봬요/내일 뵈요"     # as they are, from the beginning of a word
-    rows = "<왠지>/웬지"               # as they are: < where a word begins, > where one ends, ␣ for a space at the end
+    phrases = "내일 봬요/내일 뵈요"     # from the beginning of a word
+    rows = "<왠지>/웬지"               # < where a word begins, > where one ends, ␣ for a space at the end
     skip = "바람 바랄"                 # forms that are left out
     rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and the wrong spellings of its match
 

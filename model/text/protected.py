@@ -66,8 +66,8 @@ def spares_outcries(change: Change, source: str) -> bool:
 def spares_emphasis(change: Change, source: str) -> bool:
     """Whether a change adds no mark beside one that ends a sentence, and takes none of several.
 
-    >>> spares_emphasis(Change(2, 2, 2, 3, "", "!"), "와!!"), spares_emphasis(Change(1, 1, 1, 2, "", "!"), "와")
-    (False, True)
+    >>> [spares_emphasis(Change(i, i, i, i + 1, "", "!"), text) for i, text in [(2, "와!!"), (1, "와")]]
+    [False, True]
     """
     if not ENDS.issuperset(change.wrong + change.right):
         return True
@@ -80,8 +80,10 @@ def spares_gaps(change: Change, source: str) -> bool:
     """Whether a change puts no space beside white space, behind an opening bracket or before a closing one,
     and moves none beside mark-up.
 
-    >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)"), spares_gaps(Change(5, 6, 5, 5, " ", ""), "**가** 나")
-    (False, False)
+    >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)")
+    False
+    >>> spares_gaps(Change(5, 6, 5, 5, " ", ""), "**가** 나")
+    False
     """
     before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
     if change.moves_spaces and (before in MARKUP or after in MARKUP):
@@ -157,7 +159,7 @@ VERBATIM = re.compile(
     | {_START}[^\W\d]{_NAME}\(\s*{_QUOTED}\s*(?:,[^()\n]*)?\)      # print("안녕"), 목록.append('할일')
     | {_START}[^\W\d][\w.]{{0,63}}\.[A-Za-z_]\w{{0,63}}\([^()\n]*\)  # 목록.sort(키)
     | ^[ ]*\$[ ][^\n]+                                     # a command: $ mkdir 할일
-    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # a line of code
+    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # code
     | ^[ ]*(?:import|from)[ ]\S+(?:[ ](?:as|import)[ ]\S+)?[ ]*$
     | \b(?:id|pw|아이디|비밀번호|비번|암호)[ ]?[:=][ ]?\S+      # id: 꿈꾸는나무
     | {_START}{_NAME}\s?={{1,2}}\s?(?:True|False|None|true|false|null|[-\d.]+)\b  # 완료 = True

@@ -391,7 +391,8 @@ def check_rows(
         found = f"{weights[(*place, column)]}, {_where(place)}, column {column}"
         advice = "Give the weights after the softmax"
         if np.isnan(weights[(*place, column)]):
-            advice = "The network's own weights are NaN, or this row may look at nothing, as where a text is padded in front"
+            advice = "The network's own weights are NaN, or this row may look at nothing, "
+            advice += "as where a text is padded in front"
         raise TraceError(kind, "be finite and lie in 0..1", found, advice)
     sums = weights.sum(-1, dtype=np.float32)
     wrong = np.where(padded | sink, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)

@@ -28,7 +28,8 @@ With ``norm_first`` each sub-layer reads a normalised copy of the stream and add
 therefore is an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021)::
 
     residual[:, n] = residual[:, 0] + output[:, :n].sum(axis=1)
-    memory, logits = encoder_norm(encoder_residual[:, -1]), output_layer(decoder_norm(decoder_residual[:, -1]))
+    memory = encoder_norm(encoder_residual[:, -1])
+    logits = output_layer(decoder_norm(decoder_residual[:, -1]))
 
 Without it each sum is normalised at once, and nothing follows the last one: ``residual[:, n + 1] =
 norm(residual[:, n] + output[:, n])``. All of it holds for passes as they are used; in training, dropout falls

@@ -459,7 +459,7 @@ class TracedModel(Protocol):
     ...     def correct(self, text):
     ...         return text
     ...     def trace(self, source, target):
-    ...         tokens, weights = tuple(source), np.eye(len(source))[None, None]  # each character looks at itself
+    ...         tokens, weights = tuple(source), np.eye(len(source))[None, None]  # (1, 1, S, S)
     ...         return AttentionTrace(source_tokens=tokens, target_tokens=tokens, cross_attention=weights)
     >>> isinstance(Copies(), TracedModel)
     True

@@ -15,28 +15,32 @@ from model.text.protected import Passage, verbatim_spans
 
 # What was typed, and what was meant.
 MEANT = """
-    dkssudgktpdy/안녕하세요 rkatkgkqslek/감사합니다 gkrrydp/학교에 dhsmf/오늘 sodlf/내일 wlrma/지금 wjdakf/정말 rmfotj/그래서
-    rmfjsep/그런데 clsrndhk/친구와 djajsl/어머니 dkqjwl/아버지 tjstodsla/선생님 gkrtoddl/학생이 ghldml/회의 tlrksdl/시간이
-    djqtdjdy/없어요 dlTdjdy/있어요 whgdkdy/좋아요 rhoscksgdkdy/괜찮아요 goTdjdy/했어요 rkTek/갔다 dhkTdjdy/왔어요
-    ajrdjTdjdy/먹었어요 wlqdptj/집에서 qjtmfmf/버스를 zjvlfmf/커피를 tkfkadl/사람이 dnflsms/우리는 wjsms/저는 sksms/나는
-    rmflrh/그리고 gkwlaks/하지만 Qkffl/빨리 whrma/조금 aksgdl/많이 ektl/다시 djwp/어제 dkcladp/아침에 wjsurdp/저녁에
-    wjsghkfmf/전화를 answprk/문제가 todrkrdl/생각이 rkxdl/같이 ajswj/먼저 Eoansdp/때문에 dlfdl/일이 dlTsms/있는 djqtsms/없는
-    gksms/하는 rjtdl/것이 gkqslek/합니다 dlqslek/입니다 wntpdy/주세요 aldks/미안 cnrgkgo/축하해 anjdi/뭐야 wlsWk/진짜
-    rkrh/가고 dPQmek/예쁘다 RoRmtdl/깨끗이
+    dkssudgktpdy/안녕하세요 rkatkgkqslek/감사합니다 gkrrydp/학교에 dhsmf/오늘 sodlf/내일 wlrma/지금
+    wjdakf/정말 rmfotj/그래서 rmfjsep/그런데 clsrndhk/친구와 djajsl/어머니 dkqjwl/아버지
+    tjstodsla/선생님 gkrtoddl/학생이 ghldml/회의 tlrksdl/시간이 djqtdjdy/없어요 dlTdjdy/있어요
+    whgdkdy/좋아요 rhoscksgdkdy/괜찮아요 goTdjdy/했어요 rkTek/갔다 dhkTdjdy/왔어요 ajrdjTdjdy/먹었어요
+    wlqdptj/집에서 qjtmfmf/버스를 zjvlfmf/커피를 tkfkadl/사람이 dnflsms/우리는 wjsms/저는 sksms/나는
+    rmflrh/그리고 gkwlaks/하지만 Qkffl/빨리 whrma/조금 aksgdl/많이 ektl/다시 djwp/어제 dkcladp/아침에
+    wjsurdp/저녁에 wjsghkfmf/전화를 answprk/문제가 todrkrdl/생각이 rkxdl/같이 ajswj/먼저 Eoansdp/때문에
+    dlfdl/일이 dlTsms/있는 djqtsms/없는 gksms/하는 rjtdl/것이 gkqslek/합니다 dlqslek/입니다
+    wntpdy/주세요 aldks/미안 cnrgkgo/축하해 anjdi/뭐야 wlsWk/진짜 rkrh/가고 dPQmek/예쁘다 RoRmtdl/깨끗이
 """.split()
 
 # English that Korean texts hold, most of it ordinary; the last lines are what comes closest to Hangul.
 LATIN = """
-    the be to of and in that have it for not on with he as you do at this but his by from they we say her she or an will my one
-    all would there their what so up out if about who get which go me when make can like time no just him know take people
-    into year your good some could them see other than then now look only come its over think also back after use two how our
-    work first well way even new want because any these give day most us hello thanks sorry please yes ok wow lol bye love
-    like happy birthday party music movie game coffee cake pizza menu sale best hot cool star sky rain snow spring summer
-    winter school class team leader member meeting project report page file mail email app web site link blog chat phone
-    samsung apple google kakao naver windows mac linux python java code data server cloud update version test check list
-    title note home office hotel airport taxi bus train ticket tour map north south east west king queen girl boy baby kids
-    world korea seoul busan english math science history art sport soccer tennis golf run walk sleep dream hope peace
-    shelf cork goth dork togo ahem soso rory gowns thrown gotham sodium wish fish rich dish with sign when form fork worn spy
+    the be to of and in that have it for not on with he as you do at this but his by from they we say
+    her she or an will my one all would there their what so up out if about who get which go me when
+    make can like time no just him know take people into year your good some could them see other than
+    then now look only come its over think also back after use two how our work first well way even new
+    want because any these give day most us hello thanks sorry please yes ok wow lol bye love like happy
+    birthday party music movie game coffee cake pizza menu sale best hot cool star sky rain snow spring
+    summer winter school class team leader member meeting project report page file mail email app web
+    site link blog chat phone samsung apple google kakao naver windows mac linux python java code data
+    server cloud update version test check list title note home office hotel airport taxi bus train
+    ticket tour map north south east west king queen girl boy baby kids world korea seoul busan english
+    math science history art sport soccer tennis golf run walk sleep dream hope peace shelf cork goth
+    dork togo ahem soso rory gowns thrown gotham sodium wish fish rich dish with sign when form fork
+    worn spy
 """.split()
 
 

@@ -144,7 +144,7 @@ def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
     next.
 
     >>> norm_in("며칠 뒤에 갈게.", random.Random(0))
-    ('며칠 뒤에 갈께.', '며칠 뒤에 갈게.')
+    ('며칠뒤에 갈게.', '며칠 뒤에 갈게.')
     """
     by_kind = _row_sites(text, held_out=False)
     kept = [site for sites in _row_sites(text, held_out=True).values() for site in sites]

@@ -126,13 +126,17 @@ NEGATIVE[0, 0, 0] = (1.5, -0.5, 0, 0)
         ),
         (
             {"encoder_attention": WITH_NAN},
-            "encoder_attention should be finite and lie in 0..1, received nan, .* or this row may look "
-            "at nothing",
+            (
+                "encoder_attention should be finite and lie in 0..1, received nan, .* or this row may look "
+                "at nothing"
+            ),
         ),
         (
             {"encoder_attention": NEGATIVE},
-            "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, "
-            "column 0",
+            (
+                "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, "
+                "column 0"
+            ),
         ),
         (
             {"encoder_attention": UNEVEN[..., :3]},

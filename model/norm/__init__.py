@@ -1,6 +1,6 @@
 """The norm of Korean spelling as data: 한글 맞춤법, 표준어 규정 and 외래어 표기법, article by article.
 
-The ``.toml`` files here hold what is right and what people write instead; ``kinds`` reads them, and
+The ``.toml`` files here hold right and wrong spellings; ``kinds`` reads them, and
 ``article_of`` names the article that a correction follows. Source: the norms themselves, 문화체육관광부 고시
 제2017-12호, 제2017-13호 and 제2017-14호.
 """

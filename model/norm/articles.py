@@ -9,13 +9,13 @@ from os.path import commonprefix
 
 from model.norm.kinds import Kind, Misspelling, kinds, rows
 
-BESIDE = 24  # characters on each side that are looked at
+BESIDE = 24  # characters of context on each side
 _KNOWS_HELD_OUT: ContextVar[bool] = ContextVar("knows_held_out", default=True)
 
 
 @dataclass(frozen=True)
 class Article:
-    """An article of the norm, the kind of mistake that breaks it, and what it says, in one line of each
+    """An article of the norm, the kind of mistake that breaks it, and its content in one line of each
     language.
     """
 
@@ -49,8 +49,8 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
 def without_held_out() -> Iterator[None]:
     """Inside the ``with``, ``article_of`` ignores the words that training does not practise.
 
-    The development sets ask for these words; while they are ignored, the sets measure what was learnt, not
-    what stands in a table.
+    The development sets ask for these words; while they are ignored, the sets measure learning, not
+    a table.
 
     >>> article_of("메두기", "메뚜기", "", "").article
     '한글 맞춤법 제5항'
@@ -65,7 +65,7 @@ def without_held_out() -> Iterator[None]:
         _KNOWS_HELD_OUT.reset(before)
 
 
-# A sentence is asked about again with each key, and again once it is corrected.
+# The changes of a sentence recur with each key, and again once it is corrected.
 @lru_cache(maxsize=4096)
 def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> Article | None:
     text, mistaken = before + right + after, before + wrong + after
@@ -97,7 +97,7 @@ def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: boo
 
 
 def _difference(one: str, other: str) -> tuple[str, str]:
-    """What is left of two texts without the beginning and the end that they share.
+    """The rests of two texts without the beginning and the end that they share.
 
     The letters are sorted, because 가나가 without 가나 is the same text as without 나가.
 

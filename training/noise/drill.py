@@ -31,7 +31,7 @@ MOST_WORDS_BESIDE = 3  # on each side of the mistake's own words
 # cuts, until a phrase still has room for the mistake: '에' is mistaken before ' 대해', not before ' 집'
 ATTEMPTS = 8
 RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
-# Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
+# Without its sentence, an adverb in -히 taught a network that any word in -이 should: 강당이 → 강당히.
 UNDRILLED = frozenset({"hi_i"})
 # Spacing mistakes of which the word before says more than the word after: 안 가, 그 사람, 두 개.
 _BY_WORD_BEFORE = frozenset({"negation_joined", "determiner_joined", "unit_noun_joined"})
@@ -81,7 +81,7 @@ class Drill:
 class SpaceDrill:
     """Phrases of some right sentences with one frequent spacing mistake each.
 
-    Each rule comes equally often, and so does each word of a rule: 것 and 수 stand in every other sentence,
+    Each rule comes equally often, and so does each word of a rule: 것 and 수 occur in every other sentence,
     텐데 and 자마자 in one of a thousand, but people get all of them wrong.
     """
 
@@ -102,10 +102,10 @@ class SpaceDrill:
         words = self.places[rng.choice(list(self.places))]
         text, edit = rng.choice(words[rng.choice(list(words))])
         right = _around(text, MistakeSite(edit.rule, edit.start, edit.end), rng)
-        found = [each for _, each in _misplaced(right) if each.rule == edit.rule]
-        if not found:  # cut off, the words are no place for it
-            right, found = text, [edit]
-        draft, place = Draft(right), rng.choice(found)
+        mistakes = [each for _, each in _misplaced(right) if each.rule == edit.rule]
+        if not mistakes:  # cut off, the words are no place for it
+            right, mistakes = text, [edit]
+        draft, place = Draft(right), rng.choice(mistakes)
         misspace_at(draft, place)
         return draft.wrong, right
 
@@ -117,7 +117,7 @@ def _misplaced(text: str) -> Iterator[tuple[str, Edit]]:
         rule(draft, random.Random(0), 1.0)
         for edit in draft.edits:
             before, after = text[: edit.start + 1].split(" "), text[edit.start + 1 :].split(" ")
-            # What is wrong depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교
+            # The mistake depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교
             # 에서.
             word = before[-2] + " " if edit.rule in _BY_WORD_BEFORE else ""
             yield word + after[0][:2], edit
@@ -133,7 +133,7 @@ def _around(text: str, site: MistakeSite, rng: random.Random) -> str:
 SpacePlaces = Callable[[str], list[int]]
 
 _WORD = re.compile("(?<![가-힣])[가-힣]+(?= [가-힣])")
-# What particle stands at the end of a word says what the space behind it parts.
+# The particle at the end of a word gives the kind of the space behind it.
 _BY_PARTICLE = {
     "object": ("을", "를"),
     "subject": ("이", "가", "께서"),
@@ -263,7 +263,7 @@ INSERTED: dict[str, SpacePlaces] = {
 
 
 MOST_TEXTS = 1000  # texts that are remembered for one kind
-# Without space_dropped, which does not know where a space is free unless Kiwi is asked.
+# Without space_dropped, which does not know where a space is free without Kiwi.
 _RULES = {name: rule for name, rule in {**SPACING_RULES, **COMMON_RULES}.items() if name != "space_dropped"}
 
 
@@ -295,7 +295,7 @@ def _misspaced(text: str, place: int) -> str:
 
 
 class LoneSpaces:
-    """Pairs with one space left out or put in, each kind as often as the next: 만나러 왔다 stands in one
+    """Pairs with one space left out or put in, each kind as often as the next: 만나러 왔다 occurs in one
     sentence of 600.
 
     >>> LoneSpaces(["책상 위에 둬"]).pair(random.Random(0))

@@ -14,7 +14,7 @@ from model.correction.morphemes import join
 
 
 class Predicate(NamedTuple):
-    """A verb or adjective, the words before it, and the nouns that it can be said of."""
+    """A verb or adjective, the words before it, and the nouns that it goes with."""
 
     before: tuple[str, ...]  # words before the stem: 비가 오-
     stem: str
@@ -28,12 +28,12 @@ class Predicate(NamedTuple):
 
     @property
     def can_be_negated(self) -> bool:
-        """안 stands before 가다, but within 공부를 하다, and 있다 has a negation of its own."""
+        """안 comes before 가다, but within 공부를 하다, and 있다 has another negation."""
         return self.stem == "하" or not self.stem.endswith(("하", "있", "없"))
 
 
 class Ending(NamedTuple):
-    """What is joined to a stem, and what is written behind it."""
+    """An ending that is joined to a stem, and the words behind it."""
 
     joined: str
     behind: str
@@ -42,7 +42,7 @@ class Ending(NamedTuple):
 def _endings(text: str) -> tuple[Ending, ...]:
     """``을| 것 같아요`` for each: 을 is joined to the stem, the rest only follows.
 
-    A comma stands between two.
+    A comma parts two.
     """
     parts = (" ".join(each.split()).partition("|") for each in text.split(","))
     return tuple(Ending(joined, behind) for joined, _, behind in parts)

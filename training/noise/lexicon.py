@@ -28,13 +28,13 @@ from model.text import hangul
 from model.text.hangul import particle
 
 MOST_REPLACED = 2  # nouns of one sentence
-RARE_SHARE = 0.4  # of the new nouns are rare ones of the same ending, where there are any
+RARE_SHARE = 0.4  # of the new nouns are rare ones of the same ending, if it has any
 ATTEMPTS = 4  # draws of a noun, until one does not look like a slip in the old noun
 
 _BY_SOUND = (
     "은/는 이/가 을/를 과/와 으로/로 이라는/라는 이라고/라고 이라도/라도 이었다/였다 이에요/예요".split()
 )
-_AFTER_TWO = {"과/와": "는 도 의", "으로/로": "는 도 만 부터 서 써"}  # what may follow these
+_AFTER_TWO = {"과/와": "는 도 의", "으로/로": "는 도 만 부터 서 써"}  # parts that may follow these
 _ALIKE = """
     의 에 에서 에게 에는 에도 에서는 에서도 에게는 에게서 까지 까지는 부터 처럼 보다 보다는 만 만을 만이
     도 마다 조차 밖에 입니다 입니까
@@ -81,7 +81,7 @@ class Lexicon:
                 self.rare[ending_of(nouns[0])] = nouns
 
     def places(self, text: str) -> list[NounPlace]:
-        """The nouns of the list that stand in a text with a particle of the right form."""
+        """The nouns of the list in a text, with a particle of the right form."""
         found = []
         for match in _WORD.finditer(text):
             noun, ending = match.groups()
@@ -109,7 +109,7 @@ class Lexicon:
 
 
 def ending_of(noun: str) -> tuple[str, int]:
-    """By which rare nouns stand together: last syllable and length; of two syllables the length alone."""
+    """The key of a line of rare nouns: last syllable and length; of two syllables the length alone."""
     return noun[-1] if len(noun) > 2 else "", len(noun)
 
 
@@ -129,7 +129,7 @@ def _agree(ending: str, noun: str) -> str:
 PATH = Path(__file__).with_name("nouns.txt")
 FREQUENT, RARE = 24_000, 50_000  # Kiwi numbers morphemes by frequency; a smaller number is more frequent
 FREQUENT_NAMES = 30_000
-MOST_ALIKE = 60  # similar nouns that Kiwi is asked for
+MOST_ALIKE = 60  # similar nouns of Kiwi
 ALIKE = 0.4  # cosine of the two words' vectors, at least
 MOST_IN_LINE, FEWEST_IN_LINE = 40, 3
 _PARTICLES = ("은/는", "이/가", "을/를", "과/와", "으로/로", "에", "도", "만", "에서")
@@ -201,7 +201,7 @@ def is_safe(kiwi: Any, form: str) -> bool:
 
 
 def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
-    """Lines of nouns that are used alike. A noun stands in one line at most."""
+    """Lines of nouns that are used alike. A noun is in one line at most."""
     waiting = {number: (form, tag) for number, form, tag in nouns}
     lines = []
     for number, form, tag in nouns:

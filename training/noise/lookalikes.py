@@ -56,7 +56,7 @@ def _closed(text: str, letter: str) -> str:
 
 
 class _ToldEnding(NamedTuple):
-    """An ending of a statement, and the ending with which somebody else tells it."""
+    """An ending of a statement, and the same as hearsay."""
 
     stated: re.Pattern
     told: tuple[str, ...]
@@ -80,7 +80,7 @@ _END_MARKS = ("", ".", ".", "?", "!")
 
 
 def as_hearsay(text: str, rng: random.Random) -> str:
-    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here.
+    """The sentence as hearsay; unchanged if its ending is not known here.
 
     >>> as_hearsay("비가 온다.", random.Random(0))
     '비가 온대요?'
@@ -91,7 +91,7 @@ def as_hearsay(text: str, rng: random.Random) -> str:
     return text
 
 
-# The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디,
+# The initials of common words: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디,
 # 추천, 기다려, 인정.
 INITIALS = "ㄱㅅ ㅇㅇ ㄴㄴ ㄱㄱ ㅊㅋ ㅇㅋ ㅎㅇ ㅂㅂ ㅂㅇ ㅈㅅ ㅅㄱ ㄹㅇ ㅁㄹ ㅇㄷ ㅊㅊ ㄱㄷ ㅇㅈ".split()
 CRIES = "아 와 우와 오 네 어 야 음 흠 헐 에이 아이고 응 예 하하 히히 헤헤 호호 흑흑 엉엉".split()
@@ -139,7 +139,7 @@ def with_cry(text: str, rng: random.Random) -> str:
 
 
 def with_doubled_adverb(text: str, rng: random.Random) -> str:
-    """An adverb said twice: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an
+    """An adverb doubled: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an
     adverb.
     """
     found = list(_DOUBLED.finditer(text))
@@ -158,7 +158,7 @@ _WAYS = {with_doubled_adverb: 0.15, drawn_out: 0.35, with_cry: 0.15, with_initia
 
 
 def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
-    """(text, text), in which something stands that is no slip: the network practises to leave it.
+    """(text, text), with a part that looks like a slip and is none: the network practises to leave it.
 
     >>> make_right_lookalike("고마워.", random.Random(3))
     ('고마워어.', '고마워어.')

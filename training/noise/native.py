@@ -20,7 +20,7 @@ from training.noise.draft import Draft, changed_cells
 
 FAMILY = "native"
 
-SyllableCells = str | tuple[str, ...]  # what comes to stand at each matched character
+SyllableCells = str | tuple[str, ...]  # the cell for each matched character
 Spelling = Callable[[str], Sequence[SyllableCells]]  # matched text -> the ways it is misspelt
 NativeRule = Callable[[Draft, random.Random, float], None]
 
@@ -49,12 +49,12 @@ def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 def _put(draft: Draft, name: str, start: int, cells: list[str]) -> None:
-    """Write a mistake, unless another one stands there already."""
+    """Write a mistake, unless another one is there already."""
     if not draft.touched(start, start + len(cells)):
         draft.put(name, FAMILY, start, cells)
 
 
-# Sites of these stand in every other sentence; at full rate they would crowd out all the others.
+# Sites of these occur in every other sentence; at full rate they would crowd out all the others.
 WEIGHTS = {
     "ss_kk": 0.2,
     "past_ss": 0.25,
@@ -76,7 +76,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {}
 
 
 def _rule(pattern: str) -> Callable[[Spelling], NativeRule]:
-    """Make a rule of a function from what matched to its wrong spellings, one cell a character."""
+    """Make a rule of a function from matched text to its wrong spellings, one cell a character."""
     compiled = re.compile(pattern)
 
     def decorate(spell: Spelling) -> NativeRule:
@@ -106,7 +106,7 @@ def _with_coda(syllable: str, final: str) -> str:
 
 
 def _other(character: str, rights: str, wrongs: str) -> str:
-    """The one of ``wrongs`` that stands where ``character`` does in ``rights``."""
+    """The character of ``wrongs`` at the place of ``character`` in ``rights``."""
     return wrongs[rights.index(character)]
 
 
@@ -142,13 +142,13 @@ def doeeo(old: str) -> list[str]:
 
 @_rule(r"(?:(?<=[지질진] )|(?<=지[는도가를만] ))않(?=[고는은을아았습으던겠게지기도네나거더다니자])")
 def anh_to_an(old: str) -> list[str]:
-    """하지 않고 → 하지 안고: after '-지' stands '않-', short for '아니하-' (한글 맞춤법 제39항)."""
+    """하지 않고 → 하지 안고: after '-지' comes '않-', short for '아니하-' (한글 맞춤법 제39항)."""
     return ["안"]
 
 
 @_rule(r"(?<![가-힣])(?<!(?<![가-힣])[그이저집방차속] )안 (?=[가-힣])")
 def an_to_anh(old: str) -> list[SyllableCells]:
-    """안 해요 → 않 해요, 않해요: before a verb stands the adverb '안' (표준국어대사전 '안', '않다')."""
+    """안 해요 → 않 해요, 않해요: before a verb comes the adverb '안' (표준국어대사전 '안', '않다')."""
     return ["않 ", ("않", "")]
 
 
@@ -169,7 +169,7 @@ def future_geo(old: str) -> list[SyllableCells]:
 
 @_rule(r"(?<![가-힣])안 (?=[가-힣])")
 def an_joined(old: str) -> list[SyllableCells]:
-    """안 돼요 → 안돼요, 안 가 → 안가: the adverb '안' stands apart (한글 맞춤법 제2항)."""
+    """안 돼요 → 안돼요, 안 가 → 안가: the adverb '안' is written apart (한글 맞춤법 제2항)."""
     return [("안", "")]
 
 
@@ -193,7 +193,7 @@ def sip_joined(old: str) -> list[SyllableCells]:
 
 @_rule(rf"(?<={RIEUL}) 때|(?<=는) 중(?=[이에입인])")
 def noun_joined(old: str) -> list[SyllableCells]:
-    """갈 때 → 갈때, 가는 중이다 → 가는중이다: a noun after its modifier stands apart (한글 맞춤법 제2항)."""
+    """갈 때 → 갈때, 가는 중이다 → 가는중이다: a noun after its modifier is written apart (한글 맞춤법 제2항)."""
     return [("", old[1])]
 
 
@@ -214,7 +214,7 @@ def question_kka(old: str) -> list[str]:
 
 @_rule(rf"(?<={CLOSED})(?<![양린랑숭둥팽])이에요{WORD_END}")  # 고양이, 어린이 … end in 이
 def copula_ieyo(old: str) -> list[SyllableCells]:
-    """책이에요 → 책이예요, 책에요: after a coda stands '이에요' (표준어 규정 제26항)."""
+    """책이에요 → 책이예요, 책에요: after a coda comes '이에요' (표준어 규정 제26항)."""
     return ["이예요", ("", "에", "요")]
 
 
@@ -244,7 +244,7 @@ def sibsio(old: str) -> list[str]:
     return ["요"]
 
 
-@_rule(rf"(?![있났뺐]){SS}(?=[가-힣])")  # 잇다, 낫다 and 뺏다 are verbs of their own
+@_rule(rf"(?![있났뺐]){SS}(?=[가-힣])")  # 잇다, 낫다 and 뺏다 are other verbs
 def past_ss(old: str) -> list[str]:
     """했다 → 햇다, 하겠다 → 하겟다: '-았/었-' and '-겠-' end in ㅆ (한글 맞춤법 제16항, 제34항)."""
     return [_with_coda(old, "ㅅ")]
@@ -252,7 +252,7 @@ def past_ss(old: str) -> list[str]:
 
 @_rule(rf"(?<={SS})던(?= [가-힣])")
 def past_deon(old: str) -> list[str]:
-    """했던 일 → 했든 일: what is past is '-던' (한글 맞춤법 제56항)."""
+    """했던 일 → 했든 일: the past is '-던' (한글 맞춤법 제56항)."""
     return ["든"]
 
 
@@ -276,7 +276,7 @@ def but_neunde(old: str) -> list[str]:
 
 @_rule(rf"(?<=[온간준본잔연춘])대{SENTENCE_END}")
 def hearsay_dae(old: str) -> list[str]:
-    """온대요 → 온데요: what was heard ends in '-ㄴ대', which is short for '-ㄴ다고 해' (표준국어대사전
+    """온대요 → 온데요: hearsay ends in '-ㄴ대', which is short for '-ㄴ다고 해' (표준국어대사전
     '-ㄴ대').
 
     Of 먹는대 and 예쁘대 are made 먹는데 and 예쁘데, which are right in another sense, so these are left.
@@ -294,13 +294,13 @@ def wonder_ne(old: str) -> list[str]:
     r"(?:(?<=\b[나너])|(?<=우리|당신|그녀|누구|자신|서로|사람|친구|엄마|아빠|남자|여자|인간))의(?= [가-힣])"
 )
 def ui_to_e(old: str) -> list[str]:
-    """나의 집 → 나에 집, only after persons, who would take 에게 (표준 발음법 제5항 다만 4: said [에])."""
+    """나의 집 → 나에 집, only after persons, who would take 에게 (표준 발음법 제5항 다만 4: heard as [에])."""
     return ["에"]
 
 
 @_rule(r"(?<=[가-힣])에(?= (?:대해|대한|의해|의한|따라|따르|따른|관한|관해|비해|[있없][는습다어었]))")
 def e_to_ui(old: str) -> list[str]:
-    """집에 있다 → 집의 있다: before these words stands 에 (표준국어대사전 '에', '의')."""
+    """집에 있다 → 집의 있다: before these words comes 에 (표준국어대사전 '에', '의')."""
     return ["의"]
 
 

@@ -12,7 +12,7 @@ from training.noise.pronunciation import write_as_heard
 from training.noise.spacing import drop_all_spaces, misspace, misspace_commonly, misspace_once
 from training.noise.typing_slips import slip
 
-# Shares of the pairs, by what is done to the sentence. "mixed" joins two or three families.
+# Shares of the pairs, by the families of the sentence's mistakes. "mixed" joins two or three families.
 MIX = {
     "clean": 0.10,
     "pronunciation": 0.24,
@@ -29,11 +29,11 @@ ATTEMPTS = 4  # draws of a writer's errors: a weak one may make none at all
 
 @dataclass(frozen=True)
 class NoisyPair:
-    """What a writer might have typed, what was meant, and the rules that lie between."""
+    """A text as a writer might have typed it, the intended one, and the edits between."""
 
     wrong: str
     right: str
-    family: str  # a key of MIX, naming what really happened
+    family: str  # a key of MIX, of the mistakes that were really made
     edits: tuple[Edit, ...]
 
 
@@ -116,7 +116,7 @@ def make_pair(
     ``family`` is a key of MIX, or None to draw one by its share in ``mix``. A drawn family that finds nothing
     to do in this sentence gives way to another one; a given family gives way to "clean". ``strength``
     multiplies how often each family errs. ``weights`` say for each character how likely a slip is there
-    (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing mistakes, too, whatever the
+    (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing mistakes, too, in every
     family (``common_spacing.misspace_commonly``). Raises ValueError for an unknown family.
 
     >>> pair = make_pair("밥을 먹어요.", random.Random(0), family="pronunciation")

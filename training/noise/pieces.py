@@ -25,7 +25,7 @@ VOWELS = "ㅏㅐㅑㅓㅔㅕㅗㅛㅜㅠㅡㅣ"
 CODAS = ("",) * 7 + tuple("ㄱㄴㄹㅁㅂㅅㅇ")
 LONGEST = 5  # syllables of a name of one word
 PARTS_SHARE = 0.4  # of the names have two or three short parts, as 응우옌 티 란 has
-LIST_SHARE = 0.15  # of the names stand in a list with others
+LIST_SHARE = 0.15  # of the names are in a list with others
 FAMILY_NAMES = (
     "응우옌 쩐 레 팜 후인 호앙 판 부 보 당 부이 도 호 응오 즈엉 리 다오 딘 찐 마이 르엉 까오 따 도안".split()
 )
@@ -81,7 +81,7 @@ def made_up_phrase(rng: random.Random) -> str:
 
 LONGEST_SENTENCE = 50  # characters; a longer sentence gives a phrase of it
 MOST_WORDS = 5  # of a phrase
-ATTEMPTS = 6  # draws of a sentence, until one has what is asked for
+ATTEMPTS = 6  # draws of a sentence, until one has such a piece
 OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
 MADE_UP = 0.2  # of the names are made up, the others are common ones
 
@@ -90,7 +90,7 @@ NAMES = (
     "영희 철수 가온 한결 슬기 "
     "김민수 이지영 박서준 최유나 정하늘 강은우 엄마 아빠 누나 형 언니 오빠 할머니 팀장님 선생님 사장님 반장"
 ).split()
-# What notes are about, so that not every list is of the words that long sentences have.
+# Topics of notes, so that not every list is of the words that long sentences have.
 NOUNS = (
     "준비물 회비 지각 결석 일정 장소 시간 문의 담당 비고 이름 제목 내용 날짜 마감 신청 접수 대상 주소 "
     "연락처 인원 금액 합계 수량 "
@@ -105,7 +105,7 @@ NOUNS = (
 ).split()
 _RUN = re.compile("[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+)*")
 _HANGUL = re.compile("[가-힣]+")
-# What a phrase does not begin with: a word that belongs to the one before it.
+# Words that a phrase does not begin with: a word that belongs to the one before it.
 _LEANS = re.compile(
     "(?:것|거|게|건|걸|수|때|지|데|줄|바|채|뿐|만큼|대로|등|및|중|후|뒤|전|듯|척|적|리|터|텐데|때문|싶|"
     "있|없|않|못하|말|보|주|버|놓|두)"
@@ -119,12 +119,12 @@ _LEADS = frozenset(
 
 @cache
 def notes() -> tuple[str, ...]:
-    """The phrases of ``notes.txt``: what people write on lists and doors and to each other, rightly spelt."""
+    """The phrases of ``notes.txt``: notes on lists and doors and to each other, rightly spelt."""
     return tuple(files("training.noise").joinpath("notes.txt").read_text("utf-8").splitlines())
 
 
 class Role(Enum):
-    """What may happen to a part of a note when its writer makes mistakes."""
+    """The mistakes that are possible in a part of a note."""
 
     PROSE = "prose"  # may be misspelt, and is mended
     KEPT = "kept"  # signs, names, figures: typed right, and stay
@@ -200,7 +200,7 @@ class Pieces:
         return self.rng.choice(NOUNS)
 
     def entry(self) -> str:
-        """What stands in a cell or behind a colon: a phrase, or a noun."""
+        """The text of a cell or behind a colon: a phrase, or a noun."""
         return self.phrase(3) if self.rng.random() < 0.6 else self.noun()
 
     def name(self) -> str:

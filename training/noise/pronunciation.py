@@ -75,7 +75,7 @@ def _boundary_table(
 ) -> Table:
     """Left syllable -> ``Followers``, for every syllable that ends in one of ``codas``.
 
-    ``by_syllable`` gives single left syllables (밟, 넓, …) a change of their own.
+    ``by_syllable`` gives single left syllables (밟, 넓, …) another change.
     """
     rows = {FINALS.index(coda): Followers(coda, change) for coda in codas}
     table = {
@@ -94,7 +94,7 @@ def _unchanged(coda: str, initial: str, medial: str, final: str) -> Heard:
 
 
 def word_table(pairs: Mapping[str, str]) -> Table:
-    """``{"발전": "발쩐"}`` as a table: for what depends on the word and not on its letters."""
+    """``{"발전": "발쩐"}`` as a table: for pronunciations that depend on the word and not on its letters."""
     table: dict[str, Followers] = {}
     for word, spoken in pairs.items():
         (left, right), (new_left, new_right) = tuple(word), tuple(spoken)
@@ -321,10 +321,10 @@ _LIQUIDISED = _boundary_table(_liquidise, "ㄴㄹㄾㅀ")
 _PLACE = _boundary_table(_assimilate_place, "ㄴㅁㄷㅅㅆㅈㅊㅌ")
 
 
-_H_CODAS = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}  # what is left when ㅎ goes
+_H_CODAS = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}  # the rest without ㅎ
 _ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
 
-# 제13항 and 제14항: what stays and what moves.
+# 제13항 and 제14항: the coda that stays, and the onset that moves.
 _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"} | {
     "ㄳ": ("ㄱ", "ㅆ"),
     "ㄵ": ("ㄴ", "ㅈ"),
@@ -336,7 +336,7 @@ _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌ�
     "ㄿ": ("ㄹ", "ㅍ"),
     "ㅄ": ("ㅂ", "ㅆ"),
 }
-# 제15항: the sound that stands for a coda and moves in its place.
+# 제15항: the sound that represents a coda and moves in its place.
 _HEARD_CODA = (
     dict.fromkeys(K_CODAS, "ㄱ")
     | dict.fromkeys(T_CODAS, "ㄷ")
@@ -398,13 +398,13 @@ def _move_heard(coda: str, initial: str, medial: str, final: str) -> Heard:
 
 
 def _move_before_content(coda: str, initial: str, medial: str, final: str) -> Heard:
-    # No ending or particle begins with these, so a word of its own must begin here.
+    # No ending or particle begins with these, so another word must begin here.
     begins_word = (medial, final) in {("ㅓ", "ㅄ"), ("ㅗ", "ㅅ"), ("ㅟ", ""), ("ㅏ", "ㅍ"), ("ㅏ", "ㄴ")}
     return _move_heard(coda, initial, medial, final) if begins_word else None
 
 
 def _move_after_prefix(coda: str, initial: str, medial: str, final: str) -> Heard:
-    # 첫, 헛 stand before words only. Before these vowels ㄴ comes in (제29항), though not in 첫인상.
+    # 첫, 헛 precede words only. Before these vowels ㄴ comes in (제29항), though not in 첫인상.
     if medial in ("ㅑ", "ㅕ", "ㅛ", "ㅠ") or (medial == "ㅣ" and final != "ㄴ"):
         return None
     return _move_heard(coda, initial, medial, final)
@@ -463,7 +463,7 @@ _STEMS = _boundary_table(_tense_ending, "ㄵㄻㄾ", {"삶": _unchanged, "앎": 
 _SINO = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_SINO.split()})
 _COMPOUNDS = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_COMPOUNDS.split()})
 
-# Dependent nouns after -(으)ㄹ, each with what may come after it; the rest (거기, 수업) is left alone.
+# Dependent nouns after -(으)ㄹ, each with the syllables that may come after it; the rest (거기, 수업) is left alone.
 _NOUNS_AFTER_L = {
     "것": " 은을이도과만에입같처들의",
     "거": " 야예라다든고니나지는에냐죠",
@@ -482,7 +482,7 @@ _NOUNS_AFTER_L = {
     "사": "람",
 }
 _ENDINGS_OF_L = {"게": " 요", "걸": " 요", "수": "록", "지": " 도는를라"}
-# What may carry -(으)ㄹ; 를 is a particle.
+# Syllables that may carry -(으)ㄹ; 를 is a particle.
 _L_SYLLABLES = frozenset(compose(i, m, "ㄹ") for i in INITIALS for m in MEDIALS) - {"를"}
 # Syllables where ㄹ before those endings is -(으)ㄹ and not a stem's own (길게, 알지).
 _FUTURE_SYLLABLES = frozenset("할될갈올볼을일줄릴실낼쓸둘칠킬질")
@@ -514,7 +514,7 @@ _ORDER = (
     SoundRule("palatalisation", 1.0, partial(_inside, (_PALATALISED,))),
     # 제12항 1: ㅎ melts with the plosive beside it (좋다→조타, 많고→만코, 축하→추카, 못하다→모타다).
     SoundRule("aspiration", 1.0, partial(_inside, (_ASPIRATION,))),
-    # 제12항 1 붙임 2: two words said in one breath (옷 한 벌→오 탄 벌, 못 해→모 태).
+    # 제12항 1 붙임 2: two words in one breath (옷 한 벌→오 탄 벌, 못 해→모 태).
     SoundRule("aspiration_across_space", 0.3, partial(_across_space, _ASPIRATION)),
     # 제12항 2: ㅎ and ㅅ together are heard as ㅆ (좋습니다→조씁니다, 많소→만쏘).
     SoundRule("h_before_s", 1.0, partial(_inside, (_H_BEFORE_S,))),
@@ -528,9 +528,9 @@ _ORDER = (
     SoundRule("ui_particle", 0.3, partial(_ui, True)),
     # 제29항: ㄴ comes in before 이, 야, 여, 요, 유 in compounds (꽃잎→꽃닢, after ㄹ 서울역→서울력).
     SoundRule("n_insertion", 1.0, partial(_inside, (_N_INSERTED,))),
-    # 제29항 붙임 2: the same between two words said in one breath (안 열→안 녈, 할 일→할 릴).
+    # 제29항 붙임 2: the same between two words in one breath (안 열→안 녈, 할 일→할 릴).
     SoundRule("n_insertion_across_space", 0.2, partial(_across_space, _N_ACROSS_SPACE)),
-    # 제15항: before a word of its own the coda moves as it is heard (맛없다→마덦다, 겉옷→거돗).
+    # 제15항: before another word the coda moves as it is heard (맛없다→마덦다, 겉옷→거돗).
     SoundRule("liaison_before_content", 1.0, partial(_inside, (_CONTENT_LIAISON,))),
     # 제13항, 제14항: the last coda moves before a vowel, ㅅ of two tensed (옷이→오시, 값이→갑씨).
     SoundRule("liaison", 1.0, partial(_inside, (_LIAISON,))),
@@ -548,7 +548,7 @@ _ORDER = (
     SoundRule("tensification_compound", 1.0, partial(_inside, (_COMPOUNDS,))),
     # 제23항; for ㄵ, ㄻ of stems 제24항; for ㄼ, ㄾ 제25항 (국밥→국빱, 없다→없따, 앉고→앉꼬, 넓게→넓께).
     SoundRule("tensification", 1.0, partial(_inside, (_TENSED, _STEMS))),
-    # 제23항 between two words said in one breath (못 가→못 까, 꼭 기억→꼭 끼억).
+    # 제23항 between two words in one breath (못 가→못 까, 꼭 기억→꼭 끼억).
     SoundRule("tensification_across_space", 0.3, partial(_across_space, _TENSED)),
     # 제10항, 제11항: of two codas one is heard (값→갑, 넓다→널다, 밟다→밥다, 닭→닥, 삶→삼, 맑게→말게).
     SoundRule("cluster_simplification", 1.0, partial(_inside, (_SIMPLIFIED,))),
@@ -558,7 +558,7 @@ _ORDER = (
     SoundRule("l_as_n", 1.0, partial(_inside, (_L_AS_N,))),
     # 제18항, for ㅎ 제12항 3: a stop before ㄴ, ㅁ turns nasal (국물→궁물, 합니다→함니다, 놓는→논는).
     SoundRule("nasalisation", 1.0, partial(_inside, (_NASALISED,))),
-    # 제18항 붙임: the same between two words said in one breath (밥 먹다→밤 먹다, 못 나가→몬 나가).
+    # 제18항 붙임: the same between two words in one breath (밥 먹다→밤 먹다, 못 나가→몬 나가).
     SoundRule("nasalisation_across_space", 0.4, partial(_across_space, _NASALISED)),
     # 제20항: ㄴ beside ㄹ is heard as ㄹ (신라→실라, 칼날→칼랄); 다만: 생산량→생산냥.
     SoundRule("liquidisation", 1.0, partial(_inside, (_N_KEPT, _LIQUIDISED))),

@@ -226,7 +226,7 @@ def mention(words: Pieces) -> list[RegisterPart]:
 
 
 def hashtags(words: Pieces) -> list[RegisterPart]:
-    """``드디어 끝났다 #오늘의운동``: what follows # is one word, however many words it joins."""
+    """``드디어 끝났다 #오늘의운동``: the text after # is one word, however many it joins."""
     tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
     parts = [part for tag in tags for part in (left_alone(" #"), tag)]
     if words.rng.random() < 0.3:

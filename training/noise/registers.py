@@ -29,7 +29,7 @@ GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
     (CODE, 0.15),
 )
 LONGEST_NOTE = 100  # characters, before anything is misspelt
-ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until there is one
+ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until one is made
 LISTED = 0.1  # the share of the other groups' notes that get a bullet
 RIGHT_SHARE = 0.3  # the share of notes without a mistake
 ERRS = 0.7  # the share of misspelt pieces in the other notes; at least one, if any is long enough
@@ -107,7 +107,7 @@ RIGHT_SHARE_repetition = 0.35  # of the repetitions have no mistake
 # The same for words of one or two syllables: a mistake in these leaves little to guess from.
 SHORT_RIGHT_SHARE = 0.8
 ALIKE = 0.7  # of the others have the same mistake each time; else each time is typed anew
-EMPHATIC = 0.2  # of the pieces are said once, behind a word that is repeated: 정말 정말 고마워
+EMPHATIC = 0.2  # of the pieces come once, behind a word that is repeated: 정말 정말 고마워
 ATTEMPTS_repetition = 4  # draws of a mistake, until one changes the text
 _EMPHASIS = (
     "정말 너무 진짜 아주 매우 빨리 꼭 제발 또 많이 더 참 훨씬 점점 다시 계속 자꾸 천천히 조금 절대 "
@@ -133,7 +133,7 @@ _JOINTS = (
 
 
 def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple[str, str]:
-    """(wrong, right) of ``piece`` repeated 2 to MOST times, or as often as there is room for.
+    """(wrong, right) of ``piece`` repeated 2 to MOST times, or as often as fits.
 
     >>> make_repetition("할 수 있다", random.Random(52), lambda text, rng: text.replace(" ", ""))
     ('할수있다! 할수있다! 할수있다!', '할 수 있다! 할 수 있다! 할 수 있다!')

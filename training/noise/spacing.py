@@ -49,13 +49,13 @@ _PERSON = (
     "아들|남편|아내|선생님|사람|여자|남자|아이"
 )
 _APART = re.compile(f"(?:{_TIME}|{_PLACE}|{_MEASURE}|{_PERSON}|[가-힣]+님)들?")
-_OF_NOUNS = {"NNG", "XPN", "XSN"}  # a common noun, and what stands before and after its stem
+_OF_NOUNS = {"NNG", "XPN", "XSN"}  # a common noun, and the affixes before and after its stem
 _AFTER_NOUNS = ("J", "VCP", "S")  # a particle, the copula, a sign
 
 TaggedSpan = tuple[str, int, int]  # tag, start, end
 
 
-@lru_cache(maxsize=64)  # one sentence is asked about by several rules, and drawn again where they did nothing
+@lru_cache(maxsize=64)  # several rules need one sentence, and drawn again where they did nothing
 def free_spaces(text: str) -> frozenset[int]:
     """The indices in ``text`` of the spaces between two nouns that may be joined."""
     words = _words(cut(text))
@@ -139,7 +139,7 @@ def _either_way(before: str, after: str) -> bool:
         or (before[-1] in ADNOMINAL and _JOINABLE_NOUN.match(after))
         or (_COUNTED.match(after) and _NUMBER.search(before))
         or (before.endswith("좀") and after.startswith("더"))  # 제46항
-        or (before.endswith("못") and after[0] in "하한할함합해했")  # 못하다 is a word of its own
+        or (before.endswith("못") and after[0] in "하한할함합해했")  # 못하다 is a word
     )
 
 
@@ -154,7 +154,7 @@ def _drop(draft: Draft, rule: str, position: int) -> None:
 
 
 def insert_space(draft: Draft, rule: str, position: int) -> None:
-    """Put a space before ``text[position]``, if both sides still have their letters and no space stands
+    """Put a space before ``text[position]``, if both sides still have their letters and no space is
     there.
     """
     before, after = draft.cells[position - 1], draft.cells[position]
@@ -170,7 +170,7 @@ def join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, 
                 _drop(draft, rule, match.end() - 1)
 
 
-# Hangul stands on one side at least, and no dash or other sign, beside which a space is a matter of taste.
+# Hangul is on one side at least, and no dash or other sign, beside which a space is a matter of taste.
 _SPACE = re.compile(r" (?:(?<=[가-힣] )(?=[\w(\"'“‘])|(?<=[\w.,!?…:;)\"'”’] )(?=[가-힣]))")
 
 
@@ -207,7 +207,7 @@ _DEPENDENT_NOUN = re.compile(
 
 
 def dependent_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """의존 명사 joined to what is before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항)."""
+    """의존 명사 joined to the word before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항)."""
     join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
 
 
@@ -239,7 +239,7 @@ _NEGATION = re.compile(r"(?<![가-힣])[안못] (?=[가-힣])(?!(?<=못 )[하한
 
 
 def negation_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word of its own."""
+    """부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word."""
     join_at(_NEGATION, draft, rng, rate, "negation_joined")
 
 
@@ -393,13 +393,13 @@ _NOUN = re.compile(
 
 
 def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A noun joined to what says which one is meant: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 ->
+    """A noun joined to its modifier: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 ->
     아는사람 (제2항).
     """
     join_at(_NOUN, draft, rng, rate, "free_noun_joined")
 
 
-# 그때, 이것, 저쪽 and the like are words of their own.
+# 그때, 이것, 저쪽 and the like are words.
 _DETERMINER = re.compile(
     r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
     r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,"
@@ -420,7 +420,7 @@ _GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
 
 
 def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """보다 joined where it says what one supposes: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐
+    """보다 joined in a supposition: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐
     (제47항).
     """
     join_at(_GUESS, draft, rng, rate, "guess_joined")
@@ -439,7 +439,7 @@ def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
     _split(_ENDING, draft, rng, rate, "ending_split")
 
 
-# Verbs of two verbs, each a word of its own (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다,
+# Verbs of two verbs that are one word (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다,
 # 깨어나다.
 _COMPOUND = re.compile(
     r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|"
@@ -474,7 +474,7 @@ JOINED = (
 )
 SPLIT = (particle_split, suffix_split, ending_split, compound_split)
 COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
-SPLIT_RATE = 0.15  # times that of the others: there is room for these in every word
+SPLIT_RATE = 0.15  # times that of the others: every word has room for these
 
 
 def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:

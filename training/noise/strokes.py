@@ -41,7 +41,7 @@ SHORTEST_LOSING_FIRST = 4  # the shortest word that may lose its first initial: 
 
 
 def has_loose_jamo(text: str) -> bool:
-    """Whether a consonant or a vowel stands alone in ``text``."""
+    """Whether a consonant or a vowel is alone in ``text``."""
     return any("ㄱ" <= character <= "ㅣ" for character in text)
 
 
@@ -97,7 +97,7 @@ def stroke_repeated(word: str, index: int, rng: random.Random) -> str | None:
 def stroke_dropped(word: str, index: int, rng: random.Random) -> str | None:
     """A key is not struck, so that its neighbour stays loose: 안녕하세요 -> 안녕ㅎ세요, 학교에서 -> 학교ㅔ서.
 
-    Only in a word that is known, and not where all letters find a place again: in 달가 nobody sees 다리가.
+    Only in a word that is known, and not where all letters find a place again: 달가 does not show 다리가.
     """
     last = index == len(word) - 1
     if len(word) < SHORTEST_LOSING or not known_words().is_common(word):
@@ -116,8 +116,8 @@ ANY_FINAL = "ㄱㅁㅂㅅㅇ"  # ㄴ, ㄹ and ㅆ would make other forms: 가다
 ONE_APART_SHARE = 0.15  # of the exchanges are across a syllable
 SHORTEST_SWAPPED = 3  # syllables: 과사 might be any word, 생선님 only one
 SHORT_SHARE = 0.3  # of the nouns of two syllables: 정는 might have been many
-PAST = frozenset("었았였했됐겠")  # what loses ㅆ and is no other form then: 먹어다, but 가다
-TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 say what they were; 으 may have been 은 or 을
+PAST = frozenset("었았였했됐겠")  # syllables that lose ㅆ and make no other form: 먹어다, but 가다
+TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 show their origin; 으 may have been 은 or 을
 
 
 def final_added(word: str, index: int, rng: random.Random) -> str | None:
@@ -192,7 +192,7 @@ def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable is written twice: 우리는 -> 우리리는, 학교에 -> 학학교에.
 
-    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out
+    Not a word of one syllable (꼭꼭), nor a repetition (하나하나), nor a drawn-out end
     (그래애) or is another form (가지지, 먹었었다).
     """
     half = len(word) // 2
@@ -245,11 +245,11 @@ WRONG_SHAPES: dict[str, tuple[str, ...]] = {
     "이에요": ("예요", "이예요", "에요"),
     "예요": ("에요",),
 }
-# Shapes that have no entry of their own among the particles, because they look like endings of verbs.
+# Shapes that are not among the particles, because they look like endings of verbs.
 _LOOKALIKES = {"나": "이나", "야": "아", "아": "야", "이야": "야"}
 _NOT_BEFORE_NA = frozenset("언제 어디 누구 얼마 하나".split())  # 언제나, 누구나
 _NOT_BEFORE_YA = frozenset("어아해와여워혀려춰줘서")  # 피해야 and 주어야 are verbs
-_PRONOUNS = frozenset("나 너 저 내 제 네".split())  # nobody says 제이 for 제가
+_PRONOUNS = frozenset("나 너 저 내 제 네".split())  # 제이 for 제가 does not occur
 _NO_PARTICLE = ("사랑", "자랑")  # 참사랑 is not 참사 with 랑
 # Not 만 and 도: 만만, 도도.
 DOUBLED = frozenset("은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split())
@@ -293,7 +293,7 @@ def particle_doubled(word: str, index: int, rng: random.Random) -> str | None:
 def word_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A noun with its particle or a determiner is written twice: 나는 -> 나는 나는, 모든 -> 모든 모든.
 
-    What people double on purpose (빨리 빨리, 정말 정말, 하나하나) is no noun with such a particle.
+    Intended doubles (빨리 빨리, 정말 정말, 하나하나) are no nouns with such a particle.
     """
     start = known_words().particle_of_noun(word)
     doubles = word[start:] in _WITH_DOUBLED_NOUN if start else word in _DETERMINERS
@@ -303,7 +303,7 @@ def word_doubled(word: str, index: int, rng: random.Random) -> str | None:
 FAMILY = "typing"
 _LAUGHTER = re.compile("[하호히헤흐후크키]{2,}")  # ㅎ하하 would be no slip
 
-# (word, index of a syllable, chance) -> what is written instead; None where there is nothing to do.
+# (word, index of a syllable, chance) -> the slipped word; None where it has nothing to do.
 Slip = Callable[[str, int, random.Random], str | None]
 StrokeRule = Callable[[Draft, random.Random, float], None]
 
@@ -405,7 +405,7 @@ STROKE_RULES: dict[str, StrokeRule] = {name: partial(_slip_words, name) for name
 
 
 def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:
-    """Make ``count`` slips in as many words and return how many were made; fewer where there is no room for
+    """Make ``count`` slips in as many words and return how many were made; fewer without room for
     more.
 
     The kind of each is drawn by ``WEIGHTS``, again where no word has room for it, and the word by the weights

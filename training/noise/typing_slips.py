@@ -19,17 +19,17 @@ from training.noise.draft import Draft
 
 FAMILY = "typing"
 
-# What a syllable may turn into, one inner tuple for each kind of change. First the kind is drawn, then
+# The syllables that one may turn into, one inner tuple for each kind of change. First the kind is drawn, then
 # the result. Otherwise the 27 codas would crowd out the 18 other initials.
 Groups = tuple[tuple[str, ...], ...]
 
-# 표준 발음법 제4항 붙임: ㅚ may be said as [ㅞ]. ㅐ/ㅔ, ㅒ/ㅖ and ㅙ/ㅞ have merged in today's speech,
+# 표준 발음법 제4항 붙임: ㅚ may be pronounced [ㅞ]. ㅐ/ㅔ, ㅒ/ㅖ and ㅙ/ㅞ have merged in today's speech,
 # though 제4항 and 제5항 keep them apart.
 HOMOPHONES = {"ㅐ": "ㅔ", "ㅔ": "ㅐ", "ㅒ": "ㅖ", "ㅖ": "ㅒ", "ㅚ": "ㅙㅞ", "ㅙ": "ㅚㅞ", "ㅞ": "ㅙㅚ"}
 
 
 def _parts(syllable: str, initials="", medials="", finals=()) -> Groups:
-    """Syllables with another initial, medial or coda; what is illegal or unchanged is left out."""
+    """Syllables with another initial, medial or coda; illegal and unchanged ones are left out."""
     initial, medial, final = decompose(syllable)
     groups = (
         tuple(compose(other, medial, final) for other in initials if other in INITIALS and other != initial),
@@ -57,7 +57,7 @@ def _neighbour(syllable: str) -> Groups:
 def _dropped(syllable: str) -> Groups:
     """A key not struck: 면 -> 며, 값 -> 갑, 과 -> 고, 강화 -> 앙화 (한글 맞춤법 제1항).
 
-    In place of a lost initial stands ㅇ, so that the result is a syllable still.
+    ㅇ takes the place of a lost initial, so that the result is a syllable still.
     """
     _, medial, final = decompose(syllable)
     return _parts(syllable, "ㅇ", STROKES.get(medial, ""), ("", *STROKES.get(final, "")))

@@ -17,7 +17,7 @@ from model.text.hangul import decompose, indices, is_syllable, syllables_with_co
 
 _RIEUL = 8  # index of ㄹ among the codas
 
-# 조사 and forms of the copula 이다 (표준국어대사전), by what they may follow.
+# 조사 and forms of the copula 이다 (표준국어대사전), by the syllables they may follow.
 _AFTER_CODA = """
     을 은 이 과 으로 으로는 으로도 으로만 으로서 으로써 으로부터 이나 이라도 이라는 이라고 이란 이며
     이랑 이든 이든지 이야말로 은커녕 이에요 이었다 이었습니다 이었어요 이었던
@@ -83,7 +83,7 @@ _OTHER_VERBS = """
 _SUFFIXES = frozenset([*_HADA, *_DOEDA, *_OTHER_VERBS])
 _LONGEST_SUFFIX = max(map(len, _SUFFIXES))
 _NO_SUFFIX = frozenset(["무제한", "최소한", "최대한"])
-# Last syllables of what is no noun: 의존 명사 of 듯하다 …, endings before an auxiliary, 싶어하다, 못하다.
+# Last syllables of other words than nouns: 의존 명사 of 듯하다 …, endings before an auxiliary, 싶어하다, 못하다.
 _NOT_NOUN_ENDS = frozenset("듯만뻔척체법양야게지고면도려어아여해못안라러")
 
 
@@ -119,7 +119,7 @@ def particle_start(word: str) -> int:
 
 @lru_cache(maxsize=65536)
 def suffix_start(word: str) -> int:
-    """Where a form of -하다, -되다, -시키다 or -드리다 begins; 0 if there is none.
+    """Where a form of -하다, -되다, -시키다 or -드리다 begins; 0 without one.
 
     Only after two syllables or more: 말하다 and 일하다 look like 못하다 and 위하다.
     """
@@ -132,8 +132,8 @@ def suffix_start(word: str) -> int:
 
 
 MODEL = "transformer"  # whose table of words is read
-REAL = 3  # times a word stands in the training sentences before it counts as one; below, it may be a misprint
-COMMON = 10  # times a word or a noun stands there before everybody knows it
+REAL = 3  # times a word occurs in the training sentences before it counts as one; below, it may be a misprint
+COMMON = 10  # times a word or a noun occurs there before it counts as common
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
 # different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
 FEWEST_CASES = 2
@@ -145,13 +145,13 @@ ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun
 
 
 class KnownWords(NamedTuple):
-    """Words as they stand between spaces, and nouns without their particles."""
+    """Words between spaces, and nouns without their particles."""
 
     real: frozenset[str]  # words and nouns
     common: frozenset[str]
     nouns: frozenset[str]
     common_nouns: frozenset[str]
-    shortened: Counter[str]  # of how many nouns each is what is left without one of its inner syllables
+    shortened: Counter[str]  # of how many nouns each is the rest without an inner syllable
     shortened_words: Counter[str]  # the same of common words of five syllables or more
 
     @classmethod
@@ -190,7 +190,7 @@ class KnownWords(NamedTuple):
         return word[:start] in self.nouns and not misshaped
 
     def is_common(self, word: str) -> bool:
-        """Whether everybody knows it, alone or without its particle."""
+        """Whether it is common, alone or without its particle."""
         return word in self.common or word[: particle_start(word)] in self.common_nouns
 
     def looks_right(self, written: str, word: str) -> bool:
@@ -207,7 +207,7 @@ class KnownWords(NamedTuple):
         return next((end for end in range(len(word), 1, -1) if word[:end] in self.nouns), 0)
 
     def particle_of_noun(self, word: str) -> int:
-        """Where the particle of a known noun begins; 0 where there is none: 배우는 is one, 그리는 is not."""
+        """Where the particle of a known noun begins; 0 without one: 배우는 has one, 그리는 has none."""
         start = particle_start(word)
         return start if word[:start] in self.nouns else 0
 
@@ -218,5 +218,5 @@ def _shortened(word: str) -> set[str]:
 
 @cache
 def known_words() -> KnownWords:
-    """What the table of the shipped model knows; reading it takes a second."""
+    """The words of the shipped model's table; reading it takes a second."""
     return KnownWords.of(Words.read(find_model_folder(MODEL) / WORDS_FILE))

@@ -52,7 +52,7 @@ from model.trace.interventions import (
 from model.trace.trace import AttentionTrace, Grown
 
 
-def load_network(
+def _load_network(
     folder: Path, snapshot: int | None = None, beam_width: int = 1
 ) -> tuple[OpenedNetwork, Tokenizer, str]:
     """(network, tokenizer, fingerprint) of a folder.
@@ -80,7 +80,7 @@ def load_network(
     return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
 
 
-def answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
+def _answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
     """The network by ids: a GraphNetwork itself, a keras.Model in compiled halves."""
     if hasattr(network, "produce"):
         return cast("AnswersInIds", network)
@@ -183,7 +183,7 @@ class Corrector(Mending, Intervening):
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
-        self._network = answering(network, tokenizer, beam_width)
+        self._network = _answering(network, tokenizer, beam_width)
 
     @property
     def minimum_confidence(self) -> float:
@@ -219,7 +219,7 @@ class Corrector(Mending, Intervening):
             # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so
             # its own are used.
             loading = beside.submit(load_confidence, folder) if snapshot is None else None
-            network, tokenizer, fingerprint = load_network(folder, snapshot, beam_width)
+            network, tokenizer, fingerprint = _load_network(folder, snapshot, beam_width)
             confidence = None if loading is None else loading.result()
         return cls(
             model_name(folder),

@@ -41,13 +41,13 @@ def changes_of(
 
     Candidates that touch become one change, as in ``find_changes``. ``accepts`` decides on that whole change.
     """
-    kept = without_spoilers(list(chosen))
+    kept = _without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
     changes = find_changes(source, apply_changes(source, parts))
     return tuple(_rated(change, kept) for change in select_changes(changes, accepts))
 
 
-def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
+def _without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
     """Drop a choice for a stretch that the network left as it was, if it touches a surer choice for one that
     the network changed.
 

@@ -99,10 +99,10 @@ def protected(text: str) -> str:
     >>> protected("3시에 (봐)")
     '3()'
     """
-    return "".join(filter(is_protected, text))
+    return "".join(filter(_is_protected, text))
 
 
-def is_protected(character: str) -> bool:
+def _is_protected(character: str) -> bool:
     return not (hangul.is_hangul(character) or _is_space(character) or character in FREE_PUNCTUATION)
 
 
@@ -243,7 +243,7 @@ def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
     copied = [False] * len(text)
     for start, end in (*verbatim, *outcries(text)):
         copied[start:end] = [True] * (end - start)
-    kinds = [2 if mine else int(is_protected(c)) for mine, c in zip(copied, text, strict=True)]
+    kinds = [2 if mine else int(_is_protected(c)) for mine, c in zip(copied, text, strict=True)]
     start = 0
     for i in range(1, len(text) + 1):
         if i == len(text) or kinds[i] != kinds[start]:
@@ -270,7 +270,7 @@ def lost_anchors(passage: Passage, target: str) -> list[Span]:
             if anchor.start <= span.start and span.end <= anchor.end
         )
     ]
-    invented = sum(map(is_protected, target)) > sum(map(is_protected, passage.text))
+    invented = sum(map(_is_protected, target)) > sum(map(_is_protected, passage.text))
     return list(passage.anchors) if invented and not lost else lost
 
 

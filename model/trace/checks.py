@@ -75,7 +75,7 @@ def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
             f"layers of the shape {found.shape[1:]}, a batch of {sentences}",
             f"Say which one: batch=0 … {sentences - 1}",
         )
-    return found[:, chosen(name, batch or 0, sentences)]
+    return found[:, _chosen(name, batch or 0, sentences)]
 
 
 def of_sentence(name: str, value: Any, batch: int | None) -> Any:
@@ -85,10 +85,10 @@ def of_sentence(name: str, value: Any, batch: int | None) -> Any:
     if batch is None or value is None or isinstance(value, tuple) and not value:
         return value
     found = plain_array(name, value)
-    return found[chosen(name, batch, len(found))] if found.ndim == 2 else found
+    return found[_chosen(name, batch, len(found))] if found.ndim == 2 else found
 
 
-def chosen(name: str, batch: int, sentences: int) -> int:
+def _chosen(name: str, batch: int, sentences: int) -> int:
     """``batch``, if the batch has such a sentence. Raises TraceError otherwise."""
     if not 0 <= batch < sentences:
         raise TraceError(name, f"have a sentence {batch} in its batch", f"{sentences}, counted from 0")
@@ -215,7 +215,7 @@ def placed_grid(name: str, value: object) -> tuple[int, int, int]:
     return count(f"{name}[0]", value[0]), *grid(name, value[1:])
 
 
-def check_extras(trace: Any, source: int, target: int) -> None:
+def _check_extras(trace: Any, source: int, target: int) -> None:
     """Raises TraceError for fields that do not fit the attention.
 
     These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another
@@ -242,13 +242,13 @@ def check_extras(trace: Any, source: int, target: int) -> None:
         )
 
 
-def check_spans(trace: Any, side: str, tokens: int) -> None:
+def _check_spans(trace: Any, side: str, tokens: int) -> None:
     """Raises TraceError for spans outside their text and for words that leave tokens out."""
     whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
     if spans is not None:
         if whole is None:
             raise TraceError(f"{side}_text", "come with the spans in it", "None")
-        expect_shape(f"{side}_spans", spans, (tokens,))
+        _expect_shape(f"{side}_spans", spans, (tokens,))
         for place, (start, end) in enumerate(spans):
             if not 0 <= start <= end <= len(whole):
                 raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(whole)}", (start, end))
@@ -262,7 +262,7 @@ def check_spans(trace: Any, side: str, tokens: int) -> None:
             raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
 
 
-def expect_shape(name: str, value: Any, shape: tuple) -> None:
+def _expect_shape(name: str, value: Any, shape: tuple) -> None:
     received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
     if received != shape:
         raise TraceError(name, f"have the shape {_spelled(shape)}", received)
@@ -314,16 +314,16 @@ def check_shapes(trace: Any) -> None:
     """Raises TraceError, which names the first field that does not fit the others."""
     source, target = len(trace.source_tokens), len(trace.target_tokens)
     if trace.decoder_input_tokens or trace.decoder_attention is not None:
-        expect_shape("decoder_input_tokens", trace.decoder_input_tokens, (target,))
+        _expect_shape("decoder_input_tokens", trace.decoder_input_tokens, (target,))
     for name, length in zip(PADDING, (source, target), strict=True):
         if getattr(trace, name):
-            expect_shape(name, getattr(trace, name), (length,))
+            _expect_shape(name, getattr(trace, name), (length,))
     _check_attention(trace)
     _check_positions(trace, source, target)
     _check_produced(trace, target)
     for side, length in (("source", source), ("target", target)):
-        check_spans(trace, side, length)
-    check_extras(trace, source, target)
+        _check_spans(trace, side, length)
+    _check_extras(trace, source, target)
 
 
 def _check_attention(trace: Any) -> None:
@@ -336,19 +336,19 @@ def _check_attention(trace: Any) -> None:
         if getattr(trace, name) is not None:
             if getattr(trace, kind) is None:
                 raise TraceError(name, f"come with {kind}", "none")
-            expect_shape(name, getattr(trace, name), (trace.shape(kind)[0], *map(len, trace.axes(kind))))
+            _expect_shape(name, getattr(trace, name), (trace.shape(kind)[0], *map(len, trace.axes(kind))))
 
 
 def _check_produced(trace: Any, target: int) -> None:
     """Check the probabilities of the produced tokens and of their alternatives."""
     if trace.log_probabilities is not None:
-        expect_shape("log_probabilities", trace.log_probabilities, (target,))
+        _expect_shape("log_probabilities", trace.log_probabilities, (target,))
     if trace.alternatives or trace.alternative_probabilities is not None:
         found = getattr(trace.alternative_probabilities, "shape", ())
-        expect_shape("alternative_probabilities", trace.alternative_probabilities, (target, *found[1:2]))
+        _expect_shape("alternative_probabilities", trace.alternative_probabilities, (target, *found[1:2]))
         for place, row in enumerate(trace.alternatives):
-            expect_shape(f"alternatives[{place}]", row, found[1:])
-        expect_shape("alternatives", trace.alternatives, (target,))
+            _expect_shape(f"alternatives[{place}]", row, found[1:])
+        _expect_shape("alternatives", trace.alternatives, (target,))
 
 
 def _check_positions(trace: Any, source: int, target: int) -> None:
@@ -358,7 +358,7 @@ def _check_positions(trace: Any, source: int, target: int) -> None:
     )
     for name, length in sides:
         if getattr(trace, name) is not None:
-            expect_shape(name, getattr(trace, name), (length, *(d_model or ("D",))))
+            _expect_shape(name, getattr(trace, name), (length, *(d_model or ("D",))))
 
 
 # A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.

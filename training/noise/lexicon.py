@@ -78,7 +78,7 @@ class Lexicon:
             mark, *nouns = line.split(" ")
             self.kinds |= dict.fromkeys(nouns, nouns)
             if mark == "~":
-                self.rare[ending_of(nouns[0])] = nouns
+                self.rare[_ending_of(nouns[0])] = nouns
 
     def places(self, text: str) -> list[NounPlace]:
         """The nouns of the list in a text, with a particle of the right form."""
@@ -101,14 +101,14 @@ class Lexicon:
 
     def _other(self, noun: str, rng: random.Random) -> str:
         for _ in range(ATTEMPTS):
-            rare = self.rare.get(ending_of(noun)) if rng.random() < RARE_SHARE else None
+            rare = self.rare.get(_ending_of(noun)) if rng.random() < RARE_SHARE else None
             other = rng.choice(rare or self.kinds[noun])
             if _unlike(other, noun):
                 return other
         return noun
 
 
-def ending_of(noun: str) -> tuple[str, int]:
+def _ending_of(noun: str) -> tuple[str, int]:
     """The key of a line of rare nouns: last syllable and length; of two syllables the length alone."""
     return noun[-1] if len(noun) > 2 else "", len(noun)
 
@@ -162,7 +162,7 @@ _ONE_SOUND = str.maketrans("ㄲㄸㅃㅆㅉㅔㅖㅒㅙㅞㅕㅛㅠㅑ", "ㄱㄷ
 Noun = tuple[int, str, str]  # number, form, tag
 
 
-def frequent_first(kiwi: Any) -> list[Noun]:
+def _frequent_first(kiwi: Any) -> list[Noun]:
     """Kiwi's nouns of two syllables or more, the most frequent first, without forms that are more often
     something else.
     """
@@ -200,7 +200,7 @@ def is_safe(kiwi: Any, form: str) -> bool:
     return True
 
 
-def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
+def _alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
     """Lines of nouns that are used alike. A noun is in one line at most."""
     waiting = {number: (form, tag) for number, form, tag in nouns}
     lines = []
@@ -222,16 +222,16 @@ def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
     """Lines of nouns with the same last syllable and length; all nouns of two syllables in one line."""
     lines = defaultdict(list)
     for _, form, _ in nouns:
-        lines[ending_of(form)].append(form)
+        lines[_ending_of(form)].append(form)
     return [line for line in lines.values() if len(line) >= FEWEST_IN_LINE]
 
 
 def main() -> None:
     kiwi = load_kiwi()
-    nouns = [noun for noun in well_spelt(frequent_first(kiwi)) if is_safe(kiwi, noun[1])]
+    nouns = [noun for noun in well_spelt(_frequent_first(kiwi)) if is_safe(kiwi, noun[1])]
     frequent = [noun for noun in nouns if noun[0] < FREQUENT or noun[2] == "NNP"]
     rare = [noun for noun in nouns if noun[0] >= FREQUENT and noun[2] == "NNG"]
-    lines = [" ".join(["=", *line]) for line in alike(kiwi, frequent)]
+    lines = [" ".join(["=", *line]) for line in _alike(kiwi, frequent)]
     lines += [" ".join(["~", *line]) for line in of_one_ending(rare)]
     PATH.write_text("\n".join(lines) + "\n", "utf-8")
     print(f"{PATH}: {sum(line.count(' ') for line in lines):,} nouns, {PATH.stat().st_size:,} bytes")

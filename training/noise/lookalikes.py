@@ -125,13 +125,13 @@ def drawn_out(text: str, rng: random.Random) -> str:
     return words[:-1] + last + wave + text[len(words) :]
 
 
-def with_initials(text: str, rng: random.Random) -> str:
+def _with_initials(text: str, rng: random.Random) -> str:
     """ㄱㅅ and the like before the sentence or behind it."""
     initials = rng.choice(INITIALS)
     return f"{initials} {text}" if rng.random() < 0.5 else f"{text} {initials}"
 
 
-def with_cry(text: str, rng: random.Random) -> str:
+def _with_cry(text: str, rng: random.Random) -> str:
     """A cry before the sentence, often drawn out: 와아, 우와!, 네에~."""
     cry = rng.choice(CRIES)
     cry = drawn_out(cry, rng) if rng.random() < 0.6 else cry
@@ -149,12 +149,18 @@ def with_doubled_adverb(text: str, rng: random.Random) -> str:
     return text[: place.start()] + DOUBLED[place[0]] + text[place.end() :]
 
 
-def with_laughter(text: str, rng: random.Random) -> str:
+def _with_laughter(text: str, rng: random.Random) -> str:
     """ㅋㅋㅋ, ㅠㅠ and the like (``laughter``)."""
     return add_laughter(text, text, rng)[1]
 
 
-_WAYS = {with_doubled_adverb: 0.15, drawn_out: 0.35, with_cry: 0.15, with_initials: 0.15, with_laughter: 0.2}
+_WAYS = {
+    with_doubled_adverb: 0.15,
+    drawn_out: 0.35,
+    _with_cry: 0.15,
+    _with_initials: 0.15,
+    _with_laughter: 0.2,
+}
 
 
 def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
@@ -166,5 +172,5 @@ def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
     (way,) = rng.choices(list(_WAYS), list(_WAYS.values()))
     changed = way(text, rng)
     if changed == text:  # this sentence has no place for it
-        changed = rng.choice((with_laughter, with_initials, with_cry))(text, rng)
+        changed = rng.choice((_with_laughter, _with_initials, _with_cry))(text, rng)
     return changed, changed

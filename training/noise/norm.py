@@ -210,7 +210,7 @@ def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
     """(wrong, right) of a word with some words beside it."""
     beside = rng.choice(entry.beside) if entry.beside else ""
     if entry.is_predicate:
-        wrong, right = rng.choice(clauses(entry))
+        wrong, right = rng.choice(_clauses(entry))
         return (f"{beside} {wrong}", f"{beside} {right}") if beside else (wrong, right)
     wrong, right = rng.choice(entry.wrong), entry.right
     if entry.word_class == "adverbs" and beside:
@@ -228,7 +228,7 @@ def _pair(wrong: str, right: str, practice: NormPractice, rng: random.Random) ->
 
 
 @cache
-def clauses(entry: Entry) -> tuple[tuple[str, str], ...]:
+def _clauses(entry: Entry) -> tuple[tuple[str, str], ...]:
     """(wrong, right) of a predicate with the text behind it; only forms in which the two differ."""
     return tuple(
         (wrong, right)

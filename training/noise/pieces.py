@@ -49,7 +49,7 @@ def made_up_name(rng: random.Random) -> str:
     return "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(count))
 
 
-def vietnamese_name(rng: random.Random) -> str:
+def _vietnamese_name(rng: random.Random) -> str:
     """Family name, perhaps a middle name, given name."""
     middle = rng.choices(MIDDLE_NAMES, k=rng.random() < 0.8)
     return " ".join([rng.choice(FAMILY_NAMES), *middle, rng.choice(GIVEN_NAMES)])
@@ -60,7 +60,7 @@ def name_in_parts(rng: random.Random) -> str:
     nothing.
     """
     if rng.random() < 0.5:
-        return vietnamese_name(rng)
+        return _vietnamese_name(rng)
     parts = (
         "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(rng.randint(1, 3)))
         for _ in range(rng.choice((2, 2, 3)))
@@ -68,13 +68,13 @@ def name_in_parts(rng: random.Random) -> str:
     return rng.choice((" ", " ", " ", "·")).join(parts)
 
 
-def any_name(rng: random.Random) -> str:
+def _any_name(rng: random.Random) -> str:
     return name_in_parts(rng) if rng.random() < PARTS_SHARE else made_up_name(rng)
 
 
 def made_up_phrase(rng: random.Random) -> str:
     """Such a name, or a list of some, with a particle that agrees with it, with 씨, or alone."""
-    names = [any_name(rng) for _ in range(rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1)]
+    names = [_any_name(rng) for _ in range(rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1)]
     follower = rng.choice(FOLLOWERS)
     return ", ".join(names) + (particle(follower, names[-1]) if "/" in follower else follower)
 

@@ -35,20 +35,20 @@ _DISHES = """
 _WEEKDAYS = "월화수목금토일"
 
 
-def bullet(words: Pieces) -> list[RegisterPart]:
+def _bullet(words: Pieces) -> list[RegisterPart]:
     """``* 늦게 온 사람은 청소``"""
     text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
     return [left_alone(words.one(*_BULLETS)), prose(text)]
 
 
-def numbered(words: Pieces) -> list[RegisterPart]:
+def _numbered(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
     mark = words.one(*_CIRCLED) + " " if words.rng.random() < 0.25 else words.one(*_NUMBERS).format(number)
     return [left_alone(mark), prose(words.phrase())]
 
 
-def numbered_row(words: Pieces) -> list[RegisterPart]:
+def _numbered_row(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기 2) 면 넣기``"""
     form = words.one("{}) ", "{}. ", "({}) ", "{}.")
     parts: list[RegisterPart] = []
@@ -57,12 +57,12 @@ def numbered_row(words: Pieces) -> list[RegisterPart]:
     return parts
 
 
-def check_list(words: Pieces) -> list[RegisterPart]:
+def _check_list(words: Pieces) -> list[RegisterPart]:
     """``[x] 우유 사기``"""
     return [left_alone(words.one(*_BOXES)), prose(words.phrase(4))]
 
 
-def table_row(words: Pieces) -> list[RegisterPart]:
+def _table_row(words: Pieces) -> list[RegisterPart]:
     """``| 민수 | 지각 1회 | 비고 |``"""
     bar = words.one(" | ", " | ", "|", " / ", ", ", " · ", ";")
     framed = "|" in bar and words.rng.random() < 0.7
@@ -79,7 +79,7 @@ def _cell(words: Pieces) -> RegisterPart:
     return left_alone(_figure(words)) if drawn < 0.35 else prose(words.entry())
 
 
-def heading(words: Pieces) -> list[RegisterPart]:
+def _heading(words: Pieces) -> list[RegisterPart]:
     """``[공지] 내일은 쉽니다``, ``## 준비물``, ``<오늘의 할 일>``"""
     mark = words.one("# ", "## ", "### ", "[]", "[]", "<>", "【】", "《》", "== ==", "(())")
     if mark.startswith("#"):
@@ -91,7 +91,7 @@ def heading(words: Pieces) -> list[RegisterPart]:
     return [left_alone(opening), head, left_alone(closing + words.one(" ", " ", "")), prose(words.phrase())]
 
 
-def key_value(words: Pieces) -> list[RegisterPart]:
+def _key_value(words: Pieces) -> list[RegisterPart]:
     """``준비물: 물, 모자 꼭 가져오기``"""
     key = left_alone(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
     parts = [key, left_alone(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
@@ -100,7 +100,7 @@ def key_value(words: Pieces) -> list[RegisterPart]:
     return [*parts, prose(words.phrase())]
 
 
-def keys_and_values(words: Pieces) -> list[RegisterPart]:
+def _keys_and_values(words: Pieces) -> list[RegisterPart]:
     """``장소: 학교 앞 / 시간: 10:00``"""
     joint = words.one(" / ", ", ", " | ", "; ")
     parts: list[RegisterPart] = []
@@ -110,7 +110,7 @@ def keys_and_values(words: Pieces) -> list[RegisterPart]:
     return parts
 
 
-def menu(words: Pieces) -> list[RegisterPart]:
+def _menu(words: Pieces) -> list[RegisterPart]:
     """``김밥 3,500원 / 라면 4,000원``"""
     parts: list[RegisterPart] = []
     gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
@@ -120,7 +120,7 @@ def menu(words: Pieces) -> list[RegisterPart]:
     return parts
 
 
-def appointment(words: Pieces) -> list[RegisterPart]:
+def _appointment(words: Pieces) -> list[RegisterPart]:
     """``3/14(목) 10:00 치과 가기``"""
     when, what = _when(words), prose(words.phrase(4))
     if words.rng.random() < 0.7:
@@ -128,7 +128,7 @@ def appointment(words: Pieces) -> list[RegisterPart]:
     return [what, left_alone(words.one(f" {when}", f" ({when})"))]
 
 
-def word_row(words: Pieces) -> list[RegisterPart]:
+def _word_row(words: Pieces) -> list[RegisterPart]:
     """``물 / 컵 / 휴지``, ``우유+빵+달걀``"""
     joint = words.one(", ", "/", " / ", "+", " + ", " & ", "·", " > ", "→", " -> ", "=", " vs ")
     parts: list[RegisterPart] = []
@@ -167,8 +167,8 @@ def _when(words: Pieces) -> str:
 
 
 LISTS: tuple[Register, ...] = (
-    bullet, numbered, numbered_row, check_list, table_row, heading, key_value,
-    keys_and_values, menu, appointment, word_row,
+    _bullet, _numbered, _numbered_row, _check_list, _table_row, _heading, _key_value,
+    _keys_and_values, _menu, _appointment, _word_row,
 )  # fmt: skip
 
 
@@ -181,29 +181,29 @@ _ANSWERS = "ㅇㅇ ㅇㅋ ㄴㄴ ㄱㄱ ㅇㅈ ㄱㅅ ㄷㄷ ㅎㅇ ㅊㅋ 헐 �
 _END_MARK = re.compile(r"[.!?…]+$")
 
 
-def ended(words: Pieces) -> list[RegisterPart]:
+def _ended(words: Pieces) -> list[RegisterPart]:
     """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
     return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.one(*_ENDS))]
 
 
-def begun(words: Pieces) -> list[RegisterPart]:
+def _begun(words: Pieces) -> list[RegisterPart]:
     """``ㅇㅇ 지금 가는 중``"""
     return [left_alone(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
 
 
-def interrupted(words: Pieces) -> list[RegisterPart]:
+def _interrupted(words: Pieces) -> list[RegisterPart]:
     """``나 지금 왔어 ㅋㅋ 어디야``"""
     return [prose(words.phrase(4)), left_alone(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
 
 
-def said(words: Pieces) -> list[RegisterPart]:
+def _said(words: Pieces) -> list[RegisterPart]:
     """``민수: 오늘 몇 시에 봐``"""
     name = words.name()
     form = words.one("{}: ", "{} : ", "{}: ", "<{}> ", "{} > ", "{} - ", "({}) ", "{}> ")
     return [left_alone(form.format(name)), prose(_unmarked(words))]
 
 
-def time_stamped(words: Pieces) -> list[RegisterPart]:
+def _time_stamped(words: Pieces) -> list[RegisterPart]:
     """``[지영] [오후 3:12] 나 먼저 갈게``"""
     name, half = words.name(), words.one("오전", "오후")
     time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
@@ -217,7 +217,7 @@ def time_stamped(words: Pieces) -> list[RegisterPart]:
     return [left_alone(stamp), prose(_unmarked(words))]
 
 
-def mention(words: Pieces) -> list[RegisterPart]:
+def _mention(words: Pieces) -> list[RegisterPart]:
     """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
     at, text = left_alone("@" + words.name()), prose(_unmarked(words))
     if words.rng.random() < 0.3:
@@ -225,16 +225,16 @@ def mention(words: Pieces) -> list[RegisterPart]:
     return [at, left_alone(" "), text] if words.rng.random() < 0.6 else [text, left_alone(" "), at]
 
 
-def hashtags(words: Pieces) -> list[RegisterPart]:
+def _hashtags(words: Pieces) -> list[RegisterPart]:
     """``드디어 끝났다 #오늘의운동``: the text after # is one word, however many it joins."""
-    tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
+    tags = [verbatim(_squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
     parts = [part for tag in tags for part in (left_alone(" #"), tag)]
     if words.rng.random() < 0.3:
         return [left_alone("#"), *parts[1:]]
     return [prose(_unmarked(words)), *parts]
 
 
-def bare(words: Pieces) -> list[RegisterPart]:
+def _bare(words: Pieces) -> list[RegisterPart]:
     """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
     first = prose(_unmarked(words))
     return (
@@ -244,7 +244,7 @@ def bare(words: Pieces) -> list[RegisterPart]:
     )
 
 
-def aside(words: Pieces) -> list[RegisterPart]:
+def _aside(words: Pieces) -> list[RegisterPart]:
     """``내일 가요 (비가 오면 못 가요)``"""
     opening, closing = tuple(words.one("()", "()", "[]", "{}"))
     return [
@@ -255,7 +255,7 @@ def aside(words: Pieces) -> list[RegisterPart]:
     ]
 
 
-def squashed(text: str) -> str:
+def _squashed(text: str) -> str:
     return text.replace(" ", "")
 
 
@@ -264,7 +264,7 @@ def _unmarked(words: Pieces) -> str:
 
 
 CHAT: tuple[Register, ...] = (
-    ended, begun, interrupted, said, time_stamped, mention, hashtags, bare, aside
+    _ended, _begun, _interrupted, _said, _time_stamped, _mention, _hashtags, _bare, _aside
 )  # fmt: skip
 
 
@@ -277,13 +277,13 @@ _TAGS = "b i u p em strong h1 h2 li td th span div del mark".split()
 _HEADERS = ("제목: ", "Subject: ", "Re: ", "Fwd: ", "RE: ", "답장: ", "제목 : ", "[RE] ")
 
 
-def embraced(words: Pieces) -> list[RegisterPart]:
+def _embraced(words: Pieces) -> list[RegisterPart]:
     """``{엄마께 전화}``, ``**꼭** 오세요``"""
     opening, closing = words.rng.choice(_PAIRS)
     return _around(words, opening, prose(words.phrase(4)), closing)
 
 
-def tagged(words: Pieces) -> list[RegisterPart]:
+def _tagged(words: Pieces) -> list[RegisterPart]:
     """``<b>안 돼요</b>``"""
     tag = words.one(*_TAGS)
     opening = words.one(f"<{tag}>", f"<{tag}>", f'<{tag} class="box">', f"[{tag}]")
@@ -292,7 +292,7 @@ def tagged(words: Pieces) -> list[RegisterPart]:
     return _around(words, opening, prose(text), closing)
 
 
-def nested_tags(words: Pieces) -> list[RegisterPart]:
+def _nested_tags(words: Pieces) -> list[RegisterPart]:
     """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
     outer, inner = words.rng.sample(_TAGS, 2)
     parts = [
@@ -303,24 +303,24 @@ def nested_tags(words: Pieces) -> list[RegisterPart]:
     return [*parts, prose(words.phrase(4)), left_alone(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
 
 
-def in_backticks(words: Pieces) -> list[RegisterPart]:
+def _in_backticks(words: Pieces) -> list[RegisterPart]:
     """A text that is quoted as it is: `지각 1회`."""
     mark = words.one("`", "`", "``", "```")
     return _around(words, mark, left_alone(words.entry()), mark)
 
 
-def quotation(words: Pieces) -> list[RegisterPart]:
+def _quotation(words: Pieces) -> list[RegisterPart]:
     """``> 내일 몇 시에 만나요``"""
     return [left_alone(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
 
 
-def linked(words: Pieces) -> list[RegisterPart]:
+def _linked(words: Pieces) -> list[RegisterPart]:
     """``[자세히 보기](https://example.com)``"""
     place = words.one("https://example.com", "/notice/12", "a.html", "#top", "www.example.co.kr")
     return _around(words, words.one("[", "!["), prose(words.phrase(3)), f"]({place})")
 
 
-def e_mail_header(words: Pieces) -> list[RegisterPart]:
+def _e_mail_header(words: Pieces) -> list[RegisterPart]:
     """``제목: Re: 모임 장소를 바꿉니다``"""
     return [left_alone(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
 
@@ -339,7 +339,7 @@ def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> 
 
 
 MARKS: tuple[Register, ...] = (
-    embraced, embraced, tagged, nested_tags, in_backticks, quotation, linked, e_mail_header
+    _embraced, _embraced, _tagged, _nested_tags, _in_backticks, _quotation, _linked, _e_mail_header
 )  # fmt: skip
 
 
@@ -357,18 +357,18 @@ _STATEMENTS = _pairs(
 )
 
 
-def statement(words: Pieces) -> list[RegisterPart]:
+def _statement(words: Pieces) -> list[RegisterPart]:
     """``print("할수있다")``, ``{"할일": 1}``"""
     opening, closing = words.rng.choice(_STATEMENTS)
     spelt = words.phrase(3)
     apart = opening[-1] in "\"'"
-    text = verbatim(spelt if apart and words.rng.random() < 0.6 else squashed(spelt))
+    text = verbatim(spelt if apart and words.rng.random() < 0.6 else _squashed(spelt))
     return _in_prose(words, [left_alone(opening), text, left_alone(closing)])
 
 
-def assignment(words: Pieces) -> list[RegisterPart]:
+def _assignment(words: Pieces) -> list[RegisterPart]:
     """``이름 = "민수"``, ``이름목록.append('민수')``"""
-    name, value = squashed(words.noun()), words.one(words.name(), squashed(words.phrase(2)))
+    name, value = _squashed(words.noun()), words.one(words.name(), _squashed(words.phrase(2)))
     form = words.one(
         '%s = "%s"', "%s = '%s'", "%s.append('%s')", "%s['%s'] += 1", '%s("%s")', "%s.%s = 0", "${%s} %s"
     )
@@ -378,24 +378,24 @@ def assignment(words: Pieces) -> list[RegisterPart]:
     )
 
 
-def address(words: Pieces) -> list[RegisterPart]:
+def _address(words: Pieces) -> list[RegisterPart]:
     """``www.쇼핑몰.한국/공지``"""
     before, after = words.one(*_SITES).split("{}")
-    parts = [left_alone(before), verbatim(squashed(words.noun())), left_alone(after)]
+    parts = [left_alone(before), verbatim(_squashed(words.noun())), left_alone(after)]
     if words.rng.random() < 0.5:
-        parts += [left_alone("/"), verbatim(words.one("", "게시판/") + squashed(words.phrase(2)))]
+        parts += [left_alone("/"), verbatim(words.one("", "게시판/") + _squashed(words.phrase(2)))]
     if words.rng.random() < 0.2:
-        parts += [left_alone("?q="), verbatim(squashed(words.phrase(2)))]
+        parts += [left_alone("?q="), verbatim(_squashed(words.phrase(2)))]
     return _in_prose(words, parts)
 
 
-def path(words: Pieces) -> list[RegisterPart]:
+def _path(words: Pieces) -> list[RegisterPart]:
     r"""``C:\사용자\홍길동\바탕화면``"""
     root, slash = words.rng.choice(
         (("C:\\", "\\"), ("D:\\", "\\"), ("/home/", "/"), ("~/", "/"), ("./", "/"), ("", "\\"), ("", "/"))
     )
     folders = [
-        words.one("사용자", "바탕화면", "문서", "다운로드", "사진", squashed(words.noun()), words.name())
+        words.one("사용자", "바탕화면", "문서", "다운로드", "사진", _squashed(words.noun()), words.name())
         for _ in range(words.rng.randint(1, 2))
     ]
     return _in_prose(words, [left_alone(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
@@ -406,12 +406,12 @@ def file_name(words: Pieces) -> list[RegisterPart]:
     return _in_prose(words, _file_name(words, squash=words.rng.random() < 0.7))
 
 
-def password(words: Pieces) -> list[RegisterPart]:
+def _password(words: Pieces) -> list[RegisterPart]:
     """``비밀번호는 안녕하세요123!``"""
     label = words.one(
         "비밀번호: ", "비번: ", "아이디: ", "ID: ", "PW: ", "암호는 ", "비밀번호는 ", "와이파이 비번 ", ""
     )
-    word, figures = squashed(words.phrase(2)), str(words.rng.randint(1, 9999))
+    word, figures = _squashed(words.phrase(2)), str(words.rng.randint(1, 9999))
     forms = ("{w}{f}!", "{w}_{f}", "{w}@{f}", "{w}!@#{f}", "{w}{f}#")
     form = words.one(*forms, *(("{w}{f}", "{f}{w}", "{w}.{f}") if label else ()))
     before, after = form.replace("{f}", figures).split("{w}")
@@ -435,5 +435,5 @@ def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
 
 
 CODE: tuple[Register, ...] = (
-    statement, assignment, address, path, file_name, password
+    _statement, _assignment, _address, _path, file_name, _password
 )  # fmt: skip

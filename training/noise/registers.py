@@ -79,25 +79,25 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
 def _fixed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> RegisterPart:
     """Text for a machine, now and then misspelt on both sides; any other part as it is."""
     mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
-    return verbatim(sparing(misspell, part.text, rng)) if mistyped else part
+    return verbatim(_sparing(misspell, part.text, rng)) if mistyped else part
 
 
 def _typed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> str:
     errs = part.role is Role.PROSE and rng.random() < _error_rate(part.text)
-    return sparing(misspell, part.text, rng) if errs else part.text
+    return _sparing(misspell, part.text, rng) if errs else part.text
 
 
-def sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
+def _sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
     """The misspelt text; ``text`` itself if the misspelling would change protected characters."""
     typed = misspell(text, rng)
     return typed if protected(typed) == protected(text) else text
 
 
 def _error_rate(text: str) -> float:
-    return ERRS if syllables(text) >= SHORT else SHORT_ERRS
+    return ERRS if _syllables(text) >= SHORT else SHORT_ERRS
 
 
-def syllables(text: str) -> int:
+def _syllables(text: str) -> int:
     return sum(map(is_syllable, text))
 
 
@@ -156,17 +156,17 @@ def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple
 
 
 def _typed_repetition(piece: str, times: int, rng: random.Random, misspell: Misspell) -> list[str]:
-    if rng.random() < (RIGHT_SHARE_repetition if syllables(piece) > 2 else SHORT_RIGHT_SHARE):
+    if rng.random() < (RIGHT_SHARE_repetition if _syllables(piece) > 2 else SHORT_RIGHT_SHARE):
         return [piece] * times
     if rng.random() < ALIKE:
         return [_misspelt(piece, rng, misspell)] * times
-    return [sparing(misspell, piece, rng) for _ in range(times)]
+    return [_sparing(misspell, piece, rng) for _ in range(times)]
 
 
 def _misspelt(piece: str, rng: random.Random, misspell: Misspell) -> str:
     typed = piece
     for _ in range(ATTEMPTS_repetition):
-        typed = sparing(misspell, piece, rng)
+        typed = _sparing(misspell, piece, rng)
         if typed != piece:
             break
     return typed

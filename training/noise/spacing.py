@@ -153,7 +153,7 @@ def _drop(draft: Draft, rule: str, position: int) -> None:
         draft.put(rule, FAMILY, position, [""])
 
 
-def insert_space(draft: Draft, rule: str, position: int) -> None:
+def _insert_space(draft: Draft, rule: str, position: int) -> None:
     """Put a space before ``text[position]``, if both sides still have their letters and no space is
     there.
     """
@@ -162,7 +162,7 @@ def insert_space(draft: Draft, rule: str, position: int) -> None:
         draft.put(rule, FAMILY, position - 1, [before + " "])
 
 
-def join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+def _join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
     """Drop the space with which each match of ``pattern`` ends."""
     if rate > 0:
         for match in pattern.finditer(draft.text):
@@ -186,13 +186,13 @@ def space_dropped(draft: Draft, rng: random.Random, rate: float) -> None:
                 _drop(draft, "space_dropped", position)
 
 
-def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
+def _space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
     """A space between two Hangul syllables of one word: 사람이 -> 사 람이 (제2항)."""
     text = draft.text
     for position in range(1, len(text)):
         inside = is_syllable(text[position - 1]) and is_syllable(text[position])
         if inside and rng.random() < rate and not _either_way(text[:position], text[position:]):
-            insert_space(draft, "space_inserted", position)
+            _insert_space(draft, "space_inserted", position)
 
 
 # Common words begin with some of these nouns, too (수, 거, 지 …), so the word must end after them.
@@ -206,9 +206,9 @@ _DEPENDENT_NOUN = re.compile(
 )
 
 
-def dependent_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _dependent_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """의존 명사 joined to the word before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항)."""
-    join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
+    _join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
 
 
 _HA = "(?:하[다는고여기지면게려였시며도니나]|한다|한[ .,!?]|할[ .,!?]|함[ .,]|합니|했|해[서야도요 .,!?]|해$)"
@@ -225,22 +225,22 @@ _AFTER_ENDING = re.compile(
 )
 
 
-def auxiliary_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _auxiliary_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """보조 용언 joined where 제47항 does not permit it: 먹고 싶다 -> 먹고싶다, 하지 않다 -> 하지않다.
 
     제47항 permits joining after -아/-어 (먹어 보다 / 먹어보다) and of 듯하다, 만하다 and the like after
     관형사형; these are no mistakes and left alone. It does not after -고, -지, -게, -(아/어)야, -려고, -나,
     -ㄴ가. Strictly, 되다 after -도 and -면 is no auxiliary: joining it violates 제2항.
     """
-    join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
+    _join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
 
 
 _NEGATION = re.compile(r"(?<![가-힣])[안못] (?=[가-힣])(?!(?<=못 )[하한할함합해했])")
 
 
-def negation_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _negation_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word."""
-    join_at(_NEGATION, draft, rng, rate, "negation_joined")
+    _join_at(_NEGATION, draft, rng, rate, "negation_joined")
 
 
 NUMERAL = (
@@ -257,21 +257,21 @@ _UNIT_NOUN = re.compile(
 )
 
 
-def unit_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _unit_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """단위 명사 joined to a numeral in Hangul: 두 개 -> 두개, 세 명 -> 세명 (제43항).
 
     Left alone: figures (3 개 / 3개) and an order or clock time, which 제43항 다만 permits to join; 한 번,
     since 한번 ("once, just") is a word too.
     """
-    join_at(_UNIT_NOUN, draft, rng, rate, "unit_noun_joined")
+    _join_at(_UNIT_NOUN, draft, rng, rate, "unit_noun_joined")
 
 
 _LISTING = re.compile(rf"(?<=[가-힣]) (?=(?:등|등등|겸){ENDS_WORD}|및 |내지 )|(?<= )(?:및|내지) (?=[가-힣])")
 
 
-def listing_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _listing_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """Words that link or list, joined to a neighbour: 책상 등 -> 책상등, 규칙 및 예 -> 규칙및 예 (제45항)."""
-    join_at(_LISTING, draft, rng, rate, "listing_joined")
+    _join_at(_LISTING, draft, rng, rate, "listing_joined")
 
 
 _TITLE = re.compile(
@@ -279,9 +279,9 @@ _TITLE = re.compile(
 )
 
 
-def title_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _title_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """호칭어, 관직명 joined to the name: 민수 씨 -> 민수씨, 김 선생님 -> 김선생님 (제48항)."""
-    join_at(_TITLE, draft, rng, rate, "title_joined")
+    _join_at(_TITLE, draft, rng, rate, "title_joined")
 
 
 _WORD = re.compile("[가-힣]{2,}(?![A-Za-z0-9])")
@@ -295,15 +295,15 @@ def _split_words(
         for match in _WORD.finditer(draft.text):
             start = start_of(match.group())
             if start and rng.random() < rate:
-                insert_space(draft, rule, match.start() + start)
+                _insert_space(draft, rule, match.start() + start)
 
 
-def particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
+def _particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """조사, the copula 이다 among them, written apart: 학교에서 -> 학교 에서, 너만큼 -> 너 만큼 (제41항)."""
     _split_words(particle_start, draft, rng, rate, "particle_split")
 
 
-def suffix_split(draft: Draft, rng: random.Random, rate: float) -> None:
+def _suffix_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """접미사 -하다, -되다 and the like cut off: 공부합니다 -> 공부 합니다 (제2항)."""
     _split_words(suffix_start, draft, rng, rate, "suffix_split")
 
@@ -319,16 +319,16 @@ def drop_all_spaces(draft: Draft, rng: random.Random, rate: float) -> None:
 SpacingRule = Callable[[Draft, random.Random, float], None]
 
 SPACING_RULES: dict[str, SpacingRule] = {
-    "dependent_noun_joined": dependent_noun_joined,
-    "auxiliary_joined": auxiliary_joined,
-    "negation_joined": negation_joined,
-    "unit_noun_joined": unit_noun_joined,
-    "listing_joined": listing_joined,
-    "title_joined": title_joined,
-    "particle_split": particle_split,
-    "suffix_split": suffix_split,
+    "dependent_noun_joined": _dependent_noun_joined,
+    "auxiliary_joined": _auxiliary_joined,
+    "negation_joined": _negation_joined,
+    "unit_noun_joined": _unit_noun_joined,
+    "listing_joined": _listing_joined,
+    "title_joined": _title_joined,
+    "particle_split": _particle_split,
+    "suffix_split": _suffix_split,
     "space_dropped": space_dropped,
-    "space_inserted": space_inserted,
+    "space_inserted": _space_inserted,
 }
 
 # Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do
@@ -369,7 +369,7 @@ def misspace_at(draft: Draft, edit: Edit) -> None:
     if draft.text[edit.start] == " ":
         _drop(draft, edit.rule, edit.start)
     else:
-        insert_space(draft, edit.rule, edit.start + 1)
+        _insert_space(draft, edit.rule, edit.start + 1)
 
 
 def misspace(draft: Draft, rng: random.Random, rate: float) -> None:
@@ -392,11 +392,11 @@ _NOUN = re.compile(
 )
 
 
-def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """A noun joined to its modifier: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 ->
     아는사람 (제2항).
     """
-    join_at(_NOUN, draft, rng, rate, "free_noun_joined")
+    _join_at(_NOUN, draft, rng, rate, "free_noun_joined")
 
 
 # 그때, 이것, 저쪽 and the like are words.
@@ -409,21 +409,21 @@ _DETERMINER = re.compile(
 )
 
 
-def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람,
     여러 가지 -> 여러가지 (제2항).
     """
-    join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
+    _join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 
 _GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
 
 
-def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+def _guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """보다 joined in a supposition: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐
     (제47항).
     """
-    join_at(_GUESS, draft, rng, rate, "guess_joined")
+    _join_at(_GUESS, draft, rng, rate, "guess_joined")
 
 
 _ENDING = re.compile(
@@ -432,7 +432,7 @@ _ENDING = re.compile(
 )
 
 
-def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
+def _ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지
     (제2항).
     """
@@ -451,7 +451,7 @@ _COMPOUND = re.compile(
 )
 
 
-def compound_split(draft: Draft, rng: random.Random, rate: float) -> None:
+def _compound_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """A verb of two verbs cut in two: 돌아왔다 -> 돌아 왔다, 쳐다보다 -> 쳐다 보다 (제2항)."""
     _split(_COMPOUND, draft, rng, rate, "compound_split")
 
@@ -460,20 +460,20 @@ def _split(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, r
     """Insert a space behind each match."""
     for match in pattern.finditer(draft.text):
         if rng.random() < rate:
-            insert_space(draft, rule, match.end())
+            _insert_space(draft, rule, match.end())
 
 
 JOINED = (
-    dependent_noun_joined,
-    auxiliary_joined,
-    negation_joined,
-    unit_noun_joined,
-    free_noun_joined,
-    determiner_joined,
-    guess_joined,
+    _dependent_noun_joined,
+    _auxiliary_joined,
+    _negation_joined,
+    _unit_noun_joined,
+    _free_noun_joined,
+    _determiner_joined,
+    _guess_joined,
 )
-SPLIT = (particle_split, suffix_split, ending_split, compound_split)
-COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
+SPLIT = (_particle_split, _suffix_split, _ending_split, _compound_split)
+COMMON_RULES = {rule.__name__.removeprefix("_"): rule for rule in (*JOINED, *SPLIT)}
 SPLIT_RATE = 0.15  # times that of the others: every word has room for these
 
 

@@ -45,7 +45,7 @@ def has_loose_jamo(text: str) -> bool:
     return any("ㄱ" <= character <= "ㅣ" for character in text)
 
 
-def composition_broken(word: str, index: int, rng: random.Random) -> str:
+def _composition_broken(word: str, index: int, rng: random.Random) -> str:
     """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or
     학굥ㅔ서.
 
@@ -67,7 +67,7 @@ def _span(word: str, index: int) -> tuple[str, int, int]:
     return spell(word), start, start + len(spell(word[index]))
 
 
-def strokes_swapped(word: str, index: int, rng: random.Random) -> str | None:
+def _strokes_swapped(word: str, index: int, rng: random.Random) -> str | None:
     """A key is struck before the one that it should follow: 버스에 -> 버스ㅔㅇ, 있는데 -> 있ㄴ느데, 한국 ->
     학눅.
     """
@@ -79,7 +79,7 @@ def strokes_swapped(word: str, index: int, rng: random.Random) -> str | None:
     return compose_strokes(keys[:i] + keys[i + 1] + keys[i] + keys[i + 2 :])
 
 
-def stroke_repeated(word: str, index: int, rng: random.Random) -> str | None:
+def _stroke_repeated(word: str, index: int, rng: random.Random) -> str | None:
     """A key is struck twice: 하나 -> ㅎ하나, 사과 -> 삭과, 학교에 -> 학굥에, 했어요 -> 했ㅅ어요, 밥 -> 밥ㅂ.
 
     The vowel at the end of a word is left alone: who writes 네ㅔ means to draw it out.
@@ -94,7 +94,7 @@ def stroke_repeated(word: str, index: int, rng: random.Random) -> str | None:
     return compose_strokes(keys[: i + 1] + again + keys[i + 1 :])
 
 
-def stroke_dropped(word: str, index: int, rng: random.Random) -> str | None:
+def _stroke_dropped(word: str, index: int, rng: random.Random) -> str | None:
     """A key is not struck, so that its neighbour stays loose: 안녕하세요 -> 안녕ㅎ세요, 학교에서 -> 학교ㅔ서.
 
     Only in a word that is known, and not where all letters find a place again: 달가 does not show 다리가.
@@ -120,7 +120,7 @@ PAST = frozenset("었았였했됐겠")  # syllables that lose ㅆ and make no ot
 TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 show their origin; 으 may have been 은 or 을
 
 
-def final_added(word: str, index: int, rng: random.Random) -> str | None:
+def _final_added(word: str, index: int, rng: random.Random) -> str | None:
     """A final too many, mostly the next initial: 사과 -> 삭과, 학교에 -> 학굥에 or 학굑에, 노래 -> 녹래.
 
     The last syllable gets none: 학교엔, 하곤 and 갈 are right.
@@ -133,7 +133,7 @@ def final_added(word: str, index: int, rng: random.Random) -> str | None:
     return word[:index] + compose(initial, medial, final) + word[index + 1 :]
 
 
-def final_lost(word: str, index: int, rng: random.Random) -> str | None:
+def _final_lost(word: str, index: int, rng: random.Random) -> str | None:
     """A final is not written: 전화 -> 저화, 안경 -> 아경, 닫고 -> 다고, 사람을 -> 사라을.
 
     Not where another form would be left (간다 -> 가다, 할게 -> 하게), or where it could have been one (먹으:
@@ -151,7 +151,7 @@ def final_lost(word: str, index: int, rng: random.Random) -> str | None:
     return word[:index] + compose(initial, medial) + word[index + 1 :]
 
 
-def onset_early(word: str, index: int, rng: random.Random) -> str | None:
+def _onset_early(word: str, index: int, rng: random.Random) -> str | None:
     """The next initial becomes a final, with ㅇ in its place: 노래 -> 놀애, 나무 -> 남우."""
     if index == len(word) - 1:
         return None
@@ -168,7 +168,7 @@ def _other(word: str, index: int, rng: random.Random) -> int | None:
     return other if other < len(word) and known_words().is_common(word) else None
 
 
-def syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
+def _syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
     """Two syllables change places: 선생님 -> 생선님, 물고기 -> 고물기, 도서관 -> 도관서."""
     other = _other(word, index, rng)
     if other is None or len(word) < SHORTEST_SWAPPED:
@@ -176,7 +176,7 @@ def syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
     return word[:index] + word[other] + word[index + 1 : other] + word[index] + word[other + 1 :]
 
 
-def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
+def _jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
     """The same part (initial, medial or final) of two syllables changes places: 물고기 -> 굴모기, 도서관 ->
     더소관, 전화 -> 저환.
     """
@@ -189,7 +189,7 @@ def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
     return word[:index] + compose(*one) + word[index + 1 : other] + compose(*two) + word[other + 1 :]
 
 
-def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
+def _syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable is written twice: 우리는 -> 우리리는, 학교에 -> 학학교에.
 
     Not a word of one syllable (꼭꼭), nor a repetition (하나하나), nor a drawn-out end
@@ -207,7 +207,7 @@ def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
     return word[:index] + word[index] + word[index:]
 
 
-def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
+def _syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable of a common word is not written: 도서관에 -> 도관에, 시간이 -> 시이, 안녕하세요 -> 안하세요.
 
     In a longer noun it is one between the first and the last, if no other noun leaves the same, and that is
@@ -257,7 +257,7 @@ _WITH_DOUBLED_NOUN = frozenset("은 는 을 를 의 에서 에게 으로".split(
 _DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
 
 
-def particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
+def _particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
     """A particle in the shape that follows the other kind of syllable: 학교로 -> 학교으로, 바다와 -> 바다과,
     책을 -> 책를.
     """
@@ -284,13 +284,13 @@ def _lookalike_misshaped(word: str) -> str | None:
     return None
 
 
-def particle_doubled(word: str, index: int, rng: random.Random) -> str | None:
+def _particle_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A particle is written twice: 편지를 -> 편지를를, 학교에서 -> 학교에서에서."""
     start = known_words().particle_of_noun(word)
     return word + word[start:] if start and word[start:] in DOUBLED else None
 
 
-def word_doubled(word: str, index: int, rng: random.Random) -> str | None:
+def _word_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A noun with its particle or a determiner is written twice: 나는 -> 나는 나는, 모든 -> 모든 모든.
 
     Intended doubles (빨리 빨리, 정말 정말, 하나하나) are no nouns with such a particle.
@@ -308,22 +308,22 @@ Slip = Callable[[str, int, random.Random], str | None]
 StrokeRule = Callable[[Draft, random.Random, float], None]
 
 SLIPS: dict[str, Slip] = {
-    slip.__name__: slip
+    slip.__name__.removeprefix("_"): slip
     for slip in (
-        composition_broken,
-        strokes_swapped,
-        stroke_repeated,
-        stroke_dropped,
-        final_added,
-        final_lost,
-        onset_early,
-        syllables_swapped,
-        jamo_exchanged,
-        syllable_doubled,
-        syllable_missing,
-        particle_misshaped,
-        particle_doubled,
-        word_doubled,
+        _composition_broken,
+        _strokes_swapped,
+        _stroke_repeated,
+        _stroke_dropped,
+        _final_added,
+        _final_lost,
+        _onset_early,
+        _syllables_swapped,
+        _jamo_exchanged,
+        _syllable_doubled,
+        _syllable_missing,
+        _particle_misshaped,
+        _particle_doubled,
+        _word_doubled,
     )
 }
 

@@ -150,7 +150,7 @@ def _swap(draft: Draft, rng: random.Random, position: int) -> bool:
     return True
 
 
-def jamo_swapped(draft: Draft, rng: random.Random, rate: float) -> None:
+def _jamo_swapped(draft: Draft, rng: random.Random, rate: float) -> None:
     """Two jamo of neighbouring syllables exchanged (한글 맞춤법 제1항): 한국 -> 학눅, 하는 -> 한느."""
     sites = set(_sites(draft))
     for position in sorted(sites):
@@ -159,7 +159,7 @@ def jamo_swapped(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 TYPING_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
-    "jamo_swapped": jamo_swapped,
+    "jamo_swapped": _jamo_swapped,
     **{name: partial(_change_each, name) for name in CHOICES},
 }
 

@@ -1,13 +1,33 @@
+"""The confidence of changes: its trees, its files, and its choices with the shipped ones."""
+
 import itertools
+import json
+import math
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from model import Corrector
+from model import Corrector, ModelFolderError
+from model.correction.confidence import Confidence, Trees, load_confidence, save_confidence
+from model.correction.features import (
+    FIRST,
+    SECOND,
+)
 from model.correction.proposing import with_probabilities
+from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE, fingerprint, of_weights
 from model.text.changes import apply_changes, find_changes
+from tests.known_words import (
+    CONFIDENCE,
+    FIRST_STRETCH,
+    NGRAMS,
+    TREES,
+    WORDS,
+    probability,
+    stretch,
+)
 
 TEXTS = [
     "전 오래 씂 수 깄는 겍 필요해요.",
@@ -151,3 +171,178 @@ def test_what_is_no_proposal(tiny_folder, source, answer, expected):
     corrector = Corrector.load(tiny_folder)
     corrector._network = Answering(corrector.tokenizer.encode_target(answer))
     assert corrector.correct(source).text == expected
+
+
+FIELDS = ("height", "width", "depth")
+OF_ALL_SHAPES = ((0, 0.0, -1.0, (1, 0.5, (2, -0.5, 2.0, 3.0), 4.0)), 0.5, (1, 0.0, (0, 1.0, 7.0, 8.0), 9.0))
+
+
+def walked(tree, row):
+    while isinstance(tree, tuple):
+        tree = tree[3] if row[tree[0]] >= tree[1] else tree[2]
+    return tree
+
+
+def test_trees_of_all_shapes_are_walked_at_once():
+    rows = np.random.default_rng(0).normal(size=(60, len(FIELDS)))
+    expected = [0.25 + sum(walked(tree, row) for tree in OF_ALL_SHAPES) for row in rows]
+    np.testing.assert_allclose(Trees(FIELDS, 0.25, OF_ALL_SHAPES).log_odds(rows), expected)
+
+
+def test_no_rows_no_trees_and_no_questions_are_no_exception():
+    rows = np.zeros((4, len(FIELDS)))
+    assert Trees(FIELDS, 0.5, OF_ALL_SHAPES).log_odds([]).shape == (0,)
+    np.testing.assert_allclose(Trees(FIELDS, 0.5, (1.0,)).log_odds(rows), 1.5)
+    np.testing.assert_allclose(Trees(FIELDS, 0.5, ()).log_odds(rows), 0.5)
+
+
+def test_what_is_written_has_names_and_is_read_again():
+    trees = Trees(FIELDS, 0.25, OF_ALL_SHAPES)
+    values = json.loads(trees.to_json())
+    assert values["trees"][2] == ["width", 0.0, ["height", 1.0, 7.0, 8.0], 9.0]
+    assert Trees.parse(FIELDS, values) == trees
+    with pytest.raises(ValueError, match="not a tree"):
+        Trees.parse(("height", "width"), values)
+
+
+@pytest.fixture
+def folder(tiny_folder, tmp_path):
+    copy = tmp_path / "known"
+    shutil.copytree(tiny_folder, copy)
+    save_confidence(copy, CONFIDENCE)
+    return copy
+
+
+def test_a_folder_keeps_a_confidence(folder):
+    assert load_confidence(folder).trees == CONFIDENCE.trees
+    assert load_confidence(folder).second is None
+    second = Trees(SECOND, -0.5, ((SECOND.index("morphemes"), -9.0, 0.5, -1.0),))
+    save_confidence(folder, replace(CONFIDENCE, second=second))
+    assert load_confidence(folder).trees == CONFIDENCE.trees and load_confidence(folder).second == second
+    assert load_confidence(folder).words.counts == WORDS.counts
+    assert len(load_confidence(folder).ngrams) == len(NGRAMS)
+
+
+def test_a_corrector_weighs_with_it(folder, tiny_corrector, load_tiny):
+    text = "손니미 왔는데 방이 없으면"
+    alone, known = tiny_corrector.correct(text), load_tiny(folder).correct(text)
+    assert alone.proposed and known.proposed
+    assert all(each.known_confidence is None for each in alone.proposed)
+    for each in known.proposed:
+        assert each.confidence == each.known_confidence
+        assert each.moved(3, 3).confidence == each.confidence
+        assert each.network_confidence == pytest.approx(each.fix_probability * (1 - each.keep_probability))
+
+
+def test_the_fingerprint_is_of_all_that_decides_and_tells_the_weights_apart(folder, tiny_folder):
+    assert fingerprint(folder) != fingerprint(tiny_folder)
+    before = fingerprint(folder)
+    save_confidence(folder, replace(CONFIDENCE, trees=Trees(FIRST, 0.5, TREES)))
+    assert fingerprint(folder) != before
+    assert of_weights(fingerprint(folder)) == of_weights(before) == of_weights(fingerprint(tiny_folder))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        '{"start": 0}',
+        '{"start": 0, "trees": [["colour", 0, 1, 2]]}',
+        '{"start": 0, "trees": [["fix", 0, 1]]}',
+        '{"start": NaN, "trees": []}',
+        '{"start": true, "trees": []}',
+        '{"start": 0, "trees": ["fix"]}',
+        '{"start": 0, "trees": 1}',
+        '{"start": 0, "trees": [], "second": []}',
+        '{"start": 0, "trees": [["morphemes", 0, 1, 2]]}',
+    ],
+)
+def test_damaged_trees_are_a_message(folder, content):
+    (folder / CONFIDENCE_FILE).write_text(content, "utf-8")
+    with pytest.raises(ModelFolderError, match=CONFIDENCE_FILE):
+        Corrector.load(folder)
+
+
+def test_trees_too_deep_are_refused(folder):
+    tree: object = 1.0
+    for _ in range(20):
+        tree = ["fix", 0.0, 0.0, tree]
+    (folder / CONFIDENCE_FILE).write_text(json.dumps({"start": 0, "trees": [tree]}), "utf-8")
+    with pytest.raises(ModelFolderError, match="not a tree"):
+        load_confidence(folder)
+
+
+@pytest.mark.parametrize("name", [WORDS_FILE, NGRAMS_FILE])
+def test_a_missing_or_damaged_table_is_a_message(folder, name):
+    (folder / name).write_bytes(b"no table")
+    with pytest.raises(ModelFolderError, match=name):
+        load_confidence(folder)
+    (folder / name).unlink()
+    with pytest.raises(ModelFolderError):
+        load_confidence(folder)
+
+
+def test_leaves_add_up_to_log_odds():
+    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST_STRETCH])
+    assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5)))
+    unknown = replace(FIRST_STRETCH, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
+    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [unknown])
+    assert (text, confidence) == ("학꾜", pytest.approx(probability(0.25 - 2.0 + 0.0)))
+    assert CONFIDENCE.choose("하꾜에", ()) == []
+
+
+def test_the_likeliest_candidate_is_chosen_whatever_the_network_put_first():
+    second = replace(
+        FIRST_STRETCH, candidates={"학꾜": math.log(0.6), "학교": math.log(0.3), "하꾜": math.log(0.05)}
+    )
+    ((found, text, _),) = CONFIDENCE.choose("하꾜에", [second])
+    assert text == "학교" and found.written == "학꾜"
+
+
+@pytest.mark.parametrize(("known", "expected"), [("학교", ["학교"]), ("학꾜", [])])
+def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(known, expected):
+    kept = replace(FIRST_STRETCH, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
+    assert [text for _, text, _ in CONFIDENCE.choose("하꾜에", [kept])] == expected
+
+
+SURE, UNSURE, HOPELESS = (FIRST.index("fix"), -9.0, 0.0, 4.0), 0.5, -4.0  # log odds
+
+
+@pytest.mark.parametrize(("first", "is_asked"), [(SURE, False), (UNSURE, True), (HOPELESS, False)])
+def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, asked):
+    second = Trees(SECOND, 0.0, ((SECOND.index("morphemes_kept"), 15.0, -1.5, 1.5),))
+    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (first,)), second)
+    ((_, text, found),) = confidence.choose("하꾜에", [FIRST_STRETCH])
+    assert bool(asked) == is_asked
+    if is_asked:
+        assert (text, found) == ("학교", pytest.approx(probability(1.5)))
+    else:
+        assert not 0.1 < found < 0.9
+        without = replace(confidence, second=None)
+        assert without.choose("하꾜에", [FIRST_STRETCH]) == confidence.choose("하꾜에", [FIRST_STRETCH])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "written", "more_usual", "is_believed"),
+    [
+        ("탁본", "반복", 0.6, 12.0, False),  # the trees alone
+        ("탁본", "반복", 0.8, 12.0, True),  # the network, too
+        ("탁본", "반복", 0.6, 15.0, True),  # the analyser, too
+        ("몇일", "며칠", 0.6, 12.0, True),  # the norm, too
+        ("하꾜", "학교", 0.6, 12.0, True),  # 하꾜 is no word
+    ],
+)
+def test_a_word_is_replaced_by_a_word_if_not_the_trees_alone_are_sure(
+    wrong, right, written, more_usual, is_believed, monkeypatch
+):
+    rows = {wrong: (-more_usual, 3, wrong == "하꾜"), right: (0, 3, 0)}
+    monkeypatch.setattr(
+        "model.correction.features.analyse",
+        lambda texts: np.array([next(row for word, row in rows.items() if word in text) for text in texts]),
+    )
+    monkeypatch.setattr("model.correction.features.longest_known", lambda *_: 2)
+    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (UNSURE,)), Trees(SECOND, 3.0, ()))
+    source = f"그는 {wrong} 보았다"
+    ((_, text, found),) = confidence.choose(source, [stretch(source, wrong, **{right: written, wrong: 0.1})])
+    assert (text, found) == (right, pytest.approx(probability(3.0 if is_believed else 0.0)))

@@ -1,10 +1,22 @@
-"""Laughing and weeping stay as they were typed; slips with single jamo are still corrected."""
+"""Characters, spans, anchors and words that no correction may touch."""
+
+import time
 
 import pytest
 
 from model.correction.candidates import Answer
 from model.text.changes import Change, apply_changes, find_changes
-from model.text.protected import Passage, spares_gaps, spares_outcries, spares_protected
+from model.text.protected import (
+    Passage,
+    lost_anchors,
+    passages_beside,
+    spares_gaps,
+    spares_outcries,
+    spares_protected,
+    spares_verbatim,
+    spares_words,
+    verbatim_spans,
+)
 
 
 def keep_outcries(source: str, target: str) -> str:
@@ -94,3 +106,178 @@ def test_a_corrector_proposes_no_such_change(tiny_corrector):
     answer = Answer(Passage.of(source), target, Written(tiny_corrector.tokenizer.encode_target(target)))
     ((changes, _),) = tiny_corrector._weigh([answer])
     assert [change.right for change in changes] == ["많이"]
+
+
+def spans(text: str) -> list[str]:
+    return [text[a:b] for a, b in verbatim_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("www.꽃가게.한국/안되요 참고", ["www.꽃가게.한국/안되요"]),
+        ("https://예시.kr/할일?쪽=2 에 있다", ["https://예시.kr/할일?쪽=2"]),
+        ("영희@학교.한국 으로 보내", ["영희@학교.한국"]),
+        (r"C:\사용자\영희\바탕화면 에 있다", [r"C:\사용자\영희\바탕화면"]),
+        ("/home/영희/할일 에 있다", ["/home/영희/할일"]),
+        ("#오늘의숙제 # 제목", ["#오늘의숙제"]),
+        ("과제_최종(2).hwp 보냄", ["과제_최종(2).hwp"]),
+        ("`할수있다` 실행", ["`할수있다`"]),
+        ("목록.append('할수있다')", ["목록.append('할수있다')"]),
+        ('print("안되요") 라고 쓴다', ['print("안되요")']),
+        ('이름 = "영희"', ['이름 = "영희"']),
+        ('{"할일": ["가", 1]}', ['{"할일": ["가", 1]}']),
+        ('"할일": "안되요",', ['"할일": "안되요"']),
+        ("```\n할수있다\n``` 끝", ["```\n할수있다\n```"]),
+        ("SELECT 이름 FROM 회원;", ["SELECT 이름 FROM 회원;"]),
+        ("그래.\nif 할일 >= 3: 다했다 = True", ["if 할일 >= 3: 다했다 = True"]),
+        ("$ mkdir 안되요 && cd 안되요", ["$ mkdir 안되요 && cd 안되요"]),
+        ("import 내모듈 as 모듈", ["import 내모듈 as 모듈"]),
+        ("ID: 푸른하늘 / pw: ****", ["ID: 푸른하늘", "pw: ****"]),
+        ("비밀번호 안녕하세요123!", ["안녕하세요123!"]),
+        ("<b>안되요</b>", ["<b>", "</b>"]),
+        ("[할일 보기](https://예시.한국/알림)", ["](https://예시.한국/알림)"]),
+        ("{{이름}}님 안녕", ["{{이름}}"]),
+        ("고마워어 ㅋㅋ", ["어"]),
+        # prose
+        ('그는 "가자" 하고 말했다.', []),
+        ("학급 회장(김영희)은 2시에 온다.", []),
+        ("남/여, 3/14(목) 10:00", []),
+        ("{엄마께 전화}", []),
+        ("카페에 갔다. 나의 이", []),
+        ("1.사과 2.배", []),
+        ('안내("자세한 말" 참고)를 보라', []),
+    ],
+)
+def test_where_they_stand(text, expected):
+    assert spans(text) == expected
+
+
+def test_a_change_inside_or_of_the_spaces_at_the_ends_is_refused():
+    text, target = "<b>안되요</b> 할수있다", "<b> 안 돼요 </b> 할 수 있다"
+    kept = [each for each in find_changes(text, target) if spares_verbatim(each, verbatim_spans(text))]
+    assert apply_changes(text, kept) == "<b>안 돼요</b> 할 수 있다"
+
+
+@pytest.mark.parametrize(
+    "piece", ["가", "a.", "가_", "\\", "/가", '"', "((", "<b ", '{"', "가.가(", "@a", "`", "SELECT "]
+)
+def test_long_texts_take_no_quadratic_time(piece):
+    started = time.process_time()
+    verbatim_spans(piece * (8000 // len(piece)))
+    assert time.process_time() - started < 1
+
+
+def part_of(text: str) -> Passage:
+    return Passage.of(text, verbatim_spans(text))
+
+
+def anchors(part: Passage) -> list[str]:
+    return [part.text[a:b] for a, b in part.anchors]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("* 지각 3회 ㅠㅠ", ["*", "3", "ㅠㅠ"]),
+        ("#오늘의운동 3회", ["#오늘의운동", "3"]),
+        ("<b>안되요</b>", ["<b>", "</b>"]),
+        ("방이 없어요.", []),
+        ("ㄱㅅ 그래애?", ["ㄱㅅ", "애"]),
+        ("", []),
+    ],
+)
+def test_what_is_an_anchor(text, expected):
+    assert anchors(part_of(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("* 않된다", "* 안 된다", []),
+        ("* 않된다", "안 된다", ["*"]),
+        ("| 민수 | 비고 |", "비닛문 수 비고 봐", ["|", "|", "|"]),
+        ("결석 2회 @민수", "결석 2회 민주", ["@민수"]),
+        ("* 역활 3회", "저녁 활 3회", ["*"]),
+        ("<b>안되요</b>", "<b> 안 돼요 </b>", ["<b>", "</b>"]),  # an edit of its spaces touches a tag
+        ("<b>ㅋㅋ</b>않되요", "<b>ㅋㅋ</b> 안 돼요", ["<b>ㅋㅋ</b>"]),  # tags beside a laugh make one anchor
+        ("<br><br>않되요 3", "<br><br> 안 돼요 3", ["<br><br>"]),
+        ("조아ㅋㅋ<b>", "좋아 ㅋㅋ<b>", []),  # the laugh's side of it is free
+        ('{"할일": 1}', '1"할 일": 11', ['{"할일": 1}']),
+        ("3회 결석", "3회 결석(2)", ["3"]),  # nothing is lost, but something protected came in
+        ("조아ㅠㅠ", "좋아 ㅠㅠ", []),
+    ],
+)
+def test_an_anchor_is_lost_where_the_target_does_not_copy_it(source, target, lost):
+    part = part_of(source)
+    assert [source[a:b] for a, b in lost_anchors(part, target)] == lost
+
+
+def test_the_passages_beside_lost_anchors_keep_their_places_and_their_own_anchors():
+    text = "  * 역활 3회 @민수 를 정하자 "
+    part = part_of(text)
+    star, _, mention = part.anchors
+    parts = passages_beside(part, [star, mention])
+    assert [each.text for each in parts] == ["역활 3회", "를 정하자"]
+    for each in parts:
+        assert text[each.start :].startswith(each.text)
+        assert each.text == each.text.strip()
+    assert anchors(parts[0]) == ["3"]
+
+
+def test_every_cut_loses_an_anchor_so_reading_ends():
+    part = part_of("1가2나3다")
+    for anchor in part.anchors:
+        assert all(len(each.anchors) < len(part.anchors) for each in passages_beside(part, [anchor]))
+
+
+def test_what_is_no_prose_is_not_read():
+    assert not part_of("www.쇼핑몰.한국/안되요").has_prose
+    assert part_of("www.쇼핑몰.한국 에서 샀다").has_prose
+
+
+def test_a_particle_that_is_joined_to_a_lost_anchor_is_too_little_to_read():
+    part = part_of("신청서{두 쪽}를 내세요")
+    assert [each.text for each in passages_beside(part, part.anchors)] == ["신청서", "두 쪽", "내세요"]
+
+
+def spared(source: str, target: str) -> bool:
+    changes = find_changes(source, target)
+    assert changes
+    return all(spares_words(each, source) for each in changes)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("안되요", "안 돼요"),
+        ("꼬치 피었다", "꽃이 피었다"),
+        ("방이 업쓰며", "방이 없으면"),
+        ("시이 없다", "시간이 없다"),
+        ("그 책 편지를를 보냈다", "그 책 편지를 보냈다"),
+        ("나는 나는 학교에 갔다", "나는 학교에 갔다"),  # slipped in twice
+        ("저희 나라의 문화", "우리나라의 문화"),
+        ("학교 에서", "학교에서"),
+        ("ㅇㅓ제 왔다", "어제 왔다"),
+        ("전화 드립니다", "전화드립니다"),
+        ("응답 읍 처리", "응답을 처리"),
+    ],
+)
+def test_a_word_written_in_another_way_is_there(source, target):
+    assert spared(source, target)
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("오늘 학교 갔다", "학교 갔다"),
+        ("할수있다 할수있다 할수있다", "할 수 있다 할 수 있다"),
+        ("괜찮아 괜찮아", "괜찮아"),  # said twice, and nothing else
+        ("그 일", "그 일 끝나고"),
+        ("아침 점심 저녁에 먹는다", "밥을 먹는다"),
+        ("하늘 씨 왔어", "하늘이 왔어"),
+        ("하늘 씨, 왔어", "하늘이, 왔어"),
+    ],
+)
+def test_a_word_that_vanishes_or_comes_is_no_correction(source, target):
+    assert not spared(source, target)

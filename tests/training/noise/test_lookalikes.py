@@ -1,6 +1,20 @@
+"""Laughing, hearsay and other right sentences that look mistaken."""
+
 import random
 
-from training.noise.lookalikes import drawn_out, make_right_lookalike, with_doubled_adverb
+import pytest
+
+from training.noise.lookalikes import (
+    ANSWERS,
+    LAUGHS,
+    TEARS,
+    add_laughter,
+    as_hearsay,
+    drawn_out,
+    laughter,
+    make_right_lookalike,
+    with_doubled_adverb,
+)
 
 TEXT = "정말 빨리 끝났네요."
 
@@ -36,3 +50,70 @@ def test_both_sides_are_the_same_and_something_was_added():
     assert any(right.startswith("우와") for right in rights)
     assert any("네요오" in right for right in rights)
     assert len(rights) > 100
+
+
+def told(text: str) -> set[str]:
+    rng = random.Random(0)
+    return {as_hearsay(text, rng).rstrip(".?!") for _ in range(300)}
+
+
+@pytest.mark.parametrize(
+    ("stated", "heard"),
+    [
+        ("어제 결혼했다.", "어제 결혼했대"),
+        ("어제 결혼했습니다.", "어제 결혼했대요"),
+        ("방이 없어요.", "방이 없대요"),
+        ("내일 비가 온다", "내일 비가 온대"),
+        ("책을 읽는다.", "책을 읽는다던데"),
+        ("그게 더 좋다.", "그게 더 좋대"),
+        ("그 사람이 범인이다.", "그 사람이 범인이래"),
+        ("그건 사실이 아니다.", "그건 사실이 아니래요"),
+        ("같이 가자.", "같이 가재"),
+    ],
+)
+def test_what_is_stated_is_told_on(stated, heard):
+    assert heard in told(stated)
+
+
+@pytest.mark.parametrize("text", ["", "안녕하세요.", "방법을 설명합니다.", "사용자", "필요하다.", "몇 시야?"])
+def test_what_has_no_such_end_stays_as_it_is(text):
+    assert as_hearsay(text, random.Random(0)) == text
+
+
+def many(wrong, right, count=2000):
+    rng = random.Random(3)
+    return [add_laughter(wrong, right, rng) for _ in range(count)]
+
+
+def test_laughter_is_one_letter_again_and_again_or_an_answer():
+    rng = random.Random(0)
+    drawn = {laughter(rng) for _ in range(3000)}
+    assert {"ㅋ", "ㅋㅋ", "ㅎㅎ", "ㅠㅠ", "ㅜㅜㅜ", "ㅇㅇ"} <= drawn
+    assert all(text in ANSWERS or (len(set(text)) == 1 and text[0] in LAUGHS + TEARS) for text in drawn)
+
+
+def test_both_sides_get_the_same_and_nothing_else_changes():
+    for wrong, right in many("너무 조아요.", "너무 좋아요."):
+        assert wrong.replace("조아", "좋아") == right
+        assert "너무 좋아" in right
+
+
+def test_laughter_stands_apart_attached_before_and_below_the_last_syllable():
+    rights = {right for _, right in many("좋아요.", "좋아요.")}
+    assert {
+        "좋아요ㅋㅋ",
+        "좋아요 ㅋㅋ",
+        "좋아요.ㅋㅋ",
+        "좋아욬ㅋㅋ",
+        "ㅋㅋ 좋아요.",
+        "ㅇㅇ 좋아요.",
+    } <= rights
+
+
+def test_a_last_syllable_that_is_wrong_is_not_closed():
+    for wrong, right in many("좋아여", "좋아요", 500):
+        assert "욬" not in right and "옄" not in wrong
+
+
+def test_texts_without_hangul_are_no_trouble():
+    assert all(wrong == right for wrong, right in many("", "", 100) + many("...", "...", 100))

@@ -1,4 +1,4 @@
-"""Words typed in the English layout: which are found, and which words of Latin letters are left alone."""
+"""The two-set keyboard: its input method, and words typed in the English layout."""
 
 import random
 from functools import cache
@@ -10,8 +10,56 @@ from model.correction.words import Words
 from model.stored.folder import ASSETS, DEFAULT_MODEL, WORDS_FILE
 from model.text.changes import Change, apply_changes
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
-from model.text.keyboard import ROWS, UNSHIFTED, find_in_english_layout, hangul_of, spell
+from model.text.keyboard import (
+    PAUSE,
+    ROWS,
+    UNSHIFTED,
+    compose_strokes,
+    find_in_english_layout,
+    hangul_of,
+    spell,
+)
 from model.text.protected import Passage, verbatim_spans
+
+
+@pytest.mark.parametrize(
+    ("strokes", "written"),
+    [
+        ("ㅇㅓㅈㅔ", "어제"),
+        ("ㄱㅏㅅㅣ", "가시"),  # the final goes to the next vowel
+        ("ㅂㅏㅂㅇㅣ", "밥이"),
+        ("ㄷㅏㄹㄱㅇㅣ", "닭이"),
+        ("ㄷㅏㄹㄱㅣ", "달기"),  # of two, the second goes
+        ("ㅇㅏㄴㅎㅏ", "안하"),
+        ("ㅇㅏㄴㅎㄷㅏ", "않다"),
+        ("ㅇㅣㅆㅓ", "이써"),
+        ("ㅗㅏ", "ㅘ"),
+        ("ㅗㅏㅏ", "ㅘㅏ"),
+        ("ㄱㅗㅏ", "과"),
+        ("ㄱㅏㅗ", "가ㅗ"),
+        ("ㅡㅣㅅㅏ", "ㅢ사"),
+        ("ㄱㅅ", "ㄱㅅ"),  # some systems make ㄳ of them; phones do not
+        ("ㅋㅋㅋ", "ㅋㅋㅋ"),
+        ("ㅂㅏㅃㅏ", "바빠"),  # ㅃ is no final
+        ("ㄱㅏㅂㅅㄱ", "값ㄱ"),
+        ("ㅎㅏㄱㄱㅛㄱㅇㅔ", "학굑에"),
+        ("ㅎㅏㄱㄱㅛㅇ" + PAUSE + "ㅔ", "학굥ㅔ"),
+        (PAUSE + "ㅂㅏ" + PAUSE + "ㅂ" + PAUSE, "바ㅂ"),
+        ("", ""),
+    ],
+)
+def test_the_input_method_writes(strokes, written):
+    assert compose_strokes(strokes) == written
+
+
+def test_the_keys_of_a_word_write_the_word():
+    rng = random.Random(0)
+    for _ in range(3000):
+        word = "".join(
+            compose(*map(rng.choice, (INITIALS, MEDIALS, FINALS))) for _ in range(rng.randint(1, 5))
+        )
+        assert compose_strokes(spell(word)) == word
+
 
 # What was typed, and what was meant.
 MEANT = """

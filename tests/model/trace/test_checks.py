@@ -1,0 +1,376 @@
+"""Fields of a trace: arrays of libraries, padding, windows, sinks and prefixes; wrong ones are refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.trace.checks import all_layers, plain_array
+from model.trace.strict_npz import TraceError
+from model.trace.trace import AttentionTrace
+from viz import explore
+
+LAYERS, BATCH, HEADS, TOKENS = 2, 3, 4, 5
+WEIGHTS = np.random.default_rng(0).random((LAYERS, BATCH, HEADS, TOKENS, TOKENS), np.float32)
+NAME = "encoder_attention"
+
+
+def test_layers_one_by_one_are_stacked():
+    np.testing.assert_array_equal(all_layers(NAME, tuple(WEIGHTS[:, 0]), None), WEIGHTS[:, 0])
+    np.testing.assert_array_equal(all_layers(NAME, list(WEIGHTS[:, :1]), None), WEIGHTS[:, 0])
+
+
+@pytest.mark.parametrize("given", [WEIGHTS, tuple(WEIGHTS)])
+def test_a_batch_is_asked_which_sentence(given):
+    with pytest.raises(TraceError, match=r"be of one sentence, .* a batch of 3. Say which one: batch=0 … 2"):
+        all_layers(NAME, given, None)
+    np.testing.assert_array_equal(all_layers(NAME, given, 1), WEIGHTS[:, 1])
+    with pytest.raises(TraceError, match="have a sentence 3 in its batch, received 3, counted from 0"):
+        all_layers(NAME, given, 3)
+
+
+def test_one_layer_of_a_batch_is_never_taken_for_layers_where_a_sentence_is_named():
+    assert all_layers(NAME, WEIGHTS[0], None).shape == (BATCH, HEADS, TOKENS, TOKENS)  # as documented: layers
+    np.testing.assert_array_equal(all_layers(NAME, WEIGHTS[0], 2), WEIGHTS[:1, 2])
+    with pytest.raises(TraceError, match=r"have a batch axis, as batch is given, .* \(4, 5, 5\)"):
+        all_layers(NAME, tuple(WEIGHTS[:, 0]), 2)
+
+
+def test_a_whole_batch_makes_the_trace_of_one_sentence():
+    weights = np.zeros((BATCH, HEADS, 2, 2), np.float32)
+    weights[1, :, 0, 0] = 1
+    mask = np.array([[1, 1], [1, 0], [1, 1]])
+    trace = AttentionTrace(
+        source_tokens=("a", "<pad>"), encoder_attention=[weights], source_padding=mask == 0, batch=1
+    )
+    assert trace.source_padding == (False, True)
+    trace.check()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((), "have at least one layer"),
+        ((WEIGHTS[0, 0], WEIGHTS[0, 0, :2]), "all of one shape"),
+        (
+            (None, None),
+            r"encoder_attention\[0\] should be an array of numbers, .* Ask the model for its attention",
+        ),
+    ],
+)
+def test_layers_that_are_none_are_refused(given, told):
+    with pytest.raises(TraceError, match=told):
+        all_layers(NAME, given, None)
+
+
+class OfPyTorch:
+    """As far as a tensor of PyTorch is asked: it hides its numbers behind a gradient."""
+
+    def __init__(self, numbers: np.ndarray, free: bool = False):
+        self.numbers, self.free = numbers, free
+
+    def detach(self):
+        return OfPyTorch(self.numbers, True)
+
+    def cpu(self):
+        return self
+
+    def is_floating_point(self) -> bool:
+        return True
+
+    def float(self):
+        return OfPyTorch(self.numbers.astype(np.float32), self.free)
+
+    def __array__(self, *_, **__):
+        assert self.free and self.numbers.dtype == np.float32
+        return self.numbers
+
+
+def test_a_tensor_becomes_an_array():
+    tensor = OfPyTorch(WEIGHTS[:, 0].astype(np.float16))
+    trace = AttentionTrace(source_tokens="a b c d e".split(), encoder_attention=tensor)
+    np.testing.assert_array_equal(trace.encoder_attention, WEIGHTS[:, 0].astype(np.float16))
+    assert trace.encoder_attention.dtype == np.float32
+
+
+def test_a_tensor_without_numbers_is_refused():
+    class Symbolic:
+        def __array__(self, *_, **__):
+            raise NotImplementedError
+
+    with pytest.raises(TraceError, match="hold numbers, received Symbolic. Inside a compiled function"):
+        plain_array(NAME, Symbolic())
+
+
+@pytest.mark.parametrize("kind", [complex, object])
+def test_arrays_of_other_than_real_numbers_are_refused(kind):
+    with pytest.raises(
+        TraceError, match="encoder_attention should be an array of real numbers, received an array"
+    ):
+        all_layers("encoder_attention", np.ones((1, 1, 2, 2), kind) / 2, None)
+
+
+PADDED = (False, False, True)
+
+
+def encoder(weights: list[list[float]], **fields) -> AttentionTrace:
+    """One layer, one head, three tokens."""
+    return AttentionTrace(
+        source_tokens=("a", "b", "<pad>"), encoder_attention=np.float32([[weights]]), **fields
+    )
+
+
+MASKED = [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]]
+LEAKING = [[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0, 0, 0]]
+
+
+def test_a_row_of_padding_may_be_empty():
+    trace = encoder(MASKED, source_padding=PADDED)
+    trace.check()
+    rows, columns = trace.padding("encoder_attention")
+    assert rows.tolist() == columns.tolist() == list(PADDED)
+
+
+def test_an_empty_row_that_is_no_padding_is_refused_by_its_place():
+    told = (
+        "encoder_attention should have .* received 0.0, layer 0, head 0, row 2, .* say so in source_padding"
+    )
+    with pytest.raises(TraceError, match=told):
+        encoder(MASKED).check()
+
+
+def test_a_row_of_padding_holds_no_more_than_others():
+    with pytest.raises(TraceError, match="received 2.0, layer 0, head 0, row 2"):
+        encoder([*MASKED[:2], [1, 1, 0]], source_padding=PADDED).check()
+
+
+def test_only_what_nobody_looks_at_is_an_empty_cell():
+    expected = [[False, False, True], [False, False, True], [True, True, True]]
+    assert encoder(MASKED, source_padding=PADDED).padded("encoder_attention").tolist() == expected
+    expected[0][2] = expected[1][2] = False  # the mask was forgotten, which has to be seen
+    assert encoder(LEAKING, source_padding=PADDED).padded("encoder_attention").tolist() == expected
+    assert not encoder([[1, 0, 0]] * 3).padded("encoder_attention").any()
+
+
+def decoder(own: list[list[float]], cross: list[list[float]]) -> AttentionTrace:
+    return AttentionTrace(
+        source_tokens=("a", "<pad>"),
+        target_tokens=("x", "</s>", "<pad>"),
+        decoder_input_tokens=("<s>", "x", "</s>"),
+        decoder_attention=np.float32([[own]]),
+        cross_attention=np.float32([[cross]]),
+        source_padding=(False, True),
+        target_padding=(False, False, True),
+    )
+
+
+def test_the_decoder_reads_padding_one_token_after_it_was_produced():
+    trace = decoder([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]], [[1, 0], [1, 0], [0, 0]])
+    trace.check()
+    rows, columns = trace.padding("decoder_attention")
+    assert (rows.tolist(), columns.tolist()) == ([False, False, True], [False, False, False])
+    assert trace.padding("cross_attention")[1].tolist() == [False, True]
+    assert trace.padded("cross_attention").tolist() == [[False, True], [False, True], [True, True]]
+
+
+def test_a_decoder_that_looks_ahead_is_told_to_mask():
+    told = (
+        "decoder_attention should be 0 right of its diagonal, .* layer 0, head 0, row 0. .* look-ahead, mask"
+    )
+    with pytest.raises(TraceError, match=told):
+        decoder([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]], [[1, 0]] * 3).check()
+
+
+TOKENS_windows = tuple("abcd")
+
+
+def near(*windows: int, causal: bool = False) -> np.ndarray:
+    """(L, 1, 4, 4) weights that are the same everywhere within each layer's window."""
+    places = np.arange(4)
+    offset = places - places[:, None]
+    layers = []
+    for window in windows:
+        seen = (np.abs(offset) <= window) if window >= 0 else np.ones((4, 4), bool)
+        seen = seen & (offset <= 0) if causal else seen
+        layers.append(seen / seen.sum(-1, keepdims=True))
+    return np.stack(layers)[:, None].astype(np.float32)
+
+
+def encoder_windows(weights=None, windows=(1, -1), **more) -> AttentionTrace:
+    given = near(1, -1) if weights is None else weights
+    return AttentionTrace(source_tokens=TOKENS_windows, encoder_attention=given, windows=windows, **more)
+
+
+def test_each_layer_hides_what_lies_outside_of_its_window():
+    trace = encoder_windows()
+    trace.check()
+    assert trace.masked("encoder_attention", 0).astype(int).tolist() == [
+        [0, 0, 1, 1],
+        [0, 0, 0, 1],
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+    ]
+    assert not trace.masked("encoder_attention", 1).any()
+    assert not trace.masked("encoder_attention").any()  # one layer sees everything
+
+
+def test_a_decoder_hides_what_comes_later_too():
+    words = {"target_tokens": TOKENS_windows, "decoder_input_tokens": TOKENS_windows}
+    trace = AttentionTrace(**words, decoder_attention=near(1, 2, causal=True), windows=(1, 2))
+    trace.check()
+    np.testing.assert_array_equal(trace.masked("decoder_attention", 0), trace.decoder_attention[0, 0] == 0)
+    np.testing.assert_array_equal(trace.masked("decoder_attention"), trace.decoder_attention[1, 0] == 0)
+
+
+def test_tokens_that_see_everything_are_seen_everywhere():
+    hidden = encoder_windows(global_tokens=1).masked("encoder_attention", 0)
+    assert not hidden[0].any() and not hidden[:, 0].any() and hidden[3, 1]
+
+
+def test_it_travels(tmp_path):
+    encoder_windows(global_tokens=1).save(tmp_path / "trace.npz")
+    found = AttentionTrace.load(tmp_path / "trace.npz")
+    assert (found.windows, found.global_tokens) == ((1, -1), 1)
+
+
+STRIDED = np.subtract.outer(np.arange(4), np.arange(4)) % 2 == 1
+
+
+def sparse(hidden=STRIDED, weights=None, **more) -> AttentionTrace:
+    """Every other token is hidden in the first layer, and nothing in the second."""
+    seen = np.stack([~STRIDED, np.ones((4, 4), bool)])
+    given = (seen / seen.sum(-1, keepdims=True))[:, None] if weights is None else weights
+    masked = np.stack([hidden, np.zeros_like(hidden)])
+    return AttentionTrace(
+        source_tokens=TOKENS_windows, encoder_attention=given, encoder_masked=masked, **more
+    )
+
+
+def test_any_other_form_is_told_cell_by_cell(tmp_path):
+    trace = sparse()
+    trace.save(tmp_path / "trace.npz")
+    for each in (trace, AttentionTrace.load(tmp_path / "trace.npz")):
+        assert each.encoder_masked.dtype == bool
+        np.testing.assert_array_equal(each.masked("encoder_attention", 0), STRIDED)
+        assert not each.masked("encoder_attention", 1).any() and not each.masked("encoder_attention").any()
+
+
+def test_both_forms_together_hide_what_either_does():
+    hidden = sparse(weights=np.eye(4)[None, None].repeat(2, 0), windows=(-1, 0)).masked
+    np.testing.assert_array_equal(hidden("encoder_attention", 1), ~np.eye(4, dtype=bool))
+    np.testing.assert_array_equal(hidden("encoder_attention"), STRIDED)  # what both layers hide
+
+
+def test_the_page_hatches_it():
+    page = explore(encoder_windows(near(1, 1), (1, 1))).page
+    assert b'"windows": [1, 1]' in page and b"(masked)" in page
+    assert b"(masked)" not in explore(encoder_windows(near(-1, -1), ())).page
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (
+            lambda: encoder_windows(windows=(1,)),
+            "windows should be one for each layer, received 1 for 2 layers",
+        ),
+        (lambda: encoder_windows(windows=(1, -2)), r"windows\[1\] should be a whole number, 0 or more"),
+        (lambda: encoder_windows(windows=3), "windows should be a whole number for each layer"),
+        (
+            lambda: replace(encoder_windows(), windows=(1, 2)).check(),
+            "windows should hold all that rows look at.* layer 1, head 0, row 0",
+        ),
+        (
+            lambda: sparse(weights=near(1, -1)).check(),
+            "encoder_masked should be True only where no head of the layer looks.* layer 0, head 0, row 0",
+        ),
+        (
+            lambda: sparse(STRIDED[:3]),
+            r"encoder_masked should have the shape \(2, 4, 4\), received \(2, 3, 4\)",
+        ),
+        (lambda: sparse(np.full((4, 4), 0.5)), "encoder_masked should be True where a row may not look"),
+        (
+            lambda: replace(encoder_windows(), cross_masked=np.zeros((2, 4, 4), bool)),
+            "cross_masked should come with cross_attention, received none",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(made, message):
+    with pytest.raises(TraceError, match=message):
+        made()
+
+
+OWN = np.float32([[[[0.5, 0, 0], [0.25, 0.25, 0], [0, 0, 0.75]]]])  # 0.5, 0.5 and 0.25 fall on no token
+TOKENS_sinks_and_prefixes = {"target_tokens": ("b", "c", "</s>"), "decoder_input_tokens": ("a", "b", "c")}
+
+
+def decoder_sinks_and_prefixes(weights: np.ndarray, **fields) -> AttentionTrace:
+    return AttentionTrace(**TOKENS_sinks_and_prefixes, decoder_attention=weights, **fields)
+
+
+def test_what_is_missing_of_a_row_falls_on_the_sink(tmp_path):
+    trace = decoder_sinks_and_prefixes(OWN, sinks=["decoder_attention"])
+    trace.check()
+    np.testing.assert_allclose(trace.sink("decoder_attention"), [[[0.5, 0.5, 0.25]]])
+    trace.save(tmp_path / "trace.npz")
+    found = AttentionTrace.load(tmp_path / "trace.npz")
+    assert found.sinks == ("decoder_attention",)
+    np.testing.assert_array_equal(found.sink("decoder_attention"), trace.sink("decoder_attention"))
+
+
+def test_without_a_sink_such_rows_are_refused_and_it_is_told_how_to_name_one():
+    assert decoder_sinks_and_prefixes(np.eye(3)[None, None]).sink("decoder_attention") is None
+    with pytest.raises(
+        TraceError,
+        match=r"layer 0, head 0, row 0, .* Where the rest .* sinks=\('decoder_attention',\)",
+    ):
+        decoder_sinks_and_prefixes(OWN).check()
+
+
+def test_a_row_of_padding_has_no_sink():
+    trace = decoder_sinks_and_prefixes(OWN, sinks=("decoder_attention",), target_padding=(False, False, True))
+    np.testing.assert_allclose(trace.sink("decoder_attention"), [[[0.5, 0.5, 0]]])
+
+
+def test_more_than_all_is_refused_with_a_sink_too():
+    with pytest.raises(TraceError, match="rows that sum to at most 1, received 1.5, layer 0, head 0, row 1"):
+        decoder_sinks_and_prefixes(OWN * [[2], [3], [1]], sinks=("decoder_attention",)).check()
+
+
+PREFIX = np.float32([[[[0.5, 0.5, 0], [0.25, 0.75, 0], [0.25, 0.25, 0.5]]]])
+
+
+def test_the_tokens_of_a_prefix_see_each_other(tmp_path):
+    trace = decoder_sinks_and_prefixes(PREFIX, prefix=2, prompt=2)
+    trace.check()
+    assert np.argwhere(trace.masked("decoder_attention")).tolist() == [[0, 2], [1, 2]]
+    trace.save(tmp_path / "trace.npz")
+    found = AttentionTrace.load(tmp_path / "trace.npz")
+    assert (found.prefix, found.prompt) == (2, 2)
+
+
+def test_without_a_prefix_a_row_that_looks_ahead_is_refused():
+    with pytest.raises(TraceError, match="right of its diagonal, .* row 0. .* prefix=…"):
+        decoder_sinks_and_prefixes(PREFIX).check()
+
+
+def test_only_a_decoder_may_not_look_ahead():
+    later = decoder_sinks_and_prefixes(PREFIX, prefix=2).masked("decoder_attention")
+    assert later.tolist() == [[False, False, True], [False, False, True], [False, False, False]]
+    trace = AttentionTrace(source_tokens=("a",), encoder_attention=np.ones((1, 1, 1, 1)))
+    assert trace.masked("encoder_attention") is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"sinks": ("cross_attention",)}, "sinks should be some of decoder_attention, received cross"),
+        ({"prefix": 4}, "prefix should be at most 3"),
+        ({"prompt": -1}, "prompt should be a whole number, 0 or more, received int -1"),
+        ({"source_grid": (2, 2)}, "source_grid should have at most 0 patches"),
+        ({"source_grid": (0, 2)}, "source_grid should have at least one row"),
+    ],
+)
+def test_what_does_not_fit_is_told(fields, told):
+    with pytest.raises(TraceError, match=told):
+        decoder_sinks_and_prefixes(PREFIX, **fields)

@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import viz
+from model.activations.drafting import ALTERNATIVES, PASSES
 from model.activations.sublayers import positional_encoding
 from model.trace.trace import AttentionTrace
 from viz import axes
@@ -63,7 +64,7 @@ def _label(say: Say, wrong: str, right: str) -> str:
 
 
 def constants() -> dict[str, Any]:
-    """The numbers by which ``viz`` lays figures out, by the names that the site's scripts use.
+    """Numbers of ``model`` and ``viz`` by the names that the site's scripts use.
 
     Example:
         >>> constants()["TITLE_HEIGHT"], constants()["BARS"]["panel"]
@@ -72,6 +73,8 @@ def constants() -> dict[str, Any]:
     ticks = "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
     return {
         **{name: getattr(axes, name) for name in ticks.split()},
+        "PASSES": PASSES,
+        "ALTERNATIVES": ALTERNATIVES,
         "TITLE_HEIGHT": TITLE_HEIGHT,
         "MOST_CELLS": MOST_CELLS,
         "TICK_LENGTH": TICK_LENGTH,

@@ -11,11 +11,14 @@ from benchmarks.sentences import right_sentence
 from deploy.site import figures
 from deploy.site.bundle import bundled
 from deploy.site.rules import rules
+from model.activations.drafting import longest_target, settle, settle_ahead
 from model.correction.proposing import after_second_reading
 from model.text.changes import apply_changes, find_changes
 from model.text.protected import Passage, lost_anchors, verbatim_spans
+from model.text.tokenizer import END_ID
 from tests.browser.site_pages import answers, is_open, visiting
 from tests.hostile_texts import hostile_texts
+from tests.model.plain.test_drafting import Speller
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
 from viz.browser.document import FOLDER, TYPE, declared
@@ -156,6 +159,52 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
     parts = [Passage.of(source, verbatim_spans(source)) for source, _ in pairs]
     lost = [lost_anchors(part, target) for part, (_, target) in zip(parts, pairs, strict=True)]
     assert found == [list(map(list, each)) for each in lost]
+
+
+# Passes of a network that knows its answers: after the right tokens it writes the next one, else the answer's token or ``lost``.
+SPELL = """async (cases) => {
+  const found = [];
+  for (const { source, answer, lost } of cases) {
+    const said = (draft, t) => {
+      const token = answer[t] ?? 7;
+      return draft.slice(0, t).every((id, place) => id === answer[place]) ? token : (lost ?? token);
+    };
+    const passOver = async (draft) => {
+      const logits = new Float32Array(draft.length * 12);
+      draft.forEach((_, t) => (logits[t * 12 + said(draft, t)] = 1));
+      const attention = (rows, columns) => ({ values: new Float32Array(rows * columns), shape: [1, 1, rows, columns] });
+      const [S, T] = [source.length, draft.length];
+      return { ids: [...draft], size: 12, logits, attention: { decoder_attention: attention(T, T), cross_attention: attention(T, S) } };
+    };
+    const stepByStep = async (limit) => (answer.includes(3) && answer.length <= limit ? answer : null);
+    const settled = await network.settle({ passOver, stepByStep }, source, 4);
+    found.push(settled && { ids: settled.ids, rows: settled.attention.decoder_attention.shape.slice(2) });
+  }
+  return found;
+}"""
+
+
+def test_drafts_settle_as_in_python(browser):
+    rng = random.Random(0)
+    cases = []
+    for _ in range(120):
+        source = [*rng.choices((4, 5, 6, 7), k=rng.randrange(100)), END_ID]
+        answer = [token if rng.random() < 0.9 else rng.choice((4, 5, 6)) for token in source[:-1]]
+        answer.insert(rng.randrange(len(answer) + 1), 4)
+        answer += [END_ID] if rng.random() < 0.9 else [7] * longest_target(len(source))
+        cases.append({"source": source, "answer": answer, "lost": rng.choice((None, 4, 5, END_ID))})
+    page = browser.new_page()
+    page.add_script_tag(content=bundled("network.js", "network"))
+    found = page.evaluate(SPELL, cases)
+    page.close()
+    for case, one in zip(cases, found, strict=True):
+        lost = lambda token, lost=case["lost"]: token if lost is None else lost
+        spellers = [Speller([case["answer"]], lost) for _ in range(2)]
+        (settled,) = settle(spellers[0], [case["source"]], 4)
+        ahead = settle_ahead(spellers[1], case["source"], 4)
+        ids = [each and each.ids for each in (settled, ahead)]
+        assert ids == [one and one["ids"]] * 2
+        assert one is None or one["rows"] == [len(one["ids"])] * 2
 
 
 def differences(one, other, path: str = ""):

@@ -66,12 +66,9 @@ export const visible = (text) => Array.from(text, (character) => (character === 
 
 // --- The typed sentence is the first draft; it is read and repaired until the network agrees with it, as model/activations/drafting.py.
 
-const PASSES = 4; // after which the sentence is finished step by step
-export const ALTERNATIVES = 5; // tokens of each row that a trace keeps
-
 const longestTarget = (sourceLength) => sourceLength + Math.floor(sourceLength / 3) + 16;
 
-/** One pass over a draft: {ids, logits (T * V), attention}; `null` where no end mark comes. */
+/** The correction of a source as one pass over it, {ids, logits (T * V), attention}, as `settle` and `settle_ahead` of Python; `null` where no end mark comes. */
 export async function settle(reading, source, spaceId) {
   const limit = longestTarget(source.length);
   let draft = source;

@@ -17,6 +17,7 @@ from viz.figure import (
     base_axis,
     base_layout,
     figure_title,
+    legend_across,
     weight_scale,
 )
 from viz.labels import plain_text, template_text, token_label, visible_token, width_in_em
@@ -272,16 +273,7 @@ def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequen
 
 
 def _legend(info: AttentionInfo) -> dict:
-    return {
-        "orientation": "h",
-        "x": 0,
-        "yref": "container",
-        "y": 1 - (TITLE_HEIGHT + SCALE_HEIGHT) / info.height,
-        "yanchor": "top",
-        "itemclick": False,
-        "itemdoubleclick": False,
-        "bgcolor": "rgba(0,0,0,0)",
-    }
+    return legend_across(1 - (TITLE_HEIGHT + SCALE_HEIGHT) / info.height, "top", container=True, fixed=True)
 
 
 def _emphasised(label: str, colour: str) -> str:

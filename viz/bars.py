@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.axes import ColumnTicks, cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
 from viz.labels import plain_text, template_text, token_label
+from viz.overlay import upright_line
 from viz.theme import palette
 
 _TOLERANCE = 1e-4
@@ -432,16 +433,7 @@ def _panels_layout(info: _PanelsInfo, title: str, token_title: str, theme: str) 
             "margin": {"t": TITLE_HEIGHT + PANELS.legend, "l": 24, "r": 16, "b": info.foot},
             "annotations": [_panels_name(info, row, theme) for row in range(len(info.panels))],
             "shapes": [_split_line(info.split, theme)] if info.split is not None and info.panels else [],
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 1 - TITLE_HEIGHT / info.height,
-                "yanchor": "top",
-                "itemclick": False,
-                "itemdoubleclick": False,
-                "bgcolor": "rgba(0,0,0,0)",
-            },
+            "legend": legend_across(1 - TITLE_HEIGHT / info.height, "top", container=True, fixed=True),
             "bargap": 0.2,
             "meta": {
                 "fit": "fill",
@@ -480,15 +472,7 @@ def _labelled_range(info: _PanelsInfo, row: int) -> list[float]:
 
 
 def _split_line(split: int, theme: str) -> dict:
-    return {
-        "type": "line",
-        "x0": split - 0.5,
-        "x1": split - 0.5,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": palette(theme).quiet_text, "dash": "dot", "width": 1},
-    }
+    return upright_line(split - 0.5, {"color": palette(theme).quiet_text, "dash": "dot", "width": 1})
 
 
 def _panels_name(info: _PanelsInfo, row: int, theme: str) -> dict:

@@ -141,3 +141,20 @@ def weight_scale(title: str, height: float) -> dict:
         "tickangle": 0,
         "outlinewidth": 0,
     }
+
+
+def legend_across(y: float, yanchor: str, *, container: bool = False, fixed: bool = False) -> dict:
+    """A legend in a row from the left edge.
+
+    Args:
+        y: share of the plot's height, or of the figure's with ``container``.
+        yanchor: "top" or "bottom", the part of the legend that is at ``y``.
+        fixed: whether a click on an entry hides nothing.
+
+    Example:
+        >>> legend_across(1, "bottom")["orientation"]
+        'h'
+    """
+    legend = {"orientation": "h", "x": 0, "y": y, "yanchor": yanchor, "bgcolor": "rgba(0,0,0,0)"}
+    legend |= {"yref": "container"} if container else {}
+    return legend | ({"itemclick": False, "itemdoubleclick": False} if fixed else {})

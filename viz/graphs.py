@@ -18,6 +18,7 @@ from viz.figure import (
     weight_scale,
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
+from viz.overlay import rectangle
 from viz.theme import colour_scale, palette
 
 _HEIGHT, _LEAST, _FOOT = 460, 300, 46  # pixels
@@ -314,14 +315,9 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
 
 def _branches_layout(info: _BranchesInfo, title: str, step_title: str, theme: str) -> dict:
     rows, accent = len(info.tokens), palette(theme).accent
-    frame = {
-        "type": "rect",
-        "x0": (info.parted or 0) + 0.5,
-        "x1": (info.parted or 0) + 1.5,
-        "y0": -0.5,
-        "y1": (rows - 1) * (1 + _GAP) + 0.5,
-        "line": {"color": accent, "width": 2},
-    }
+    frame = rectangle(
+        ((info.parted or 0) + 0.5, (info.parted or 0) + 1.5), (-0.5, (rows - 1) * (1 + _GAP) + 0.5), accent, 2
+    )
     widest = max((width_in_em(name) for name in info.names), default=0)
     return base_layout(theme) | {
         "title": figure_title(plain_text(title), info.height),

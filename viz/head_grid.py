@@ -17,6 +17,7 @@ from viz.figure import (
     weight_scale,
 )
 from viz.labels import plain_text, template_text
+from viz.overlay import rectangle
 from viz.theme import palette, weight_colours
 
 TileHead = tuple[int, int]  # layer and head, both counted from 0
@@ -318,14 +319,7 @@ def _frame(tiles: Tiles, place: int, theme: str) -> dict:
     beside = (tiles.columns + tiles.column_gap) / 2
     above = (tiles.rows + min(tiles.row_gap, tiles.column_gap)) / 2
     row, column = tiles.centre_rows[place], tiles.centre_columns[place]
-    return {
-        "type": "rect",
-        "x0": column - beside,
-        "x1": column + beside,
-        "y0": row - above,
-        "y1": row + above,
-        "line": {"color": palette(theme).accent, "width": 3},
-    }
+    return rectangle((column - beside, column + beside), (row - above, row + above), palette(theme).accent, 3)
 
 
 def _label(tiles: Tiles, place: int, text: str, theme: str) -> dict:

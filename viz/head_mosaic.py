@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, weight_scale
 from viz.labels import plain_text, template_text
+from viz.overlay import rectangle
 from viz.theme import colour_scale, palette
 
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
@@ -112,14 +113,12 @@ def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -
         (info.starts[kind] + head, head) for kind in info.kinds for head in range(info.grids[kind].shape[1])
     ]
     frames = [
-        {
-            "type": "rect",
-            "x0": info.starts[kind] + head - 0.5,
-            "x1": info.starts[kind] + head + 0.5,
-            "y0": layer - 0.5,
-            "y1": layer + 0.5,
-            "line": {"color": colours.accent, "width": 3},
-        }
+        rectangle(
+            (info.starts[kind] + head - 0.5, info.starts[kind] + head + 0.5),
+            (layer - 0.5, layer + 0.5),
+            colours.accent,
+            3,
+        )
         for kind, layer, head in info.chosen
     ]
     kinds = [
@@ -162,16 +161,10 @@ def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -
             "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
             "hoverdistance": 300,
             # It grows upwards where a phone breaks it into lines: eight roles are four lines.
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 1 - (TITLE_HEIGHT + _NAMES - _KINDS) / info.height,
-                "yanchor": "bottom",
-                "entrywidth": 108,
-                "font": {"size": 11},
-                "bgcolor": "rgba(0,0,0,0)",
-            },
+            "legend": legend_across(
+                1 - (TITLE_HEIGHT + _NAMES - _KINDS) / info.height, "bottom", container=True
+            )
+            | {"entrywidth": 108, "font": {"size": 11}},
         }
     )
 

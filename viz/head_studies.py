@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
 from viz.head_mosaic import MosaicHead
 from viz.labels import plain_text, template_text
 from viz.theme import palette
@@ -142,7 +142,7 @@ def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: 
             "height": _SCATTER_HEIGHT,
             "meta": {"fit": "fill", "least": _LEAST_HEIGHT},
             "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 64, "r": 16, "b": 50},
-            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+            "legend": legend_across(1, "bottom"),
         }
     )
 
@@ -261,14 +261,7 @@ def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str
             "height": height,
             "meta": {"fit": "fill", "least": _LEAST, "low": True},
             "margin": {"t": head, "l": 64, "r": 16, "b": _FOOT},
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 0,
-                "yanchor": "bottom",
-                "bgcolor": "rgba(0,0,0,0)",
-            },
+            "legend": legend_across(0, "bottom", container=True),
         }
     )
 
@@ -411,6 +404,6 @@ def _reliability_layout(
             | {"tickformat": "~s", "automargin": True},
             "height": height,
             "margin": {"t": _RELIABILITY_HEAD, "l": 64, "r": 16, "b": _RELIABILITY_FOOT},
-            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+            "legend": legend_across(1, "bottom"),
         }
     )

@@ -16,6 +16,7 @@ from viz.figure import (
     weight_scale,
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
+from viz.overlay import rectangle, upright_line
 from viz.theme import colour_scale, palette
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
@@ -148,14 +149,9 @@ def _grid_layout(
     least = TITLE_HEIGHT + _SCALE + rows * _LEAST_ROW + foot
     title, _, token_title = titles
     widest = max((width_in_em(place) for place in places), default=1.0)
-    frame = {
-        "type": "rect",
-        "x0": (outlined or 0) + 0.5,
-        "x1": (outlined or 0) + 1.5,
-        "y0": -0.5,
-        "y1": rows - 0.5,
-        "line": {"color": palette(theme).accent, "width": 2},
-    }
+    frame = rectangle(
+        ((outlined or 0) + 0.5, (outlined or 0) + 1.5), (-0.5, rows - 0.5), palette(theme).accent, 2
+    )
     fixed = {"tickmode": "array", "showgrid": False, "zeroline": False, "fixedrange": True}
     return base_layout(theme) | {
         "title": figure_title(plain_text(title), height),
@@ -254,9 +250,7 @@ def _layout(places: Sequence[str], marked: int | None, title: str, value_title: 
     ]
     if marked is not None:
         accent = {"color": colours.accent, "width": 2, "dash": "dot"}
-        shapes.append(
-            {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": marked, "x1": marked, "line": accent}
-        )
+        shapes.append(upright_line(marked, accent))
     return base_layout(theme) | {
         "title": figure_title(plain_text(title), _HEIGHT),
         "xaxis": base_axis(theme, "")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from viz.attention import TOLERANCE
 from viz.axes import cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, weight_scale
 from viz.labels import number_text, plain_text, template_text, token_label, weight_text
 from viz.overlay import Hidden
 from viz.theme import colour_scale, palette
@@ -201,16 +201,7 @@ def _table_layout(
             "height": height,
             "margin": {"t": head, "l": 40, "r": 16, "b": foot},
             "meta": {"lines": max(ticks.steps, default=0) + 1},
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 0,
-                "yanchor": "bottom",
-                "itemclick": False,
-                "itemdoubleclick": False,
-                "bgcolor": "rgba(0,0,0,0)",
-            },
+            "legend": legend_across(0, "bottom", container=True, fixed=True),
         }
     )
 

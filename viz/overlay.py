@@ -12,17 +12,24 @@ from viz.theme import palette
 HOVER_AXES = {"xaxis": "x2", "yaxis": "y2"}
 
 
+def rectangle(x: Sequence[float], y: Sequence[float], colour: str, width: int) -> dict:
+    """A shape: the outline from x[0] to x[1] and y[0] to y[1], ``width`` pixels wide."""
+    line = {"color": colour, "width": width}
+    return {"type": "rect", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line}
+
+
+def upright_line(x: float, line: dict) -> dict:
+    """A shape: a vertical line at ``x`` through the whole plot; ``line`` has its colour, and its width in pixels."""
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
 def outlines(selected: tuple[int, int], rows: Sequence[float], columns: Sequence[float], theme: str) -> list:
     """Two rectangles, 2 pixels wide: a frame around the row and around the column of ``selected``; both axes
     reach from end to end.
     """
     row, column = selected
-    line = {"color": palette(theme).accent, "width": 2}
     spans = ((columns, (row - 0.5, row + 0.5)), ((column - 0.5, column + 0.5), rows))
-    return [
-        {"type": "rect", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line, "layer": "above"}
-        for x, y in spans
-    ]
+    return [rectangle(x, y, palette(theme).accent, 2) | {"layer": "above"} for x, y in spans]
 
 
 def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> dict:

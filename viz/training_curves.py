@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
 from viz.labels import plain_text, template_text
-from viz.overlay import legend_entry
+from viz.overlay import legend_entry, upright_line
 from viz.theme import palette
 
 if TYPE_CHECKING:
@@ -192,13 +192,7 @@ def _layout(
             "domain": [max(top - share, 0), top],
             **({"type": "log", "dtick": 1} if panel.is_logarithmic else {"rangemode": "tozero"}),
         }
-        layout[_numbered("legend", number)] = {
-            "orientation": "h",
-            "x": 0,
-            "y": top,
-            "yanchor": "bottom",
-            "bgcolor": "rgba(0,0,0,0)",
-        }
+        layout[_numbered("legend", number)] = legend_across(top, "bottom")
     return go.Layout(layout)
 
 
@@ -316,15 +310,7 @@ def _growth_layout(
     colours = palette(theme)
     share_top = 1 - _LOSS_SHARE - _BETWEEN
     every = 1 + len(shown) // _MOST_LABELS  # counted from the last, which matters most
-    marker = {
-        "type": "line",
-        "x0": (at or 0) + 1,
-        "x1": (at or 0) + 1,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": colours.accent, "width": 2},
-    }
+    marker = upright_line((at or 0) + 1, {"color": colours.accent, "width": 2})
     return base_layout(theme) | {
         "title": figure_title(plain_text(title), _HEIGHT),
         "xaxis": base_axis(theme, plain_text(step_title))

@@ -1,4 +1,4 @@
-"""Circuits: what was planted is found and nothing else, its edges too, and every number is that of an independent pass."""
+"""Circuits are the planted chains; shares and edges equal independent passes."""
 
 import json
 from dataclasses import replace
@@ -60,7 +60,10 @@ def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
 
 
 def independent(corrector, network, kept, ablation) -> np.ndarray:
-    """Logits of the last row of a pass in which all but ``kept`` are taken away: NumPy's other implementation."""
+    """Logits of the last row of a pass in which all but ``kept`` are taken away:
+
+    NumPy's other implementation.
+    """
     nodes = every_node(network.config.num_layers, network.config.num_heads)
     weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
     taken = {node: ablation.nodes[node] for node in nodes if node not in kept}
@@ -133,7 +136,8 @@ def test_the_shipped_sentences_are_pairs_of_one_line_each():
     assert all(wrong.strip() == wrong and right.strip() == right for wrong, right in everyday_pairs())
 
 
-# What the published schema of attribution graphs (Neuronpedia, graph-schema.json, version 1.0.0) requires, with its types.
+# What the published schema of attribution graphs (Neuronpedia, graph-schema.json, version 1.0.0) requires,
+# with its types.
 SCHEMA = {
     "metadata": {"slug": str, "scan": str, "prompt_tokens": list, "prompt": str},
     "qParams": {"pinnedIds": list, "supernodes": list, "linkType": str, "clickedId": str, "sg_pos": str},
@@ -177,7 +181,9 @@ def test_a_graph_has_what_the_published_schema_requires(graph):
 
 
 def test_viewers_tell_all_nodes_of_a_graph_apart_and_read_its_answer(graph):
-    """The viewer of circuit-tracer 0.5 takes nodes with the same layer, feature and position for one. It reads the token that is written and its
+    """The viewer of circuit-tracer 0.5 takes nodes with the same layer, feature and position for one.
+
+    It reads the token that is written and its
     probability out of the answer's label, and shows nothing where they are missing."""
     seen = [(node["layer"], node["feature"], node["ctx_idx"]) for node in graph["nodes"]]
     assert len(set(seen)) == len(seen)

@@ -1,19 +1,34 @@
+"""Rows, columns and tokens of a change, and guesses: by hand, and against planted heads."""
+
 import itertools
 import random
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 
+from model.analysis.attention_maps import aligned_difference
 from model.analysis.edits import (
+    agreeing_head,
+    agreement,
+    attention_of_change,
     attention_to_edit,
+    by_character,
     changed_rows,
+    changes_in_tokens,
+    copied_tokens,
     copy_positions,
     focus,
     leading_heads,
     row_positions,
+    spans_of,
+    text_of,
 )
-from model.text.changes import Change, find_changes
-from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+from model.text.changes import Change, find_changes, find_rewriting
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
+from tests.own_model import RIGHT, SHAPES, WRONG, Speller
+from tests.ui.fake_corrector import random_trace
 
 
 def trace_of(source: str, target: str, **attention: np.ndarray) -> AttentionTrace:
@@ -142,8 +157,9 @@ def test_a_head_that_turns_to_the_mistake_alone_stands_out():
     trace = trace_of(SOURCE, TARGET, cross_attention=looks)
     attention = attention_to_edit(trace, "cross_attention", CHANGES[0], CHANGES)
     assert attention.share.item() == 1
-    # Row 1 of the change: elsewhere the columns at a row's own place and right of it, in rows 0, 3 and 4: none holds the end mark.
-    # Row 2: the columns left of the place and at it, in rows 3, 4 and 6: that of row 6 does.
+    # Row 1 of the change: elsewhere the columns at a row's own place and right of it, in rows 0, 3 and 4:
+    # none holds the end mark. Row 2: the columns left of the place and at it, in rows 3, 4 and 6: that of row
+    # 6 does.
     assert attention.usual.item() == pytest.approx((0 / 3 + 1 / 3) / 2)
 
 
@@ -244,3 +260,148 @@ def test_a_change_of_another_sentence_is_refused():
         attention_to_edit(
             trace_of(SOURCE, TARGET), "cross_attention", Change(0, 1, 0, 1, "가", "나"), CHANGES
         )
+
+
+TRACE = Speller().trace(WRONG, RIGHT)  # te h ▁ca t ▁왓다 </s> -> th e ▁ca t ▁왔다 </s>
+
+
+def placed(trace: AttentionTrace, source: str, target: str) -> list[tuple[int, int, int, int]]:
+    changes = changes_in_tokens(trace, find_changes(source, target))
+    return [(c.source_start, c.source_end, c.target_start, c.target_end) for c in changes]
+
+
+def test_a_token_that_a_change_touches_belongs_to_it():
+    # h is inserted inside "te" and "th"; the h behind the e is deleted, before "▁ca"; 왓 becomes 왔.
+    assert placed(TRACE, WRONG, RIGHT) == [(0, 1, 0, 1), (1, 2, 2, 2), (4, 5, 4, 5)]
+
+
+def test_where_tokens_are_characters_nothing_moves():
+    source, target = "고갱이 왓다", "고객이 왔다 "
+    changes = find_changes(source, target)
+    assert changes_in_tokens(random_trace(source, target), changes) == changes
+
+
+def test_what_is_added_at_the_end_stands_before_the_end_mark():
+    trace = Speller().trace("a big", "a big cat")
+    assert placed(trace, "a big", "a big cat") == [(3, 3, 3, 5)]
+
+
+def test_without_places_there_are_none():
+    blind = replace(TRACE, source_spans=None)
+    assert changes_in_tokens(blind, find_changes(WRONG, RIGHT)) is None
+    assert spans_of(blind, "source") is None
+    assert (copied_tokens(blind) == -1).all()
+
+
+def test_a_text_is_given_or_read_from_characters():
+    assert text_of(TRACE, "source") == WRONG
+    assert text_of(random_trace("가 나", "가"), "source") == "가 나"
+    assert text_of(replace(TRACE, source_text=None, source_spans=None), "source") is None
+    assert by_character(("가", "</s>"))
+    assert not by_character(("가",))
+    assert not by_character(())
+
+
+def test_a_copy_is_the_token_that_holds_the_same_characters():
+    assert row_positions(TRACE, "cross_attention", ()).tolist() == [0, 0, 2, 3, 4, 5]
+    same = Speller().trace("a big cat", "a big cat")
+    assert row_positions(same, "cross_attention", ()).tolist() == list(range(len(same.target_tokens)))
+
+
+def test_a_trace_of_characters_may_leave_spaces_out():
+    marks = {"decoder_input_tokens": ("<s>", "a", "b"), "target_tokens": ("a", "b", "</s>")}
+    source = {"source_text": "ab c", "source_tokens": (*"abc", "</s>")}
+    source["source_spans"] = ((0, 1), (1, 2), (3, 4), (4, 4))
+    weights = np.full((1, 1, 3, 4), 0.25, np.float32)
+    trace = AttentionTrace(**source, **marks, target_text="ab", cross_attention=weights)
+    changes = changes_in_tokens(trace, find_changes("ab c", "ab"))
+    assert row_positions(trace, "cross_attention", changes).tolist() == [0, 1, 3]
+    (head,) = leading_heads(trace, changes[0], changes)
+    assert head.share == pytest.approx(0.25)  # the end mark's row looks at what was left out
+
+
+def test_heads_are_ranked_over_pieces_of_words():
+    changes = changes_in_tokens(TRACE, find_changes(WRONG, RIGHT))
+    found = leading_heads(TRACE, changes[2], changes)
+    share = TRACE.cross_attention[:, :, 4, 4]
+    assert all(head.share == pytest.approx(share[head.layer, head.head]) for head in found)
+
+
+def test_aligned_tokens_match_whole_tokens():
+    one, other = Speller().trace("a big cat", "a big cat"), Speller().trace("a cat", "a cat")
+    weights = one.cross_attention[0, 0], other.cross_attention[0, 0]
+    found, missing = aligned_difference("cross_attention", one, other, weights)
+    assert not missing.any()
+    rows = [0, 3, 4, 5]  # a ▁bi g ▁ca t </s> -> a ▁ca t </s>
+    np.testing.assert_allclose(found, weights[1] - weights[0][np.ix_(rows, rows)])
+
+
+def test_a_selection_takes_the_last_layer_and_head_of_a_kind_with_fewer():
+    chosen = Selection("cross_attention", 2, 1)
+    np.testing.assert_array_equal(chosen.weights(TRACE), TRACE.cross_attention[2, 1])
+    np.testing.assert_array_equal(chosen.weights(TRACE, "decoder_attention"), TRACE.decoder_attention[0, 1])
+    assert SHAPES["decoder_attention"] == (1, 4)
+
+
+def test_a_translation_is_one_change_of_the_whole():
+    assert find_rewriting(WRONG, RIGHT) == find_changes(WRONG, RIGHT)
+    (whole,) = find_rewriting("the cat", "고양이")
+    assert (whole.wrong, whole.right) == ("the cat", "고양이")
+    assert find_rewriting("", "a") == find_changes("", "a")
+
+
+def test_shares_worked_out_by_hand():
+    weights = np.array([[0.5, 0.25, 0.125, 0.0, 0.125], [0.0, 0.25, 0.25, 0.5, 0.0]])
+    found = agreement(weights, [0, 2])
+    np.testing.assert_allclose(found.share, [0.625, 0.25])
+    np.testing.assert_allclose(found.best, [0.75, 0.75])
+    np.testing.assert_allclose(found.random, [0.4, 0.4])
+    np.testing.assert_array_equal(found.hits, [1, 0])  # the top two are {0, 1} and {3, 1}
+    np.testing.assert_array_equal(found.precision, [0.5, 0.0])
+
+
+def test_random_is_the_mean_over_all_choices_and_best_their_maximum():
+    weights = np.random.default_rng(0).dirichlet(np.ones(7))[:6]  # a part of a row: sums to less than 1
+    for count in range(1, 7):
+        shares = [agreement(weights, marked).share for marked in combinations(range(6), count)]
+        found = agreement(weights, range(count))
+        np.testing.assert_allclose(found.random, np.mean(shares))
+        np.testing.assert_allclose(found.best, np.max(shares))
+
+
+def test_marking_everything_leaves_nothing_to_compare():
+    found = agreement(np.full((2, 3, 4), 0.25), range(4))
+    for share in (found.share, found.best, found.random, found.precision):
+        np.testing.assert_allclose(share, np.ones((2, 3)))
+
+
+def test_a_mark_set_twice_counts_once():
+    weights = np.array([0.5, 0.3, 0.2])
+    assert agreement(weights, [1, 1]) == agreement(weights, [1])
+
+
+@pytest.mark.parametrize("marked", [[], [3], [-1, 0]])
+def test_marks_that_are_no_candidates_are_refused(marked):
+    with pytest.raises(ValueError, match=r"some of 0\.\.2, received"):
+        agreement(np.array([0.5, 0.3, 0.2]), marked)
+
+
+def test_attention_of_a_change_is_the_mean_over_the_rows_that_write_it():
+    source, target = "머꼬 가", "먹고서 가"
+    trace, (change,) = random_trace(source, target), find_changes(source, target)
+    attention = attention_of_change(trace, change)
+    np.testing.assert_allclose(attention, trace.cross_attention[:, :, 0:3].mean(axis=2), rtol=1e-6)
+    np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
+
+
+def test_a_deletion_is_read_off_the_row_that_follows():
+    source, target = "가  나", "가 나"
+    trace, (change,) = random_trace(source, target), find_changes(source, target)
+    row = change.target_start
+    np.testing.assert_allclose(attention_of_change(trace, change), trace.cross_attention[:, :, row])
+
+
+def test_the_agreeing_head_looks_most_at_the_marks():
+    weights = np.full((2, 3, 5), 0.1)
+    weights[1, 2, 4] = 0.6
+    assert agreeing_head(agreement(weights, [4, 0])) == (1, 2)

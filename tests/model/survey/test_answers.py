@@ -1,4 +1,7 @@
-"""What looked, wrote and mattered over many edits: the planted network, a run that goes on, and a file without text."""
+"""What looked, wrote and mattered over many edits:
+
+the planted network, a run that goes on, and a file without text.
+"""
 
 import json
 

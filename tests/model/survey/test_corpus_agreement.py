@@ -1,4 +1,7 @@
-"""How well methods agreed over many edits: counted by hand, written and read again, and of the shipped weights."""
+"""How well methods agreed over many edits:
+
+counted by hand, written and read again, and of the shipped weights.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Roles and effects over a corpus: sums by hand, the planted network, and a run that is stopped and goes on."""
+"""Roles and effects over a corpus:
+
+sums by hand, the planted network, and a run that is stopped and goes on.
+"""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""When a head found its role."""
+"""The development of roles over snapshots."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Why a head looked there: both sums are the score, they are linear in what was written, and planted positions are found."""
+"""Decomposed scores sum exactly, are linear in the stream, and name planted positions."""
 
 import numpy as np
 import pytest

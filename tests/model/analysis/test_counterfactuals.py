@@ -1,4 +1,4 @@
-"""Other weights in one head, and another token at one step: against the planted network."""
+"""Replaced attention and alternative continuations, on a planted head."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Explanations with receipts: each claim names what was planted, and its number is that of a pass of its own."""
+"""Claims about planted networks hold, and their numbers are those of separate passes."""
 
 import pytest
 
@@ -52,7 +52,10 @@ def test_the_claims_come_from_all_five_questions_and_the_rule(receipts):
 
 
 def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(planted_writer, receipts):
-    """CODA was planted to look by position: with the mean of all positions where it looks, it looks elsewhere."""
+    """CODA was planted to look by position:
+
+    with the mean of all positions where it looks, it looks elsewhere.
+    """
     why, network = receipts["why"], planted_writer.patched
     tokenizer = planted_writer.tokenizer
     ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)
@@ -76,7 +79,10 @@ def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
 
 
 def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
-    """A list of words may have chosen 다: the network itself would write 먹, so it has decided nothing for 다."""
+    """A list of words may have chosen 다:
+
+    the network itself would write 먹, so it has decided nothing for 다.
+    """
     other = RIGHT.replace("먹", "다")
     (change,) = find_changes(WRONG, other)
     assert "decided" not in {

@@ -1,0 +1,303 @@
+"""Attention step by step, positions, parameters and multiplications, against the network and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from keras import ops
+
+from model.activations.sublayers import positional_encoding
+from model.analysis import building_blocks as work
+from model.analysis.building_blocks import (
+    ROLES,
+    attention_share,
+    by_distance,
+    by_role,
+    dot_product_attention,
+    group_parameters,
+    hidden_by_look_ahead,
+    hidden_by_padding,
+    move,
+    nearest_others,
+    role_of,
+    similarity,
+    sizes,
+    softmax,
+    under,
+)
+from model.network import layers as attention
+from model.stored.config import Seq2SeqConfig, TransformerConfig
+
+KEYS = [[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]]
+VALUES = [[1, 0], [10, 0], [100, 5], [1000, 6]]
+
+
+def arrays(queries: int = 5, keys: int = 7, depth: int = 4, width: int = 3) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    shapes = ((queries, depth), (keys, depth), (keys, width))
+    return [rng.normal(0, 2, shape).astype(np.float32) for shape in shapes]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_weights_and_output_are_those_of_the_networks(masked):
+    query, key, value = arrays()
+    mask = np.random.default_rng(1).random((5, 7)) < 0.6
+    mask[2] = False  # a row with nothing to look at
+    mask = mask if masked else None
+    output, weights = attention.scaled_dot_product_attention(query, key, value, mask)
+    steps = dot_product_attention(query, key, value, mask)
+    np.testing.assert_allclose(steps.weights, ops.convert_to_numpy(weights), atol=1e-6)
+    np.testing.assert_allclose(steps.output, ops.convert_to_numpy(output), atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "weights", "output"),
+    [
+        ([0, 10, 0], [0, 1, 0, 0], [10, 0]),
+        ([0, 0, 10], [0, 0, 0.5, 0.5], [550, 5.5]),
+        ([10, 10, 0], [0.5, 0.5, 0, 0], [5.5, 0]),
+    ],
+)
+def test_the_classroom_example_has_its_known_results(query, weights, output):
+    steps = dot_product_attention([query], KEYS, VALUES)
+    np.testing.assert_allclose(steps.weights, [weights], atol=1e-9)
+    np.testing.assert_allclose(steps.output, [output], atol=1e-9)
+
+
+def test_each_step_follows_from_the_one_before():
+    query, key, value = arrays()
+    mask = ~hidden_by_look_ahead(7)[:5]
+    steps = dot_product_attention(query, key, value, mask)
+    np.testing.assert_allclose(steps.scaled * 2, steps.products)  # the width is 4
+    assert (np.isneginf(steps.logits) == ~mask).all()
+    np.testing.assert_array_equal(steps.logits[mask], steps.scaled[mask])
+    assert (steps.weights[~mask] == 0).all()
+    np.testing.assert_allclose(steps.weights.sum(-1), 1)
+    np.testing.assert_allclose(steps.weighted_values(3).sum(0), steps.output[3])
+
+
+def test_without_scaling_the_largest_weight_grows():
+    query, key, value = arrays()
+    scaled = dot_product_attention(query, key, value)
+    plain = dot_product_attention(query, key, value, scaling=False)
+    np.testing.assert_array_equal(plain.scaled, plain.products)
+    assert (plain.weights.max(-1) > scaled.weights.max(-1)).all()
+
+
+def test_huge_logits_overflow_nowhere():
+    np.testing.assert_array_equal(softmax(np.array([1e12, -1e12, -np.inf])), [1, 0, 0])
+
+
+def test_no_keys_give_no_weights():
+    steps = dot_product_attention(np.ones((2, 3)), np.ones((0, 3)), np.ones((0, 4)))
+    assert steps.weights.shape == (2, 0)
+    np.testing.assert_array_equal(steps.output, np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "mask", "message"),
+    [
+        ([[1, 2]], [[1, 2, 3]], [[1]], None, "equally wide"),
+        ([[1, 2]], [[1, 2]], [[1], [2]], None, "each key needs a value"),
+        ([1, 2], [[1, 2]], [[1]], None, r"query should have the shape \(rows, width\)"),
+        ([[1, 2]], [[1, 2]], [[1]], [[True, True]], r"mask should have the shape \(1, 1\)"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(query, key, value, mask, message):
+    with pytest.raises(ValueError, match=message):
+        dot_product_attention(query, key, value, mask)
+
+
+def test_what_is_hidden_is_what_the_networks_may_not_look_at():
+    ids = np.array([[5, 6, 3, 0], [7, 3, 0, 0]])
+    allowed = ops.convert_to_numpy(attention.padding_mask(ids))[:, 0, 0]
+    np.testing.assert_array_equal(hidden_by_padding(ids), ~allowed)
+    allowed = ops.convert_to_numpy(attention.look_ahead_mask(4))[0, 0]
+    np.testing.assert_array_equal(hidden_by_look_ahead(4), ~allowed)
+
+
+P, D = 24, 16
+
+
+@pytest.fixture
+def embeddings():
+    return np.random.default_rng(0).normal(size=(5, D)).astype(np.float32)
+
+
+def test_similarity_depends_on_the_distance_alone_and_peaks_on_the_diagonal():
+    found = similarity(positional_encoding(P, D))
+    np.testing.assert_allclose(found, found.T, atol=1e-5)
+    np.testing.assert_allclose(found[3:, 3:], found[:-3, :-3], atol=1e-4)  # moved along the diagonal
+    np.testing.assert_allclose(np.diagonal(found), D / 2, rtol=1e-5)
+    assert (found.argmax(axis=1) == np.arange(P)).all()
+
+
+def test_the_curve_over_distances_is_the_first_row_and_a_sum_of_cosines():
+    found = similarity(positional_encoding(P, D))
+    curve = by_distance(found)
+    np.testing.assert_allclose(curve, found[0], atol=1e-4)
+    expected = sum(math.cos(5 / 10000 ** (2 * i / D)) for i in range(D // 2))
+    assert curve[5] == pytest.approx(expected, abs=1e-4)
+
+
+def test_two_dimensions_are_a_circle():
+    np.testing.assert_allclose(
+        by_distance(similarity(positional_encoding(4, 2))), np.cos(range(4)), atol=1e-6
+    )
+
+
+def test_sizes_of_a_sentence_by_hand():
+    found = sizes([[3.0, 4.0], [0.0, 1.0]], positional_encoding(5, 2))
+    np.testing.assert_allclose(found.embedding, [5, 1])
+    np.testing.assert_allclose(found.scaled, [5 * math.sqrt(2), math.sqrt(2)], rtol=1e-6)
+    np.testing.assert_allclose(found.encoding, [1, 1], rtol=1e-6)
+
+
+def test_every_encoding_has_the_length_root_of_half_the_width(embeddings):
+    np.testing.assert_allclose(
+        sizes(embeddings, positional_encoding(P, D)).encoding, math.sqrt(D / 2), rtol=1e-6
+    )
+
+
+def test_the_distance_does_not_know_the_token_but_the_cosine_does(embeddings):
+    encoding = positional_encoding(P, D)
+    one, other = move(embeddings[0], encoding, 2), move(3 * embeddings[1], encoding, 2)
+    np.testing.assert_allclose(one.distance, other.distance, atol=1e-4)
+    assert np.abs(one.cosine - other.cosine).max() > 0.01
+    assert len(one.distance) == len(one.cosine) == P - 2
+
+
+def test_the_distance_does_not_know_the_position_either(embeddings):
+    encoding = positional_encoding(P, D)
+    first, later = (move(embeddings[0], encoding, position).distance for position in (0, 9))
+    np.testing.assert_allclose(first[: len(later)], later, atol=1e-4)
+    assert first[1] == pytest.approx(np.linalg.norm(encoding[1] - encoding[0]))
+
+
+def test_staying_is_no_move(embeddings):
+    found = move(embeddings[0], positional_encoding(P, D), 7)
+    assert found.distance[0] == 0
+    assert found.cosine[0] == pytest.approx(1)
+
+
+def test_other_tokens_come_nearest_first_and_each_once():
+    rows = np.array([[0, 0], [3, 0], [1, 0], [1, 0], [0, 0]], np.float32)
+    found = nearest_others("가나다다가", rows, positional_encoding(5, 2), 0)
+    assert [other.token for other in found] == ["다", "나"]
+    assert [other.distance for other in found] == pytest.approx([math.sqrt(2), 3 * math.sqrt(2)])
+
+
+def test_a_sentence_of_one_repeated_token_has_no_others():
+    assert nearest_others("가가", np.ones((2, 4)), positional_encoding(2, 4), 1) == []
+
+
+def test_an_embedding_of_zeros_has_a_cosine_all_the_same():
+    assert np.isfinite(move(np.zeros(4), np.zeros((3, 4)), 0).cosine).all()
+
+
+def test_mistakes_show_what_was_received(embeddings):
+    encoding = positional_encoding(P, D)
+    with pytest.raises(ValueError, match=r"\(P, D\), received \(16,\)"):
+        similarity(encoding[0])
+    with pytest.raises(ValueError, match=r"0\.\.23, received 24"):
+        move(embeddings[0], encoding, 24)
+    with pytest.raises(ValueError, match=r"5 rows of 16, received \(4, 16\)"):
+        sizes(embeddings, encoding[:4])
+    with pytest.raises(ValueError, match="received 2 and 5"):
+        nearest_others("가나", embeddings, encoding, 0)
+
+
+@pytest.fixture(scope="module")
+def recurrent_network(tiny_tokenizer):
+    from model.network.seq2seq import Seq2Seq
+
+    network = Seq2Seq(
+        Seq2SeqConfig(vocab_size=tiny_tokenizer.vocab_size, d_model=8, num_layers=2),
+        tiny_tokenizer.features(),
+    )
+    network.build()
+    return network
+
+
+@pytest.fixture(params=["transformer", "recurrent"])
+def network(request, tiny_network, recurrent_network):
+    return tiny_network if request.param == "transformer" else recurrent_network
+
+
+def sizes_of_arrays(network) -> dict[str, int]:
+    return {weight.path: math.prod(weight.shape) for weight in network.weights}
+
+
+def test_the_parts_add_up_to_the_network_and_each_has_a_role(network):
+    parts = group_parameters(sizes_of_arrays(network))
+    roles = by_role(parts)
+    assert sum(parts.values()) == sum(roles.values()) == network.count_params()
+    assert list(roles) == [role for role in ROLES if role in roles]
+
+
+def test_the_parts_of_a_transformer(tiny_network):
+    parts = group_parameters(sizes_of_arrays(tiny_network))
+    d, f = tiny_network.config.d_model, tiny_network.config.dff
+    assert parts["encoder_1/self_attention"] == parts["decoder_2/cross_attention"] == 4 * (d * d + d)
+    assert parts["decoder_1/feed_forward"] == d * f + f + f * d + d
+    assert parts["encoder_2/around_attention"] == parts["encoder_norm"] == 2 * d
+    assert parts["output_bias"] == tiny_network.config.vocab_size
+    assert under(parts, "encoder_1") == 4 * (d * d + d) + d * f + f + f * d + d + 4 * d
+    assert under(parts, "encoder_10") == 0
+
+
+def test_the_recurrent_network_has_neither_norms_nor_feed_forward(recurrent_network):
+    parts = group_parameters(sizes_of_arrays(recurrent_network))
+    assert set(by_role(parts)) == {
+        "embedding",
+        "encoder_recurrence",
+        "bridge",
+        "decoder_recurrence",
+        "only_attention",
+        "join",
+        "output_bias",
+    }
+    assert by_role(parts)["only_attention"] == under(parts, "query", "key", "value") == 3 * (8 * 8 + 8)
+
+
+def test_the_share_of_attention_by_hand():
+    parts = {"embedding": 60, "encoder_1/self_attention": 10, "decoder_1/cross_attention": 20, "join": 10}
+    assert attention_share(parts) == pytest.approx(0.3)
+    assert attention_share({}) == 0
+
+
+def test_unknown_paths_are_named():
+    with pytest.raises(ValueError, match="'kernel'"):
+        group_parameters({"kernel": 3})
+    with pytest.raises(ValueError, match="'convolution'"):
+        role_of("convolution")
+
+
+def test_one_token_on_each_side_multiplies_once_with_every_entry_of_every_matrix(network):
+    found = work.multiplications(network.config, 1, 1)
+    kernels = sum(size for path, size in sizes_of_arrays(network).items() if path.endswith("kernel"))
+    scores = found.pop(work.MIXING)
+    config = network.config
+    assert sum(found.values()) == kernels + config.d_model * config.vocab_size
+    assert scores == 2 * config.attention_layers * len(config.attention_kinds) * config.d_model
+
+
+def test_twice_as_long_a_sentence_mixes_four_times_as_much():
+    config = TransformerConfig(vocab_size=50, d_model=8, num_layers=3, num_heads=2, dff=16)
+    short, long = work.multiplications(config, 5, 6), work.multiplications(config, 10, 12)
+    assert {name: long[name] / short[name] for name in short} == {
+        "attention": 2,
+        work.MIXING: 4,
+        "feed_forward": 2,
+        "output": 2,
+    }
+
+
+def test_attention_weights_are_layers_times_heads_times_rows_times_columns():
+    config = TransformerConfig(vocab_size=50, d_model=8, num_layers=3, num_heads=2, dff=16)
+    assert work.attention_weights(config, 5, 4) == {
+        "encoder_attention": 6 * 25,
+        "decoder_attention": 6 * 16,
+        "cross_attention": 6 * 20,
+    }
+    assert work.attention_weights(Seq2SeqConfig(vocab_size=50, d_model=8), 5, 4) == {"cross_attention": 20}

@@ -215,54 +215,7 @@ def placed_grid(name: str, value: object) -> tuple[int, int, int]:
     return count(f"{name}[0]", value[0]), *grid(name, value[1:])
 
 
-def _check_extras(trace: Any, source: int, target: int) -> None:
-    """Raises TraceError for fields that do not fit the attention.
-
-    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another
-    number of layers or without self-attention, and a grid with more patches than there are tokens.
-    """
-    if trace.windows:
-        kind = trace.kinds[0]
-        layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
-        if len(trace.windows) != layers:
-            found = f"{len(trace.windows)} for {layers} layers of self-attention"
-            raise TraceError("windows", "be one for each layer", found)
-    if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
-        raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
-    for name in ("prefix", "prompt"):
-        if getattr(trace, name) > target:
-            raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
-    if trace.read_grid is not None:
-        first, rows, columns = trace.read_grid
-        if trace.decoder_attention is None or first + rows * columns > target:
-            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
-    if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
-        raise TraceError(
-            "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid
-        )
-
-
-def _check_spans(trace: Any, side: str, tokens: int) -> None:
-    """Raises TraceError for spans outside their text and for words that leave tokens out."""
-    whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
-    if spans is not None:
-        if whole is None:
-            raise TraceError(f"{side}_text", "come with the spans in it", "None")
-        _expect_shape(f"{side}_spans", spans, (tokens,))
-        for place, (start, end) in enumerate(spans):
-            if not 0 <= start <= end <= len(whole):
-                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(whole)}", (start, end))
-    if words is not None:
-        edges = [0, *(end for _, end in words)]
-        if (
-            edges[-1] != tokens
-            or [start for start, _ in words] != edges[:-1]
-            or any(s >= e for s, e in words)
-        ):
-            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
-
-
-def _expect_shape(name: str, value: Any, shape: tuple) -> None:
+def expect_shape(name: str, value: Any, shape: tuple) -> None:
     received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
     if received != shape:
         raise TraceError(name, f"have the shape {_spelled(shape)}", received)
@@ -302,63 +255,7 @@ MASKS = {  # cells that sparse attention hides, by the kind of attention
     "decoder_attention": "decoder_masked",
     "cross_attention": "cross_masked",
 }
-_AXES = {  # the tokens of the rows and columns of an attention
-    "encoder_attention": "Rows and columns are the source_tokens",
-    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
-    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
-}
 PADDING = ("source_padding", "target_padding")
-
-
-def check_shapes(trace: Any) -> None:
-    """Raises TraceError, which names the first field that does not fit the others."""
-    source, target = len(trace.source_tokens), len(trace.target_tokens)
-    if trace.decoder_input_tokens or trace.decoder_attention is not None:
-        _expect_shape("decoder_input_tokens", trace.decoder_input_tokens, (target,))
-    for name, length in zip(PADDING, (source, target), strict=True):
-        if getattr(trace, name):
-            _expect_shape(name, getattr(trace, name), (length,))
-    _check_attention(trace)
-    _check_positions(trace, source, target)
-    _check_produced(trace, target)
-    for side, length in (("source", source), ("target", target)):
-        _check_spans(trace, side, length)
-    _check_extras(trace, source, target)
-
-
-def _check_attention(trace: Any) -> None:
-    for kind in trace.kinds:
-        rows, columns = map(len, trace.axes(kind))
-        received = np.shape(getattr(trace, kind))
-        if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
-            raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
-    for kind, name in MASKS.items():
-        if getattr(trace, name) is not None:
-            if getattr(trace, kind) is None:
-                raise TraceError(name, f"come with {kind}", "none")
-            _expect_shape(name, getattr(trace, name), (trace.shape(kind)[0], *map(len, trace.axes(kind))))
-
-
-def _check_produced(trace: Any, target: int) -> None:
-    """Check the probabilities of the produced tokens and of their alternatives."""
-    if trace.log_probabilities is not None:
-        _expect_shape("log_probabilities", trace.log_probabilities, (target,))
-    if trace.alternatives or trace.alternative_probabilities is not None:
-        found = getattr(trace.alternative_probabilities, "shape", ())
-        _expect_shape("alternative_probabilities", trace.alternative_probabilities, (target, *found[1:2]))
-        for place, row in enumerate(trace.alternatives):
-            _expect_shape(f"alternatives[{place}]", row, found[1:])
-        _expect_shape("alternatives", trace.alternatives, (target,))
-
-
-def _check_positions(trace: Any, source: int, target: int) -> None:
-    sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
-    d_model = next(
-        (np.shape(getattr(trace, name))[1:] for name, _ in sides if getattr(trace, name) is not None), ()
-    )
-    for name, length in sides:
-        if getattr(trace, name) is not None:
-            _expect_shape(name, getattr(trace, name), (length, *(d_model or ("D",))))
 
 
 # A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.

@@ -26,9 +26,9 @@ from model.trace.checks import (
     beyond,
     check_hidden,
     check_rows,
-    check_shapes,
     count,
     expect_range,
+    expect_shape,
     flags,
     grid,
     hidden_cells,
@@ -50,6 +50,11 @@ ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 VERSION = 1  # of the file; another one is refused
 _FORMAT = "attention-trace"
 
+_AXES = {  # the tokens of the rows and columns of an attention
+    "encoder_attention": "Rows and columns are the source_tokens",
+    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
+    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
+}
 _RANKS = {  # how many dimensions each array has
     **dict.fromkeys(ATTENTION_KINDS, 4),
     **dict.fromkeys(MASKS.values(), 3),
@@ -165,7 +170,7 @@ class AttentionTrace:
                 object.__setattr__(self, field.name, _OF_WORDS[field.name](field.name, value))
         if not self.kinds:
             raise TraceError("kinds", "be at least one of " + ", ".join(ATTENTION_KINDS), "none")
-        check_shapes(self)
+        _check_shapes(self)
 
     def _take_arrays(self, batch: int | None) -> None:
         for name in _RANKS:
@@ -342,6 +347,104 @@ class AttentionTrace:
 
 LayerHead = tuple[int, int]  # one head of a kind, both from 0
 LayerHeads = tuple[int | None, int | None]  # None: the mean over all
+
+
+def _check_shapes(trace: AttentionTrace) -> None:
+    """Raises TraceError, which names the first field that does not fit the others."""
+    source, target = len(trace.source_tokens), len(trace.target_tokens)
+    if trace.decoder_input_tokens or trace.decoder_attention is not None:
+        expect_shape("decoder_input_tokens", trace.decoder_input_tokens, (target,))
+    for name, length in zip(PADDING, (source, target), strict=True):
+        if getattr(trace, name):
+            expect_shape(name, getattr(trace, name), (length,))
+    _check_attention(trace)
+    _check_positions(trace, source, target)
+    _check_produced(trace, target)
+    for side, length in (("source", source), ("target", target)):
+        _check_spans(trace, side, length)
+    _check_extras(trace, source, target)
+
+
+def _check_attention(trace: AttentionTrace) -> None:
+    for kind in trace.kinds:
+        rows, columns = map(len, trace.axes(kind))
+        received = np.shape(getattr(trace, kind))
+        if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
+            raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
+    for kind, name in MASKS.items():
+        if getattr(trace, name) is not None:
+            if getattr(trace, kind) is None:
+                raise TraceError(name, f"come with {kind}", "none")
+            expect_shape(name, getattr(trace, name), (trace.shape(kind)[0], *map(len, trace.axes(kind))))
+
+
+def _check_produced(trace: AttentionTrace, target: int) -> None:
+    """Check the probabilities of the produced tokens and of their alternatives."""
+    if trace.log_probabilities is not None:
+        expect_shape("log_probabilities", trace.log_probabilities, (target,))
+    if trace.alternatives or trace.alternative_probabilities is not None:
+        found = getattr(trace.alternative_probabilities, "shape", ())
+        expect_shape("alternative_probabilities", trace.alternative_probabilities, (target, *found[1:2]))
+        for place, row in enumerate(trace.alternatives):
+            expect_shape(f"alternatives[{place}]", row, found[1:])
+        expect_shape("alternatives", trace.alternatives, (target,))
+
+
+def _check_positions(trace: AttentionTrace, source: int, target: int) -> None:
+    sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
+    d_model = next(
+        (np.shape(getattr(trace, name))[1:] for name, _ in sides if getattr(trace, name) is not None), ()
+    )
+    for name, length in sides:
+        if getattr(trace, name) is not None:
+            expect_shape(name, getattr(trace, name), (length, *(d_model or ("D",))))
+
+
+def _check_spans(trace: AttentionTrace, side: str, tokens: int) -> None:
+    """Raises TraceError for spans outside their text and for words that leave tokens out."""
+    whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
+    if spans is not None:
+        if whole is None:
+            raise TraceError(f"{side}_text", "come with the spans in it", "None")
+        expect_shape(f"{side}_spans", spans, (tokens,))
+        for place, (start, end) in enumerate(spans):
+            if not 0 <= start <= end <= len(whole):
+                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(whole)}", (start, end))
+    if words is not None:
+        edges = [0, *(end for _, end in words)]
+        if (
+            edges[-1] != tokens
+            or [start for start, _ in words] != edges[:-1]
+            or any(s >= e for s, e in words)
+        ):
+            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
+
+
+def _check_extras(trace: AttentionTrace, source: int, target: int) -> None:
+    """Raises TraceError for fields that do not fit the attention.
+
+    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another
+    number of layers or without self-attention, and a grid with more patches than there are tokens.
+    """
+    if trace.windows:
+        kind = trace.kinds[0]
+        layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
+        if len(trace.windows) != layers:
+            found = f"{len(trace.windows)} for {layers} layers of self-attention"
+            raise TraceError("windows", "be one for each layer", found)
+    if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
+        raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
+    for name in ("prefix", "prompt"):
+        if getattr(trace, name) > target:
+            raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
+    if trace.read_grid is not None:
+        first, rows, columns = trace.read_grid
+        if trace.decoder_attention is None or first + rows * columns > target:
+            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
+    if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
+        raise TraceError(
+            "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ A slip can by chance give another correct word (수 -> 숙); no rule here looks 
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from itertools import accumulate
 
@@ -28,7 +28,9 @@ Groups = tuple[tuple[str, ...], ...]
 HOMOPHONES = {"ㅐ": "ㅔ", "ㅔ": "ㅐ", "ㅒ": "ㅖ", "ㅖ": "ㅒ", "ㅚ": "ㅙㅞ", "ㅙ": "ㅚㅞ", "ㅞ": "ㅙㅚ"}
 
 
-def _parts(syllable: str, initials="", medials="", finals=()) -> Groups:
+def _parts(
+    syllable: str, initials: Iterable[str] = "", medials: Iterable[str] = "", finals: Iterable[str] = ()
+) -> Groups:
     """Syllables with another initial, medial or coda; illegal and unchanged ones are left out."""
     initial, medial, final = decompose(syllable)
     groups = (

@@ -90,11 +90,20 @@ class MorphemeTable:
 
 
 def join_key(morphemes: Iterable[tuple[str, str]]) -> str:
+    """The key of a join in the table.
+
+    >>> join_key([("책", "NNG"), ("이", "JKS")])
+    '책/NNG+이/JKS'
+    """
     return "+".join(f"{form}/{tag}" for form, tag in morphemes)
 
 
 def words_of(text: str, cuts: Iterable[tuple[str, int, int]]) -> Iterable[tuple[str, tuple]]:
-    """Each word of a text with its morphemes, counted from where the word begins; signs are left out."""
+    """Each word of a text with its morphemes, counted from where the word begins; signs are left out.
+
+    >>> list(words_of("새 책이", [("MM", 0, 1), ("NNG", 2, 3), ("JKS", 3, 4)]))
+    [('새', (('MM', 0, 1),)), ('책이', (('NNG', 0, 1), ('JKS', 1, 2)))]
+    """
     cuts = list(cuts)
     for part in _PARTS.finditer(text):
         start, end = part.span()

@@ -69,12 +69,20 @@ _WORD = re.compile("[가-힣]+")  # a run of whole syllables; digits, Latin lett
 
 
 def find_words(text: str) -> Iterator[tuple[int, str]]:
-    """(where it begins, the word) for each word of Hangul, particles and endings included."""
+    """(where it begins, the word) for each word of Hangul, particles and endings included.
+
+    >>> find_words("밥을 3번 먹어요!")
+    <generator object find_words.<locals>.<genexpr> at 0x7f0bc6d89a80>
+    """
     return ((match.start(), match[0]) for match in _WORD.finditer(text))
 
 
 def touching(text: str, start: int, end: int) -> list[str]:
-    """The words that hold a character of ``text[start:end]``, or that begin or end at its edges."""
+    """The words that hold a character of ``text[start:end]``, or that begin or end at its edges.
+
+    >>> touching("밥을 머거요", 3, 5)
+    ['머거요']
+    """
     while start and _WORD.match(text[start - 1]):  # to where the word begins that holds it
         start -= 1
     words = takewhile(lambda match: match.start() <= end, _WORD.finditer(text, start))

@@ -44,7 +44,11 @@ class Change:
 
     @property
     def moves_spaces(self) -> bool:
-        """Whether nothing but white space differs."""
+        """Whether nothing but white space differs.
+
+        >>> Change(1, 1, 1, 2, "", " ").moves_spaces
+        True
+        """
         return not self.wrong.strip() and not self.right.strip()
 
     @property
@@ -85,7 +89,11 @@ class Change:
         return "source[{}:{}] to target[{}:{}]".format(*source, *target)
 
     def moved(self, source: int, target: int) -> "Change":
-        """The same change with its offsets shifted by these numbers of characters."""
+        """The same change with its offsets shifted by these numbers of characters.
+
+        >>> Change(0, 1, 0, 1, "갓", "갔").moved(3, 4).place
+        'source[3:4] to target[4:5]'
+        """
         return replace(
             self,
             source_start=self.source_start + source,
@@ -121,6 +129,9 @@ def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
 
     If less than half of the longer text stays, as in a translation, the whole text is one change, because
     such texts share characters only by chance.
+
+    >>> find_rewriting("손님이 왔다.", "A guest came.")[0].right
+    'A guest came.'
     """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
         return (Change(0, len(source), 0, len(target), source, target),)
@@ -173,7 +184,12 @@ def apply_changes(source: str, changes: Iterable[Change]) -> str:
 
 
 def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool]) -> tuple[Change, ...]:
-    """The changes for which ``accepts`` is true, with their offsets in the text where only these are made."""
+    """The changes for which ``accepts`` is true, with their offsets in the text where only these are made.
+
+    >>> changes = find_changes("머거요 조아", "먹어요 좋아")
+    >>> [each.right for each in select_changes(changes, lambda each: each.right == "좋아")]
+    []
+    """
     selected, drift = [], 0  # drift: how much longer the changes left out so far would have made the text
     for change in changes:
         if accepts(change):
@@ -184,7 +200,11 @@ def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool])
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Changes of one source, sorted, with their offsets in the text where all of them are made."""
+    """Changes of one source, sorted, with their offsets in the text where all of them are made.
+
+    >>> [each.target_start for each in in_order(find_changes("머거요 조아", "먹어요 좋아")[::-1])]
+    [0, 4]
+    """
     placed, drift = [], 0
     for change in sorted(changes, key=lambda change: (change.source_start, change.source_end)):
         start = change.source_start + drift

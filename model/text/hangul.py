@@ -25,17 +25,29 @@ _FINAL_INDEX = {jamo: index for index, jamo in enumerate(FINALS)}
 
 
 def is_syllable(character: str) -> bool:
-    """Whether ``character`` is one precomposed Hangul syllable (가 … 힣)."""
+    """Whether ``character`` is one precomposed Hangul syllable (가 … 힣).
+
+    >>> is_syllable("값"), is_syllable("ㄱ")
+    (True, False)
+    """
     return len(character) == 1 and FIRST_SYLLABLE <= ord(character) <= LAST_SYLLABLE
 
 
 def is_hangul(character: str) -> bool:
-    """Whether ``character`` is a syllable, or a single jamo (ㄱ … ㅣ)."""
+    """Whether ``character`` is a syllable, or a single jamo (ㄱ … ㅣ).
+
+    >>> is_hangul("ㄱ"), is_hangul("a")
+    (True, False)
+    """
     return is_syllable(character) or (len(character) == 1 and "ㄱ" <= character <= "ㅣ")
 
 
 def indices(syllable: str) -> tuple[int, int, int]:
-    """Positions of a syllable's jamo in ``INITIALS``, ``MEDIALS`` and ``FINALS``."""
+    """Positions of a syllable's jamo in ``INITIALS``, ``MEDIALS`` and ``FINALS``.
+
+    >>> indices("값")
+    (0, 0, 18)
+    """
     offset = ord(syllable) - FIRST_SYLLABLE
     if not 0 <= offset < SYLLABLE_COUNT:
         raise ValueError(f"not a precomposed Hangul syllable: {syllable!r}")
@@ -68,7 +80,11 @@ def compose(initial: str, medial: str, final: str = "") -> str:
 
 
 def syllables_with_coda(*finals: str) -> str:
-    """All syllables that end in one of ``finals`` (``""``: in none), to search for in a text."""
+    """All syllables that end in one of ``finals`` (``""``: in none), to search for in a text.
+
+    >>> len(syllables_with_coda("ㄴ", "ㄹ"))
+    798
+    """
     wanted = {_FINAL_INDEX[final] for final in finals}
     return "".join(chr(FIRST_SYLLABLE + i) for i in range(SYLLABLE_COUNT) if i % 28 in wanted)
 

@@ -42,7 +42,11 @@ _REACH = 1.3  # in keys; the six keys around a key are 1.0 to 1.25 away, the nex
 
 
 def is_vowel(jamo: str) -> bool:
-    """Whether ``jamo`` is a medial (ㅏ … ㅣ in the compatibility block)."""
+    """Whether ``jamo`` is a medial (ㅏ … ㅣ in the compatibility block).
+
+    >>> is_vowel("ㅏ"), is_vowel("ㄱ")
+    (True, False)
+    """
     return "ㅏ" <= jamo <= "ㅣ"
 
 

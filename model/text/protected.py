@@ -52,12 +52,20 @@ _JAMO = re.compile("[ㄱ-ㅣ]")  # every outcry contains one, and most texts non
 
 
 def spares_protected(change: Change) -> bool:
-    """Whether a change neither loses, alters nor invents a protected character."""
+    """Whether a change neither loses, alters nor invents a protected character.
+
+    >>> spares_protected(Change(0, 1, 0, 1, "3", "4")), spares_protected(Change(0, 1, 0, 1, "갓", "갔"))
+    (False, True)
+    """
     return protected(change.wrong) == protected(change.right)
 
 
 def spares_outcries(change: Change, source: str) -> bool:
-    """Whether the laughing and weeping in ``source`` stays as it is if this change alone is made."""
+    """Whether the laughing and weeping in ``source`` stays as it is if this change alone is made.
+
+    >>> spares_outcries(Change(2, 4, 2, 2, "ㅋㅋ", ""), "좋아ㅋㅋ")
+    False
+    """
     if not _JAMO.search(source) and not _JAMO.search(change.right):
         return True
     return _outcry_texts(source) == _outcry_texts(apply_changes(source, [change]))
@@ -189,7 +197,11 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
 
 
 def spares_verbatim(change: Change, spans: Iterable[Span]) -> bool:
-    """Whether a change touches none of the spans, and does not only move the spaces at their ends."""
+    """Whether a change touches none of the spans, and does not only move the spaces at their ends.
+
+    >>> spares_verbatim(Change(1, 2, 1, 2, "데", "대"), [Span(0, 4)])
+    False
+    """
     return not any(
         change.source_start < end
         and start < change.source_end
@@ -226,7 +238,11 @@ class Passage(NamedTuple):
 
     @property
     def has_prose(self) -> bool:
-        """Whether Hangul occurs outside the verbatim spans."""
+        """Whether Hangul occurs outside the verbatim spans.
+
+        >>> Passage.of("3 * 4").has_prose
+        False
+        """
         inside = {i for span in self.verbatim for i in range(*span)}
         return any(is_hangul(c) for i, c in enumerate(self.text) if i not in inside)
 
@@ -256,6 +272,9 @@ def lost_anchors(passage: Passage, target: str) -> list[Span]:
     """The anchors of a passage that ``target`` does not copy at their place, in order.
 
     If none is lost, but the target has more protected characters than the source: all of them.
+
+    >>> lost_anchors(Passage.of("* 않된다"), "안 된다")
+    [Span(start=0, end=1)]
     """
     if not passage.anchors:
         return []
@@ -307,7 +326,11 @@ def _copied(source: str, target: str) -> dict[int, int]:
 
 
 def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
-    """The passages before, between and after these anchors; only those that hold prose."""
+    """The passages before, between and after these anchors; only those that hold prose.
+
+    >>> [each.text for each in passages_beside(Passage.of("* 않된다"), [Span(0, 1)])]
+    ['않된다']
+    """
     starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(passage.text)]
     starts = [start + _particle(passage.text, start) for start in starts]
     passages = [passage.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]

@@ -175,7 +175,11 @@ class Tokenizer:
         return len(self._tokens)
 
     def is_outside(self, character: str) -> bool:
-        """Whether the network can only copy this character: it is read as ``<outside>``."""
+        """Whether the network can only copy this character: it is read as ``<outside>``.
+
+        >>> Tokenizer("가나다 ").is_outside("🙂"), Tokenizer("가나다 ").is_outside("값")
+        (True, False)
+        """
         return self._source_id(character) == OUTSIDE_ID
 
     def _source_id(self, character: str) -> int:
@@ -219,7 +223,12 @@ class Tokenizer:
         return "".join(filled)
 
     def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """Ids that the network can produce, as labels: a space becomes a visible mark."""
+        """Ids that the network can produce, as labels: a space becomes a visible mark.
+
+        >>> tokenizer = Tokenizer("가나 ")
+        >>> tokenizer.labels(tokenizer.encode_target("가 "))
+        ('가', '␣', '</s>')
+        """
         return tuple(VISIBLE_SPACE if token == " " else token for token in (self._tokens[i] for i in ids))
 
     def features(self) -> np.ndarray:
@@ -267,5 +276,9 @@ def normalise(text: str) -> str:
 
 
 def visible(text: str) -> tuple[str, ...]:
-    """The characters of a text as labels: a space becomes a visible mark."""
+    """The characters of a text as labels: a space becomes a visible mark.
+
+    >>> visible("가 나")
+    ('가', '␣', '나')
+    """
     return tuple(VISIBLE_SPACE if character == " " else character for character in text)

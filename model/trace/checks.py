@@ -81,6 +81,9 @@ def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
 def of_sentence(name: str, value: Any, batch: int | None) -> Any:
     """The row ``batch`` of a field of two dimensions, such as the padding of a batch; anything else as it
     is.
+
+    >>> of_sentence("source_padding", np.array([[0, 0], [0, 1]]), 1).tolist()
+    [0, 1]
     """
     if batch is None or value is None or isinstance(value, tuple) and not value:
         return value
@@ -130,6 +133,7 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
+    """Lists of texts as tuples. Raises TraceError for other values."""
     value = _listed(value, 2)
     if not isinstance(value, list | tuple):
         raise TraceError(name, "be a list of lists of texts", _received(value))
@@ -137,6 +141,11 @@ def rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
 
 
 def pairs(name: str, value: object) -> Spans:
+    """Pairs of whole numbers as tuples. Raises TraceError for other values.
+
+    >>> pairs("source_spans", np.array([[0, 1], [1, 3]]))
+    ((0, 1), (1, 3))
+    """
     value = _listed(value, 2)
     if not isinstance(value, list | tuple):
         raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
@@ -201,7 +210,11 @@ def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
 
 
 def grid(name: str, value: object) -> tuple[int, int]:
-    """Rows and columns."""
+    """Rows and columns. Raises TraceError for other values.
+
+    >>> grid("source_grid", [14, 14])
+    (14, 14)
+    """
     found = _pair(name, value)
     if min(found) < 1:
         raise TraceError(name, "have at least one row and one column", found)
@@ -209,13 +222,18 @@ def grid(name: str, value: object) -> tuple[int, int]:
 
 
 def placed_grid(name: str, value: object) -> tuple[int, int, int]:
-    """The place of the first patch, and rows and columns."""
+    """The place of the first patch, and rows and columns. Raises TraceError for other values.
+
+    >>> placed_grid("read_grid", [1, 2, 3])
+    (1, 2, 3)
+    """
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise TraceError(name, "be three whole numbers: first patch, rows, columns", _received(value))
     return count(f"{name}[0]", value[0]), *grid(name, value[1:])
 
 
 def expect_shape(name: str, value: Any, shape: tuple) -> None:
+    """Raises TraceError if an array has another shape, or a list another length."""
     received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
     if received != shape:
         raise TraceError(name, f"have the shape {_spelled(shape)}", received)

@@ -206,7 +206,7 @@ class Found:
                 self._layers[name].append(tensor)
 
     def put(self, name: str, tensor: Any) -> None:
-        """Keep a tap that is not stacked over layers."""
+        """Keep an activation that is not stacked over layers (L)."""
         if name in self._layers:
             self._whole[name] = tensor
 

@@ -202,12 +202,12 @@ class AttentionTrace:
 
     @property
     def num_layers(self) -> int:
-        """The most layers of any kind."""
+        """The largest L of the kinds, each (L, H, Q, K)."""
         return max(self.shape(kind)[0] for kind in self.kinds)
 
     @property
     def num_heads(self) -> int:
-        """The most heads of any kind."""
+        """The largest H of the kinds, each (L, H, Q, K)."""
         return max(self.shape(kind)[1] for kind in self.kinds)
 
     @property

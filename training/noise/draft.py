@@ -54,7 +54,13 @@ class Draft:
         return "".join(self.cells)
 
     def touched(self, start: int, end: int) -> bool:
-        """Whether an earlier rule already changed any character of ``start:end``."""
+        """Whether an earlier rule already changed any character of ``start:end``.
+
+        >>> draft = Draft("먹어요")
+        >>> draft.put("liaison", "pronunciation", 0, ["머", "거"])
+        >>> draft.touched(1, 3), draft.touched(2, 3)
+        (True, False)
+        """
         return any(edit.start < end and start < edit.end for edit in self.edits)
 
     def put(self, rule: str, family: str, start: int, cells: list[str]) -> None:
@@ -110,6 +116,9 @@ _SHORTEST_STEM = 2  # syllables that are left of a word without its particle
 def stem(word: str) -> str:
     """The word without the particle at its end, where at least two syllables are left; without a
     dictionary.
+
+    >>> stem("학교에서"), stem("나는")
+    ('학교', '나는')
     """
     for particle in _PARTICLES:
         if word.endswith(particle) and len(word) - len(particle) >= _SHORTEST_STEM:
@@ -125,11 +134,20 @@ class Aim:
         self.counts = {word: count for word, count in counts.items() if count > 1}  # others count 1
 
     def count(self, word: str) -> int:
-        """The count of the word in the sentences, with any particle; 1 also for an unknown one."""
+        """The count of the word in the sentences, with any particle; 1 also for an unknown one.
+
+        >>> Aim(["바다로 간다.", "바다가 좋다."]).count("바다는")
+        2
+        """
         return self.counts.get(stem(word), 1)
 
     def weights(self, text: str) -> list[float]:
-        """The weight of a slip at each character of ``text``, above 0; 1 outside of words."""
+        """The weight of a slip at each character of ``text``, above 0; 1 outside of words.
+
+        >>> aim = Aim(["바다로 간다."] * 9)
+        >>> aim.weights("바다 꽃")[0] < aim.weights("바다 꽃")[3]
+        True
+        """
         weights = [1.0] * len(text)
         for start, word in find_words(text):
             weight = self.count(word) ** -_EXPONENT
@@ -140,6 +158,9 @@ class Aim:
 def choose_word(text: str, weights: list[float], rng: random.Random) -> tuple[int, int] | None:
     """The span of a word of two syllables or more, drawn by the weight of its syllables; None without such a
     word.
+
+    >>> choose_word("이 바다", [1.0] * 4, random.Random(0))
+    (2, 4)
     """
     spans = [(start, start + len(word)) for start, word in find_words(text) if len(word) > 1]
     if not spans:

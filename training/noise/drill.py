@@ -286,7 +286,11 @@ KINDS: dict[str, SpacePlaces] = {
 
 
 def lone_spaces(text: str, kind: str) -> list[int]:
-    """The places of a kind at which one space may go wrong."""
+    """The places of a kind at which one space may go wrong.
+
+    >>> lone_spaces("책상 위에 둬", "position_joined")
+    [2]
+    """
     return [place for place in KINDS[kind](text) if 0 < place < len(text) - 1]
 
 

@@ -110,7 +110,11 @@ def predicates() -> tuple[Predicate, ...]:
 
 
 def everyday_sentence(rng: random.Random) -> str:
-    """One or two clauses, rightly spelt."""
+    """One or two clauses, rightly spelt.
+
+    >>> everyday_sentence(random.Random(3))
+    '하루 종일 점심 먹고 잠이 왔을 때 물에 빠지는 걸 봤어요!'
+    """
     words = [rng.choice(_FIRST)] if rng.random() < _BEGINS_SO else []
     if rng.random() < _OF_TWO:
         words.append(_clause(rng, MIDDLE, MIDDLE_OF_VERBS, MIDDLE_OF_ADJECTIVES))

@@ -81,7 +81,11 @@ class Lexicon:
                 self.rare[_ending_of(nouns[0])] = nouns
 
     def places(self, text: str) -> list[NounPlace]:
-        """The nouns of the list in a text, with a particle of the right form."""
+        """The nouns of the list in a text, with a particle of the right form.
+
+        >>> Lexicon(["= 연필 지우개"]).places("연필을 샀다.")
+        [NounPlace(start=0, noun='연필', particle='을')]
+        """
         found = []
         for match in _WORD.finditer(text):
             noun, ending = match.groups()
@@ -180,7 +184,11 @@ def _frequent_first(kiwi: Any) -> list[Noun]:
 
 
 def well_spelt(nouns: Iterable[Noun]) -> list[Noun]:
-    """The nouns without those that differ from a commoner one only in sounds that are easily confused."""
+    """The nouns without those that differ from a commoner one only in sounds that are easily confused.
+
+    >>> well_spelt([(1, "버스", "NNG"), (2, "버쓰", "NNG")])
+    [(1, '버스', 'NNG')]
+    """
     kept, sounds = [], set()
     for noun in nouns:
         sound = "".join("".join(hangul.decompose(each)) for each in noun[1]).translate(_ONE_SOUND)
@@ -219,7 +227,11 @@ def _alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
 
 
 def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
-    """Lines of nouns with the same last syllable and length; all nouns of two syllables in one line."""
+    """Lines of nouns with the same last syllable and length; all nouns of two syllables in one line.
+
+    >>> of_one_ending([(1, "거주지", "NNG"), (2, "개척지", "NNG"), (3, "목적지", "NNG")])
+    [['거주지', '개척지', '목적지']]
+    """
     lines = defaultdict(list)
     for _, form, _ in nouns:
         lines[_ending_of(form)].append(form)

@@ -22,7 +22,11 @@ END_MARKS = ".!?~"
 
 
 def laughter(rng: random.Random) -> str:
-    """ㅋㅋㅋ, ㅠㅠ, ㅇㅇ and the like; one letter of ㅋ or ㅎ alone is possible, one tear hardly."""
+    """ㅋㅋㅋ, ㅠㅠ, ㅇㅇ and the like; one letter of ㅋ or ㅎ alone is possible, one tear hardly.
+
+    >>> laughter(random.Random(0))
+    'ㅜㅜㅜㅜㅜㅜ'
+    """
     kind = rng.random()
     if kind < 0.1:
         return rng.choice(ANSWERS)
@@ -33,7 +37,11 @@ def laughter(rng: random.Random) -> str:
 
 
 def add_laughter(wrong: str, right: str, rng: random.Random) -> tuple[str, str]:
-    """Both sides of a pair with the same laughter at the end, apart or attached, or before the first word."""
+    """Both sides of a pair with the same laughter at the end, apart or attached, or before the first word.
+
+    >>> add_laughter("조아", "좋아", random.Random(1))
+    ('조아ㅋㅋㅋㅋ', '좋아ㅋㅋㅋㅋ')
+    """
     laugh = laughter(rng)
     if rng.random() < (0.5 if laugh in ANSWERS else 0.15):
         return f"{laugh} {wrong}", f"{laugh} {right}"
@@ -110,6 +118,9 @@ def drawn_out(text: str, rng: random.Random) -> str:
     정마알, 네 -> 네ㅔㅔ.
 
     Unchanged if it does not end in a syllable.
+
+    >>> drawn_out("감사합니다", random.Random(0))
+    '감사합니다ㅏㅏ~'
     """
     words = text.rstrip(END_MARKS)
     if not words or not is_syllable(words[-1]):
@@ -141,6 +152,9 @@ def _with_cry(text: str, rng: random.Random) -> str:
 def with_doubled_adverb(text: str, rng: random.Random) -> str:
     """An adverb doubled: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an
     adverb.
+
+    >>> with_doubled_adverb("빨리 와", random.Random(0))
+    '빨리빨리 와'
     """
     found = list(_DOUBLED.finditer(text))
     if not found:

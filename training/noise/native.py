@@ -40,6 +40,11 @@ def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
     """Mistakes of the table; where several rows occur at one place, one is drawn.
 
     Sources: its rows.
+
+    >>> draft = Draft("며칠 뒤에 봅시다.")
+    >>> write_table_mistakes(draft, random.Random(0), 1.0)
+    >>> draft.wrong
+    '몇일 뒤에 봅시다.'
     """
     for start, rows in _table_index().sites(draft.text):
         row = rng.choice(rows)
@@ -329,7 +334,13 @@ def _irregular_wo(old: str) -> list[str]:
 
 
 def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Every rule of ``NATIVE_RULES`` in order; a site fires with probability ``rate`` times its WEIGHTS."""
+    """Every rule of ``NATIVE_RULES`` in order; a site fires with probability ``rate`` times its WEIGHTS.
+
+    >>> draft = Draft("제가 할게요.")
+    >>> write_native_mistakes(draft, random.Random(0), 1.0)
+    >>> draft.wrong
+    '제가 할께요.'
+    """
     for name, rule in NATIVE_RULES.items():
         rule(draft, rng, rate * WEIGHTS.get(name, 1.0))
 
@@ -345,7 +356,11 @@ class MistakeSite(NamedTuple):
 
 
 def native_sites(text: str) -> Iterator[MistakeSite]:
-    """All sites of native mistakes in a text: first those of the rules, then those of the table."""
+    """All sites of native mistakes in a text: first those of the rules, then those of the table.
+
+    >>> [(site.start, site.end) for site in native_sites("제가 할게요.")]
+    [(4, 5)]
+    """
     for name, pattern in _PATTERNS.items():
         yield from (MistakeSite(name, *match.span()) for match in pattern.finditer(text))
     for start, found in _table_index().sites(text):
@@ -353,5 +368,9 @@ def native_sites(text: str) -> Iterator[MistakeSite]:
 
 
 def has_native_site(text: str, but_for: Collection[str | Misspelling] = ()) -> bool:
-    """Whether any native mistake could be made in this correct sentence, ``but_for`` these."""
+    """Whether any native mistake could be made in this correct sentence, ``but_for`` these.
+
+    >>> has_native_site("며칠"), has_native_site("하늘")
+    (True, False)
+    """
     return any(site.mistake not in but_for for site in native_sites(text))

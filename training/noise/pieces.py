@@ -42,7 +42,11 @@ FOLLOWERS = (
 
 
 def made_up_name(rng: random.Random) -> str:
-    """A word of 2 to LONGEST syllables that means nothing."""
+    """A word of 2 to LONGEST syllables that means nothing.
+
+    >>> made_up_name(random.Random(0))
+    '사죠펙뷰쟈'
+    """
     count = rng.randint(2, LONGEST)
     if rng.random() < 0.5:
         return "".join(rng.choices(KS_X_1001_SYLLABLES, k=count))
@@ -58,6 +62,9 @@ def _vietnamese_name(rng: random.Random) -> str:
 def name_in_parts(rng: random.Random) -> str:
     """A Vietnamese name, or two or three words of 1 to 3 simple syllables, apart or with ·, that mean
     nothing.
+
+    >>> name_in_parts(random.Random(0))
+    '죠펙 천데'
     """
     if rng.random() < 0.5:
         return _vietnamese_name(rng)
@@ -73,7 +80,11 @@ def _any_name(rng: random.Random) -> str:
 
 
 def made_up_phrase(rng: random.Random) -> str:
-    """Such a name, or a list of some, with a particle that agrees with it, with 씨, or alone."""
+    """Such a name, or a list of some, with a particle that agrees with it, with 씨, or alone.
+
+    >>> made_up_phrase(random.Random(2))
+    '묍뉜에게'
+    """
     names = [_any_name(rng) for _ in range(rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1)]
     follower = rng.choice(FOLLOWERS)
     return ", ".join(names) + (particle(follower, names[-1]) if "/" in follower else follower)
@@ -192,7 +203,11 @@ class Pieces:
         return self.rng.choice(NOUNS)
 
     def noun(self) -> str:
-        """A noun of the sentences, or of those that notes are about."""
+        """A noun of the sentences, or of those that notes are about.
+
+        >>> Pieces(["내일 도서관에서 책을 빌리자."], random.Random(1)).noun()
+        '도서관'
+        """
         for _ in range(ATTEMPTS if self.rng.random() < 0.5 else 0):
             word = self.rng.choice(self.rng.choice(self.sentences).split(" "))
             if _HANGUL.fullmatch(word) and (start := particle_start(word)) > 1 and word[start:] in _OBJECT:

@@ -94,7 +94,11 @@ def _unchanged(coda: str, initial: str, medial: str, final: str) -> Heard:
 
 
 def word_table(pairs: Mapping[str, str]) -> Table:
-    """``{"발전": "발쩐"}`` as a table: for pronunciations that depend on the word and not on its letters."""
+    """``{"발전": "발쩐"}`` as a table: for pronunciations that depend on the word and not on its letters.
+
+    >>> word_table({"발전": "발쩐"})["발"]["전"]
+    (0, '쩐')
+    """
     table: dict[str, Followers] = {}
     for word, spoken in pairs.items():
         (left, right), (new_left, new_right) = tuple(word), tuple(spoken)

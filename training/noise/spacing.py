@@ -175,7 +175,13 @@ _SPACE = re.compile(r" (?:(?<=[가-힣] )(?=[\w(\"'“‘])|(?<=[\w.,!?…:;)\"'
 
 
 def space_dropped(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Any space left out, except where the standard allows that: 집에 갔다 -> 집에갔다 (제2항)."""
+    """Any space left out, except where the standard allows that: 집에 갔다 -> 집에갔다 (제2항).
+
+    >>> draft = Draft("집에 갔다")
+    >>> space_dropped(draft, random.Random(0), 1.0)
+    >>> draft.wrong
+    '집에갔다'
+    """
     text = draft.text
     chosen = [match.start() for match in _SPACE.finditer(text) if rng.random() < rate]
     chosen = [position for position in chosen if not _either_way(text[:position], text[position + 1 :])]
@@ -309,7 +315,13 @@ def _suffix_split(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 def drop_all_spaces(draft: Draft, rng: random.Random, rate: float) -> None:
-    """With probability ``rate`` every space goes, permitted or not (제2항); one edit for each."""
+    """With probability ``rate`` every space goes, permitted or not (제2항); one edit for each.
+
+    >>> draft = Draft("나는 집에 갔다")
+    >>> drop_all_spaces(draft, random.Random(0), 1.0)
+    >>> draft.wrong
+    '나는집에갔다'
+    """
     if rng.random() < rate:
         for position, character in enumerate(draft.text):
             if character == " ":
@@ -353,6 +365,11 @@ def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingR
     for it.
 
     Of the rules that find one, each is as likely as the next, however many places it finds.
+
+    >>> draft = Draft("할 수 있다")
+    >>> misspace_once(draft, random.Random(0))
+    >>> draft.wrong
+    '할수 있다'
     """
     names = list(rules)
     rng.shuffle(names)
@@ -376,6 +393,11 @@ def misspace(draft: Draft, rng: random.Random, rate: float) -> None:
     """Run all of ``SPACING_RULES``, each at ``rate`` times its weight (1 at most).
 
     ``rate`` 0.15 makes about two mistakes in a sentence of 40 characters.
+
+    >>> draft = Draft("할 수 있는 것을 하자")
+    >>> misspace(draft, random.Random(0), 0.5)
+    >>> draft.wrong
+    '할수 있는것을 하자'
     """
     for name, rule in SPACING_RULES.items():
         rule(draft, rng, min(1.0, rate * WEIGHTS[name]))
@@ -478,7 +500,13 @@ SPLIT_RATE = 0.15  # times that of the others: every word has room for these
 
 
 def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Make each of these mistakes with probability ``rate``, those that split a word less often."""
+    """Make each of these mistakes with probability ``rate``, those that split a word less often.
+
+    >>> draft = Draft("먹은 후에 갈 때까지")
+    >>> misspace_commonly(draft, random.Random(0), 1.0)
+    >>> draft.wrong
+    '먹은후에 갈때까지'
+    """
     for rule in JOINED:
         rule(draft, rng, rate)
     for rule in SPLIT:

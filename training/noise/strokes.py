@@ -41,7 +41,11 @@ SHORTEST_LOSING_FIRST = 4  # the shortest word that may lose its first initial: 
 
 
 def has_loose_jamo(text: str) -> bool:
-    """Whether a consonant or a vowel is alone in ``text``."""
+    """Whether a consonant or a vowel is alone in ``text``.
+
+    >>> has_loose_jamo("바ㅂ"), has_loose_jamo("밥")
+    (True, False)
+    """
     return any("ㄱ" <= character <= "ㅣ" for character in text)
 
 
@@ -410,6 +414,10 @@ def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:
 
     The kind of each is drawn by ``WEIGHTS``, again where no word has room for it, and the word by the weights
     of the draft.
+
+    >>> draft = Draft("어제 도서관에서 책을 읽었어요.")
+    >>> slip_of_strokes(draft, random.Random(1), 1), draft.wrong
+    (1, '어제 도서관에서 책을 일겅ㅆ어요.')
     """
     if count < 0:
         raise ValueError(f"count should be 0 or more, received {count}")

@@ -205,6 +205,10 @@ def slip(draft: Draft, rng: random.Random, count: int, within: tuple[int, int] |
     Fewer only where fewer syllables are left. The kind of each is drawn by ``WEIGHTS`` among the kinds its
     syllable can have; a swap takes two syllables and is drawn only while enough are left for the others.
     Syllables are drawn by the draft's weights, where it has them, and only those of the span ``within``.
+
+    >>> draft = Draft("나무를 심자")
+    >>> slip(draft, random.Random(0), 1), draft.wrong
+    (1, '나무를 삼자')
     """
     if count < 0:
         raise ValueError(f"count should be 0 or more, received {count}")

@@ -122,6 +122,9 @@ def suffix_start(word: str) -> int:
     """Where a form of -하다, -되다, -시키다 or -드리다 begins; 0 without one.
 
     Only after two syllables or more: 말하다 and 일하다 look like 못하다 and 위하다.
+
+    >>> suffix_start("공부합니다"), suffix_start("일하다")
+    (2, 0)
     """
     if word in _NO_SUFFIX:
         return 0
@@ -181,7 +184,11 @@ class KnownWords(NamedTuple):
         )
 
     def is_real(self, word: str) -> bool:
-        """Whether it is a word, or a noun with a particle that follows it."""
+        """Whether it is a word, or a noun with a particle that follows it.
+
+        >>> known_words().is_real("바다에서"), known_words().is_real("삭과")
+        (True, False)
+        """
         if word in self.real or not all(map(is_syllable, word)):
             return word in self.real
         start = particle_start(word)
@@ -190,11 +197,19 @@ class KnownWords(NamedTuple):
         return word[:start] in self.nouns and not misshaped
 
     def is_common(self, word: str) -> bool:
-        """Whether it is common, alone or without its particle."""
+        """Whether it is common, alone or without its particle.
+
+        >>> known_words().is_common("친구를")
+        True
+        """
         return word in self.common or word[: particle_start(word)] in self.common_nouns
 
     def looks_right(self, written: str, word: str) -> bool:
-        """Whether the misspelling of ``word`` is itself a word, or two words: 회이자료 for 회의자료."""
+        """Whether the misspelling of ``word`` is itself a word, or two words: 회이자료 for 회의자료.
+
+        >>> known_words().looks_right("회의자료", "회이자료")
+        True
+        """
         if self.is_real(written):
             return True
         end = self.noun_at_start(written)
@@ -203,11 +218,18 @@ class KnownWords(NamedTuple):
     def noun_at_start(self, word: str) -> int:
         """How long the longest known noun is that the word begins with, of two syllables or more; 0 without
         one.
+
+        >>> known_words().noun_at_start("학교에서")
+        2
         """
         return next((end for end in range(len(word), 1, -1) if word[:end] in self.nouns), 0)
 
     def particle_of_noun(self, word: str) -> int:
-        """Where the particle of a known noun begins; 0 without one: 배우는 has one, 그리는 has none."""
+        """Where the particle of a known noun begins; 0 without one: 배우는 has one, 그리는 has none.
+
+        >>> known_words().particle_of_noun("친구를"), known_words().particle_of_noun("그리는")
+        (2, 0)
+        """
         start = particle_start(word)
         return start if word[:start] in self.nouns else 0
 

@@ -22,7 +22,7 @@ and leaves it.
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from model.correction.morphemes import cut
@@ -162,7 +162,7 @@ def _insert_space(draft: Draft, rule: str, position: int) -> None:
         draft.put(rule, FAMILY, position - 1, [before + " "])
 
 
-def _join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+def _join_at(pattern: re.Pattern[str], rule: str, draft: Draft, rng: random.Random, rate: float) -> None:
     """Drop the space with which each match of ``pattern`` ends."""
     if rate > 0:
         for match in pattern.finditer(draft.text):
@@ -212,11 +212,6 @@ _DEPENDENT_NOUN = re.compile(
 )
 
 
-def _dependent_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """의존 명사 joined to the word before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항)."""
-    _join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
-
-
 _HA = "(?:하[다는고여기지면게려였시며도니나]|한다|한[ .,!?]|할[ .,!?]|함[ .,]|합니|했|해[서야도요 .,!?]|해$)"
 _DOE = "[되된될됨됩돼됐]"
 _AFTER_ENDING = re.compile(
@@ -231,22 +226,7 @@ _AFTER_ENDING = re.compile(
 )
 
 
-def _auxiliary_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """보조 용언 joined where 제47항 does not permit it: 먹고 싶다 -> 먹고싶다, 하지 않다 -> 하지않다.
-
-    제47항 permits joining after -아/-어 (먹어 보다 / 먹어보다) and of 듯하다, 만하다 and the like after
-    관형사형; these are no mistakes and left alone. It does not after -고, -지, -게, -(아/어)야, -려고, -나,
-    -ㄴ가. Strictly, 되다 after -도 and -면 is no auxiliary: joining it violates 제2항.
-    """
-    _join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
-
-
 _NEGATION = re.compile(r"(?<![가-힣])[안못] (?=[가-힣])(?!(?<=못 )[하한할함합해했])")
-
-
-def _negation_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word."""
-    _join_at(_NEGATION, draft, rng, rate, "negation_joined")
 
 
 NUMERAL = (
@@ -263,21 +243,7 @@ _UNIT_NOUN = re.compile(
 )
 
 
-def _unit_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """단위 명사 joined to a numeral in Hangul: 두 개 -> 두개, 세 명 -> 세명 (제43항).
-
-    Left alone: figures (3 개 / 3개) and an order or clock time, which 제43항 다만 permits to join; 한 번,
-    since 한번 ("once, just") is a word too.
-    """
-    _join_at(_UNIT_NOUN, draft, rng, rate, "unit_noun_joined")
-
-
 _LISTING = re.compile(rf"(?<=[가-힣]) (?=(?:등|등등|겸){ENDS_WORD}|및 |내지 )|(?<= )(?:및|내지) (?=[가-힣])")
-
-
-def _listing_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Words that link or list, joined to a neighbour: 책상 등 -> 책상등, 규칙 및 예 -> 규칙및 예 (제45항)."""
-    _join_at(_LISTING, draft, rng, rate, "listing_joined")
 
 
 _TITLE = re.compile(
@@ -285,16 +251,11 @@ _TITLE = re.compile(
 )
 
 
-def _title_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """호칭어, 관직명 joined to the name: 민수 씨 -> 민수씨, 김 선생님 -> 김선생님 (제48항)."""
-    _join_at(_TITLE, draft, rng, rate, "title_joined")
-
-
 _WORD = re.compile("[가-힣]{2,}(?![A-Za-z0-9])")
 
 
 def _split_words(
-    start_of: Callable[[str], int], draft: Draft, rng: random.Random, rate: float, rule: str
+    start_of: Callable[[str], int], rule: str, draft: Draft, rng: random.Random, rate: float
 ) -> None:
     """Insert a space inside each word where ``start_of(word)`` finds a second part (0: it has none)."""
     if rate > 0:
@@ -302,16 +263,6 @@ def _split_words(
             start = start_of(match.group())
             if start and rng.random() < rate:
                 _insert_space(draft, rule, match.start() + start)
-
-
-def _particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
-    """조사, the copula 이다 among them, written apart: 학교에서 -> 학교 에서, 너만큼 -> 너 만큼 (제41항)."""
-    _split_words(particle_start, draft, rng, rate, "particle_split")
-
-
-def _suffix_split(draft: Draft, rng: random.Random, rate: float) -> None:
-    """접미사 -하다, -되다 and the like cut off: 공부합니다 -> 공부 합니다 (제2항)."""
-    _split_words(suffix_start, draft, rng, rate, "suffix_split")
 
 
 def drop_all_spaces(draft: Draft, rng: random.Random, rate: float) -> None:
@@ -328,20 +279,107 @@ def drop_all_spaces(draft: Draft, rng: random.Random, rate: float) -> None:
                 _drop(draft, "drop_all_spaces", position)
 
 
+_AFTER_ANY = "때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분"
+_AFTER_ADNOMINAL = "곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습"
+# Joined to these they make another word, which is right: 그때, 한동안, 부재중, 지난날, 큰일, 볼일.
+_NOT_ANY = r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
+_NOT_ADNOMINAL = r"(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
+_NOUN = re.compile(
+    rf"(?<=[가-힣]) {_NOT_ANY}(?=(?:{_AFTER_ANY}){ENDS_WORD})"
+    rf"|(?<=[{ADNOMINAL}]) {_NOT_ADNOMINAL}(?=(?:{_AFTER_ADNOMINAL}){ENDS_WORD})"
+)
+
+
+# 그때, 이것, 저쪽 and the like are words.
+_DETERMINER = re.compile(
+    r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
+    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,"
+    r"2}(?![가-힣]))"
+    r"|(?!여러 분)(?:[이그저]런|어떤|모든|다른|여러|무슨|어느) (?=[가-힣])"
+    r"|아무 (?=[데때말일]|생각|문제|이유|소리|도움|걱정|대답|의미))"
+)
+
+
+_GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
+
+
+_ENDING = re.compile(
+    rf"(?<=[가-힣]자)(?=마자)|(?<=[{RIEUL}])(?=수록)"
+    rf"|(?<=[{ADNOMINAL}])(?=지[도는를]? ?(?:모르|몰|알[고려 아]|궁금|확인|물어|여부))"
+)
+
+
+# Verbs of two verbs that are one word (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다,
+# 깨어나다.
+_COMPOUND = re.compile(
+    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|"
+    r"쫓아|끌어|빠져|몰려|흘러|넘어)"
+    r"(?=[오와왔온올옵가갔간갈갑])|(?:바라|쳐다|돌아|지켜|살펴|둘러|들여다)(?=[보봐봤본볼봅])"
+    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|"
+    r"받아(?=들[이여였인일])"
+    r"|집어(?=넣)|알아(?=듣|들[어었으]|채|챘|차[리려렸]|맞[히혀])|[잃잊]어(?=버)|갈아(?=[타탔입])|물어(?=뜯))"
+)
+
+
+def _split(pattern: re.Pattern[str], rule: str, draft: Draft, rng: random.Random, rate: float) -> None:
+    """Insert a space behind each match."""
+    for match in pattern.finditer(draft.text):
+        if rng.random() < rate:
+            _insert_space(draft, rule, match.end())
+
+
+_RARE = frozenset(["listing_joined", "title_joined"])
+_COMMON_ALONE = frozenset(
+    ["free_noun_joined", "determiner_joined", "guess_joined", "ending_split", "compound_split"]
+)
+
 SpacingRule = Callable[[Draft, random.Random, float], None]
 
+_JOINS: dict[str, SpacingRule] = {
+    # 의존 명사 joined to the word before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항).
+    "dependent_noun_joined": partial(_join_at, _DEPENDENT_NOUN, "dependent_noun_joined"),
+    # 보조 용언 joined where 제47항 does not permit it: 먹고 싶다 -> 먹고싶다, 하지 않다 -> 하지않다. 제47항
+    # permits joining after -아/-어 (먹어 보다 / 먹어보다) and of 듯하다, 만하다 and the like after 관형사형;
+    # these are no mistakes and left alone. It does not after -고, -지, -게, -(아/어)야, -려고, -나, -ㄴ가.
+    # Strictly, 되다 after -도 and -면 is no auxiliary: joining it violates 제2항.
+    "auxiliary_joined": partial(_join_at, _AFTER_ENDING, "auxiliary_joined"),
+    # 부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word.
+    "negation_joined": partial(_join_at, _NEGATION, "negation_joined"),
+    # 단위 명사 joined to a numeral in Hangul: 두 개 -> 두개, 세 명 -> 세명 (제43항). Left alone: figures (3
+    # 개 / 3개) and an order or clock time, which 제43항 다만 permits to join; 한 번, since 한번 ("once,
+    # just") is a word too.
+    "unit_noun_joined": partial(_join_at, _UNIT_NOUN, "unit_noun_joined"),
+    # Words that link or list, joined to a neighbour: 책상 등 -> 책상등, 규칙 및 예 -> 규칙및 예 (제45항).
+    "listing_joined": partial(_join_at, _LISTING, "listing_joined"),
+    # 호칭어, 관직명 joined to the name: 민수 씨 -> 민수씨, 김 선생님 -> 김선생님 (제48항).
+    "title_joined": partial(_join_at, _TITLE, "title_joined"),
+    # A noun joined to its modifier: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 -> 아는사람 (제2항).
+    "free_noun_joined": partial(_join_at, _NOUN, "free_noun_joined"),
+    # A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람,
+    # 여러 가지 -> 여러가지 (제2항).
+    "determiner_joined": partial(_join_at, _DETERMINER, "determiner_joined"),
+    # 보다 joined in a supposition: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐 (제47항).
+    "guess_joined": partial(_join_at, _GUESS, "guess_joined"),
+}
+_SPLITS: dict[str, SpacingRule] = {
+    # 조사, the copula 이다 among them, written apart: 학교에서 -> 학교 에서, 너만큼 -> 너 만큼 (제41항).
+    "particle_split": partial(_split_words, particle_start, "particle_split"),
+    # 접미사 -하다, -되다 and the like cut off: 공부합니다 -> 공부 합니다 (제2항).
+    "suffix_split": partial(_split_words, suffix_start, "suffix_split"),
+    # An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지
+    # (제2항).
+    "ending_split": partial(_split, _ENDING, "ending_split"),
+    # A verb of two verbs cut in two: 돌아왔다 -> 돌아 왔다, 쳐다보다 -> 쳐다 보다 (제2항).
+    "compound_split": partial(_split, _COMPOUND, "compound_split"),
+}
+
 SPACING_RULES: dict[str, SpacingRule] = {
-    "dependent_noun_joined": _dependent_noun_joined,
-    "auxiliary_joined": _auxiliary_joined,
-    "negation_joined": _negation_joined,
-    "unit_noun_joined": _unit_noun_joined,
-    "listing_joined": _listing_joined,
-    "title_joined": _title_joined,
-    "particle_split": _particle_split,
-    "suffix_split": _suffix_split,
+    **{name: rule for name, rule in _JOINS.items() if name not in _COMMON_ALONE},
+    **{name: rule for name, rule in _SPLITS.items() if name not in _COMMON_ALONE},
     "space_dropped": space_dropped,
     "space_inserted": _space_inserted,
 }
+COMMON_RULES = {name: rule for name, rule in (_JOINS | _SPLITS).items() if name not in _RARE}
 
 # Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do
 # make are made often. The two rules that act anywhere come last, so that a place that fits a named rule gets
@@ -403,99 +441,6 @@ def misspace(draft: Draft, rng: random.Random, rate: float) -> None:
         rule(draft, rng, min(1.0, rate * WEIGHTS[name]))
 
 
-_AFTER_ANY = "때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분"
-_AFTER_ADNOMINAL = "곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습"
-# Joined to these they make another word, which is right: 그때, 한동안, 부재중, 지난날, 큰일, 볼일.
-_NOT_ANY = r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
-_NOT_ADNOMINAL = r"(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
-_NOUN = re.compile(
-    rf"(?<=[가-힣]) {_NOT_ANY}(?=(?:{_AFTER_ANY}){ENDS_WORD})"
-    rf"|(?<=[{ADNOMINAL}]) {_NOT_ADNOMINAL}(?=(?:{_AFTER_ADNOMINAL}){ENDS_WORD})"
-)
-
-
-def _free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A noun joined to its modifier: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 ->
-    아는사람 (제2항).
-    """
-    _join_at(_NOUN, draft, rng, rate, "free_noun_joined")
-
-
-# 그때, 이것, 저쪽 and the like are words.
-_DETERMINER = re.compile(
-    r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
-    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,"
-    r"2}(?![가-힣]))"
-    r"|(?!여러 분)(?:[이그저]런|어떤|모든|다른|여러|무슨|어느) (?=[가-힣])"
-    r"|아무 (?=[데때말일]|생각|문제|이유|소리|도움|걱정|대답|의미))"
-)
-
-
-def _determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람,
-    여러 가지 -> 여러가지 (제2항).
-    """
-    _join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
-
-
-_GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
-
-
-def _guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """보다 joined in a supposition: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐
-    (제47항).
-    """
-    _join_at(_GUESS, draft, rng, rate, "guess_joined")
-
-
-_ENDING = re.compile(
-    rf"(?<=[가-힣]자)(?=마자)|(?<=[{RIEUL}])(?=수록)"
-    rf"|(?<=[{ADNOMINAL}])(?=지[도는를]? ?(?:모르|몰|알[고려 아]|궁금|확인|물어|여부))"
-)
-
-
-def _ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
-    """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지
-    (제2항).
-    """
-    _split(_ENDING, draft, rng, rate, "ending_split")
-
-
-# Verbs of two verbs that are one word (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다,
-# 깨어나다.
-_COMPOUND = re.compile(
-    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|"
-    r"쫓아|끌어|빠져|몰려|흘러|넘어)"
-    r"(?=[오와왔온올옵가갔간갈갑])|(?:바라|쳐다|돌아|지켜|살펴|둘러|들여다)(?=[보봐봤본볼봅])"
-    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|"
-    r"받아(?=들[이여였인일])"
-    r"|집어(?=넣)|알아(?=듣|들[어었으]|채|챘|차[리려렸]|맞[히혀])|[잃잊]어(?=버)|갈아(?=[타탔입])|물어(?=뜯))"
-)
-
-
-def _compound_split(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A verb of two verbs cut in two: 돌아왔다 -> 돌아 왔다, 쳐다보다 -> 쳐다 보다 (제2항)."""
-    _split(_COMPOUND, draft, rng, rate, "compound_split")
-
-
-def _split(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
-    """Insert a space behind each match."""
-    for match in pattern.finditer(draft.text):
-        if rng.random() < rate:
-            _insert_space(draft, rule, match.end())
-
-
-JOINED = (
-    _dependent_noun_joined,
-    _auxiliary_joined,
-    _negation_joined,
-    _unit_noun_joined,
-    _free_noun_joined,
-    _determiner_joined,
-    _guess_joined,
-)
-SPLIT = (_particle_split, _suffix_split, _ending_split, _compound_split)
-COMMON_RULES = {rule.__name__.removeprefix("_"): rule for rule in (*JOINED, *SPLIT)}
 SPLIT_RATE = 0.15  # times that of the others: every word has room for these
 
 
@@ -507,7 +452,5 @@ def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:
     >>> draft.wrong
     '먹은후에 갈때까지'
     """
-    for rule in JOINED:
-        rule(draft, rng, rate)
-    for rule in SPLIT:
-        rule(draft, rng, SPLIT_RATE * rate)
+    for name, rule in COMMON_RULES.items():
+        rule(draft, rng, SPLIT_RATE * rate if name in _SPLITS else rate)

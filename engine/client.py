@@ -20,8 +20,6 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from classroom import AnyClassrooms, Classrooms
 from engine.links import (
     LOOKING,
@@ -35,23 +33,7 @@ from engine.links import (
     find_worker,
 )
 from engine.own_model import VARIABLE, TracedConfig
-from engine.questions import (
-    MB,
-    P,
-    Question,
-    R,
-    correct,
-    embeddings,
-    freeze,
-    num_parameters,
-    output_weights,
-    own_config,
-    projections,
-    taps,
-    trace,
-    unpack,
-    weight_sizes,
-)
+from engine.questions import MB, P, Question, R, correct, freeze, own_config, trace, unpack
 from engine.records import LIVE, EngineDiedError, Message, ModelKey, Progress, version_on_disk
 from model.correction.correction import Correction
 from model.graph.files import only_keras
@@ -66,7 +48,6 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.tokenizer import Tokenizer
-from model.trace.interventions import Head, OutputWeights, Projections
 from model.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:
@@ -418,10 +399,6 @@ class EngineCorrector:
         """Changes whose confidence is below it are left undone."""
         return self.config.minimum_confidence
 
-    @property
-    def num_parameters(self) -> int:
-        return self.ask(num_parameters)
-
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
         """The answer to a question of ``engine.questions`` about this model."""
         return self._engine.ask(self.key, question, *arguments, **named)
@@ -445,30 +422,6 @@ class EngineCorrector:
         Raises ValueError for a source that is longer than the network can read.
         """
         return self.ask(trace, source, target)
-
-    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        """Queries (L, H, Q, D/H), keys and values (L, H, K, D/H) by kind of attention; see
-        ``Corrector.projections``.
-        """
-        return self.ask(projections, source, target, padding)
-
-    def taps(
-        self, source: str, target: str, names: Iterable[str], off: Iterable[Head] = ()
-    ) -> dict[str, np.ndarray]:
-        """Activations by name, with the heads ``off`` ablated; see ``Corrector.taps``."""
-        return self.ask(taps, source, target, tuple(names), tuple(off))
-
-    def embeddings(self, text: str) -> np.ndarray:
-        """(S, D) float32, a row for each character and the end mark, not yet scaled."""
-        return self.ask(embeddings, text)
-
-    def output_weights(self) -> OutputWeights:
-        """The unembedding (V, D); see ``Corrector.output_weights``. It travels once."""
-        return self.ask(output_weights)
-
-    def weight_sizes(self) -> dict[str, int]:
-        """The number of parameters of each array of the network, by its path."""
-        return self.ask(weight_sizes)
 
 
 class OwnCorrector(EngineCorrector):

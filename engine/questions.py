@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -139,19 +139,15 @@ class Asked(Answers, Protocol):
 # --- A correction with its traces ---
 
 
-@dataclass(frozen=True)
-class PackedSentence:
-    """The parts of a SentenceCorrection.
-
-    ``trace`` is that of ``text``, or None if it was too large to travel along.
-    """
+class PackedSentence(NamedTuple):
+    """The fields of a SentenceCorrection, its text, and the trace of that, or None if it was too large to travel along."""
 
     start: int
     source: str
-    text: str  # with the changes that reach the model's own minimum confidence
     proposed: tuple[Change, ...]
     minimum_confidence: float
     too_long: bool
+    text: str  # with the changes that reach the model's own minimum confidence
     trace: AttentionTrace | None
 
 
@@ -175,16 +171,8 @@ def pack(correction: Correction) -> PackedCorrection:
             traces[i] = sentences[i].trace
             room -= _trace_bytes(traces[i])
     packed = (
-        PackedSentence(
-            start=each.start,
-            source=each.source,
-            text=each.text,
-            proposed=each.proposed,
-            minimum_confidence=each.minimum_confidence,
-            too_long=each.too_long,
-            trace=traces.get(i),
-        )
-        for i, each in enumerate(sentences)
+        PackedSentence(s.start, s.source, s.proposed, s.minimum_confidence, s.too_long, s.text, traces.get(i))
+        for i, s in enumerate(sentences)
     )
     return PackedCorrection(correction.source, tuple(packed))
 
@@ -202,14 +190,8 @@ def _unpack_sentence(
             return packed.trace
         return find_trace(source, text)
 
-    return SentenceCorrection(
-        start=packed.start,
-        source=packed.source,
-        proposed=packed.proposed,
-        minimum_confidence=packed.minimum_confidence,
-        too_long=packed.too_long,
-        _find_trace=seen,
-    )
+    start, source, proposed, minimum_confidence, too_long, *_ = packed
+    return SentenceCorrection(start, source, proposed, minimum_confidence, too_long, seen)
 
 
 def _trace_bytes(trace: AttentionTrace) -> int:

@@ -55,12 +55,15 @@ def test_it_answers_as_the_corrector_itself_does(model, tiny_corrector, text):
 
 
 def test_what_it_tells_about_a_model(model, tiny_corrector):
-    for name in ("name", "fingerprint", "config", "minimum_confidence", "num_parameters"):
+    for name in ("name", "fingerprint", "config", "minimum_confidence"):
         assert getattr(model, name) == getattr(tiny_corrector, name)
-    assert model.weight_sizes() == tiny_corrector.weight_sizes()
+    assert model.ask(questions.weight_sizes) == tiny_corrector.weight_sizes()
     assert model.tokenizer.encode_source("가나") == tiny_corrector.tokenizer.encode_source("가나")
-    assert np.allclose(model.embeddings("가나"), tiny_corrector.embeddings("가나"))
-    found, expected = (each.projections("가나", "가나", 2) for each in (model, tiny_corrector))
+    assert np.allclose(model.ask(questions.embeddings, "가나"), tiny_corrector.embeddings("가나"))
+    found, expected = (
+        model.ask(questions.projections, "가나", "가나", 2),
+        tiny_corrector.projections("가나", "가나", 2),
+    )
     assert found.keys() == expected.keys()
     for kind in found:
         assert np.allclose(found[kind].key, expected[kind].key, atol=1e-5)
@@ -68,7 +71,7 @@ def test_what_it_tells_about_a_model(model, tiny_corrector):
     for off in ((), [Head("cross_attention", 0, 1)]):
         taken = Intervention(off=frozenset(off)) if off else None
         found, expected = (
-            model.taps("가나", "가나", names, off),
+            model.ask(questions.taps, "가나", "가나", tuple(names), tuple(off)),
             tiny_corrector.taps("가나", "가나", names, taken),
         )
         assert all(np.allclose(found[name], expected[name], atol=1e-5) for name in names)
@@ -189,13 +192,16 @@ def test_a_changed_model_is_read_again(engine, tiny_folder, tmp_path):
     before = engine.open(folder)
     (folder / "history.csv").write_text("step\n1\n")  # a training that is going on adds to it
     assert engine.open(folder) is before
-    sizes = before.weight_sizes()
+    sizes = before.ask(questions.weight_sizes)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"minimum_confidence": 1.0}))
     after = engine.open(folder)
     assert (after.fingerprint != before.fingerprint, after.minimum_confidence) == (True, 1.0)
     assert after.correct(TEXTS[0]).changes == ()
-    assert (after.weight_sizes(), before.weight_sizes()) == (sizes, sizes)  # one from memory
+    assert (after.ask(questions.weight_sizes), before.ask(questions.weight_sizes)) == (
+        sizes,
+        sizes,
+    )  # one from memory
 
 
 def test_damaged_models(engine, tiny_folder, tmp_path):

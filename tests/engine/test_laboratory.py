@@ -32,9 +32,12 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
         model = engine.open(tiny_folder)
         model.correct("가나")
         model.trace("가나", "가나")
-        model.embeddings("가나")
-        assert (model.num_parameters, model.progress.is_ready) == (sum(model.weight_sizes().values()), True)
-        assert model.projections("가나", "가나").keys() == set(model.config.attention_kinds)
+        model.ask(questions.embeddings, "가나")
+        assert (model.ask(questions.num_parameters), model.progress.is_ready) == (
+            sum(model.ask(questions.weight_sizes).values()),
+            True,
+        )
+        assert model.ask(questions.projections, "가나", "가나").keys() == set(model.config.attention_kinds)
         assert len(model.ask(questions.head_effects, "가나", "가다", (1, 2)).heads) == 12
         assert engine._laboratory.link is None
         assert model.ask(questions.contributions, "가나", "가다", (1, 2))[-1]
@@ -128,7 +131,7 @@ def test_a_worker_without_tensorflow(tmp_path):
         for kind in sentence.trace.kinds:
             np.testing.assert_allclose(sentence.trace.attention(kind).sum(axis=-1), 1, atol=1e-5)
         assert model.trace("머거도", "먹어도").target_tokens[:3] == ("먹", "어", "도")
-        assert model.projections("머거도", "먹어도").keys() == set(sentence.trace.kinds)
+        assert model.ask(questions.projections, "머거도", "먹어도").keys() == set(sentence.trace.kinds)
         assert model.ask(questions.ablate_heads, "머거도", ((Head("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
             model.ask(questions.contributions, "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, remote
+from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, questions, remote
 from engine import remote as wire
 from engine.records import PREPARE, Progress
 from engine.remote import RemoteLink
@@ -72,7 +72,7 @@ def model(engine, tiny_folder):
 def test_it_asks_by_the_models_name_and_keeps_answers(server, model, tiny_folder):
     assert model.prepare() == READY
     server.answers += [(200, wire.write_answer(7))]
-    assert (model.num_parameters, model.num_parameters) == (7, 7)
+    assert (model.ask(questions.num_parameters), model.ask(questions.num_parameters)) == (7, 7)
     assert [kind for _, kind, _ in server.asked] == [PREPARE, "num_parameters"]
     assert server.asked[-1][0] == model.key
     assert str(tiny_folder) not in wire.write_question(*server.asked[-1]).decode()
@@ -95,10 +95,10 @@ def test_what_the_engine_raises_is_raised_here(server, model):
 @pytest.mark.parametrize("loss", [("break", b""), (500, b"a replica was killed")])
 def test_a_question_that_was_lost_is_asked_once_more(server, model, loss):
     server.answers += [loss, (200, wire.write_answer(7))]
-    assert model.num_parameters == 7
+    assert model.ask(questions.num_parameters) == 7
     server.answers += [loss] * 2
     with pytest.raises(EngineDiedError):
-        model.weight_sizes()
+        model.ask(questions.weight_sizes)
     assert model.prepare() == READY  # the page asks again, and all is well
 
 
@@ -108,7 +108,7 @@ def test_an_answer_that_does_not_come(server, model):
     model._engine._patience = 0.1
     server.answers += [("hang", wire.write_answer(7))]
     with pytest.raises(EngineSlowError):
-        _ = model.num_parameters
+        _ = model.ask(questions.num_parameters)
 
 
 def test_where_nobody_listens(server, tiny_folder):

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from engine import questions
 from engine.own_model import TracedConfig
 from model.analysis import building_blocks as work
 from model.analysis.building_blocks import attention_share, by_role, group_parameters
@@ -37,7 +38,8 @@ def main() -> None:
     limit = config.max_length
     if found.too_long:
         st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
-    parts = group_parameters(corrector.weight_sizes())
+    sizes = corrector.ask(questions.weight_sizes)
+    parts = group_parameters(sizes)
     sketch = Sketch(config, parts, found.source[:limit], found.text[:limit], open_layer(config))
     data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
     diagram(data, _KEY, follow)

@@ -24,7 +24,7 @@ References:
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -341,7 +341,7 @@ def attribution_graph(
     model: str,
     probability: float,
     names: Mapping[Node, str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Write a circuit as an attribution graph for public viewers.
 
     Args:
@@ -360,7 +360,7 @@ def attribution_graph(
     """
     prompt = [*source_tokens, *read_tokens]
     last, shift = len(prompt) - 1, len(source_tokens)
-    nodes: dict[Node | Character | None, dict[str, Any]] = {}
+    nodes: dict[Node | Character | None, dict[str, object]] = {}
     characters = {edge.sender for edge in edges.edges if isinstance(edge.sender, Character)}
     for each in sorted(characters, key=lambda each: (each.side != "encoder", each.position)):
         at = each.position + shift * (each.side == "decoder")
@@ -399,7 +399,7 @@ def _name(node: Node) -> str:
     return f"{node.kind}_{node.layer + 1}{head}"
 
 
-def _graph_node(place: tuple[int | str, int, int], kind: str, label: str, feature: int) -> dict[str, Any]:
+def _graph_node(place: tuple[int | str, int, int], kind: str, label: str, feature: int) -> dict[str, object]:
     """``place``:
 
     layer, number, position. Viewers merge nodes of one layer, ``feature`` and position, so numbers keep them

@@ -16,10 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import assets
 from model.text.hangul import is_hangul
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 LONGEST = 32_767  # characters of one cell: what XLSX allows
 
@@ -60,7 +63,7 @@ class Cells(NamedTuple):
     """
 
     number: int
-    values: list[Any] | None
+    values: list[object] | None
 
 
 def encoding_of(file: BinaryIO) -> str:
@@ -110,7 +113,7 @@ def csv_cells(file: BinaryIO) -> Iterator[Cells]:
     while True:
         number += 1
         try:
-            yield Cells(number, next(reader))
+            yield Cells(number, list(next(reader)))
         except StopIteration:
             return
         except csv.Error:
@@ -167,13 +170,13 @@ def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
         raise TableError("no_xlsx", f"this is no XLSX file: {type(error).__name__}") from error
 
 
-def _rows_of_sheet(book: Any) -> Iterator[tuple]:
+def _rows_of_sheet(book: "Workbook") -> Iterator[tuple[object, ...]]:
     sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), book.worksheets[0])
     sheet.reset_dimensions()  # programs write wrong ones, which would cut rows off
     return sheet.iter_rows(min_row=1, min_col=1, values_only=True)
 
 
-def _value(value: Any, formula: Any) -> Any:
+def _value(value: object, formula: object) -> object:
     from openpyxl.utils.escape import unescape
 
     if value is None and isinstance(formula, str) and formula.startswith("="):
@@ -460,7 +463,7 @@ def _cell(number: int, values: list, columns: Columns) -> Iterator[TableRow]:
         yield from _row(number, ",".join(map(_as_text, texts)), others)
 
 
-def _as_text(cell: Any) -> str:
+def _as_text(cell: object) -> str:
     return "" if cell is None or cell == FORMULA else str(cell)
 
 

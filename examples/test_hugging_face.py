@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
     BartConfig,
@@ -368,3 +369,31 @@ def test_a_model_of_sounds_or_without_its_tokenizer_is_refused(open_model):
         open_model(whisper(len(tokenizer)), tokenizer)
     with pytest.raises(ValueError, match="tokenizer should be the model's own one, received NoneType"):
         open_model(gpt2(len(tokenizer)), None)
+
+
+# Each family either works or names the missing part in one sentence: (trace, laboratory).
+FAMILIES = {
+    "Falcon": ("equal the own pass of FalconForCausalLM", "does not call eager_attention_forward"),
+    "Bloom": (None, "does not call eager_attention_forward"),
+    "Mamba": ("be returned by the model, received none", "does not call eager_attention_forward"),
+    "Qwen2": (None, None),
+    "GPTNeoX": (None, None),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_works_or_says_the_missing_part(family):
+    tokenizer = trained("bytes")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+    config = getattr(transformers, f"{family}Config")(vocab_size=len(tokenizer), **sizes)
+    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    for open_model, reason in zip(
+        (lambda: from_transformers(model, tokenizer, TEXT), lambda: laboratory_of(model, tokenizer)),
+        FAMILIES[family],
+        strict=True,
+    ):
+        if reason is None:
+            assert open_model() is not None
+        else:
+            with pytest.raises(ValueError, match=reason):
+                open_model()

@@ -385,7 +385,9 @@ FAMILIES = {
 def test_a_family_works_or_says_the_missing_part(family):
     tokenizer = trained("bytes")
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
-    config = getattr(transformers, f"{family}Config")(vocab_size=len(tokenizer), **sizes)
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=len(tokenizer), num_key_value_heads=2, **sizes
+    )
     model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
     for open_model, reason in zip(
         (lambda: from_transformers(model, tokenizer, TEXT), lambda: laboratory_of(model, tokenizer)),

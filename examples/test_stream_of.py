@@ -11,7 +11,6 @@ from examples.test_laboratory_of import SOURCE, TARGET, TOKENIZER, logits, model
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
-from model.analysis import circuits as circuit_edges
 from model.analysis import (
     contrast_of_change,
     corrupted_by_exchange,
@@ -20,6 +19,7 @@ from model.analysis import (
     find_circuit,
     logit_lens,
 )
+from model.analysis.circuits import circuit_edges
 from model.analysis.patching import mean_values, node_effects
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off

@@ -14,7 +14,7 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
-from model.analysis import circuits as circuit_edges
+from model.analysis.circuits import circuit_edges
 from model.text.changes import Change
 from model.trace.interventions import Head
 

@@ -20,7 +20,6 @@ from examples.keras_networks import (
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
-from model.analysis import circuits as circuit_edges
 from model.analysis import (
     contrast_of_row,
     contribution,
@@ -30,6 +29,7 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.attribution_methods import added_vectors
+from model.analysis.circuits import circuit_edges
 from model.analysis.contributions import methods_of
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
@@ -180,6 +180,7 @@ class Unnamed(layers.Layer):
     def call(self, query, memory, use_causal_mask=False):
         length = query.shape[1], memory.shape[1]
         mask = 1 - np.tri(*length, dtype="float32") if use_causal_mask else np.zeros(length, "float32")
+        mask = keras.ops.convert_to_tensor(mask)
         named = SimpleNamespace(**dict(zip(("query", "key", "value", "out"), self.parts, strict=True)))
         return HandWrittenAttention.call(named, query, memory, mask)
 

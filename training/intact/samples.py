@@ -8,7 +8,7 @@ from model.text import hangul
 from model.text.hangul import particle
 from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.slots import draw, draw_marks
-from training.noise.pairs import make_pair
+from training.noise.pairs import Writer, make_pair
 
 LONG = "long"
 KINDS = (*FRAMES, LONG)
@@ -116,7 +116,7 @@ def _misspell(clean: Sample, spans: list[tuple[int, int]], rng: random.Random) -
     """The sentence with errors beside its slots; None if ATTEMPTS draws all hit a slot or did nothing."""
     for attempt in range(ATTEMPTS):
         # Many errors in a sentence often hit a slot, so the later draws make fewer.
-        pair = make_pair(clean.right, rng, strength=1.0 if attempt < ATTEMPTS // 2 else 0.4)
+        pair = make_pair(clean.right, rng, writer=Writer(1.0 if attempt < ATTEMPTS // 2 else 0.4))
         touched = any(edit.start < end and start < edit.end for edit in pair.edits for start, end in spans)
         if pair.wrong != pair.right and not touched and len(pair.wrong) <= LONGEST:
             return Sample(clean.kind, pair.wrong, pair.right, clean.slots)

@@ -16,7 +16,7 @@ import click
 from model.correction.words import find_words
 from training.corpus.corpus import CorpusError, Sentence, read_sentences, write_pairs
 from training.noise.draft import Aim, Draft, stem
-from training.noise.pairs import MIX, make_pair
+from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
 
@@ -45,7 +45,7 @@ MakeWrong = Callable[[str, Rng], str | None]  # None where a sentence does not s
 
 def usual_errors(text: str, rng: Rng) -> str:
     """Errors of the usual mix."""
-    return make_pair(text, rng, mix=WITH_ERRORS).wrong
+    return make_pair(text, rng, writer=Writer(mix=WITH_ERRORS)).wrong
 
 
 def several_slips(text: str, rng: Rng) -> str | None:

@@ -1,10 +1,8 @@
-"""Makes (wrong, right) pairs: decides which families of errors are combined in a sentence, and how strongly
-each errs.
-"""
+"""(wrong, right) pairs of a sentence: which families of errors are combined, and how strongly each errs."""
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from training.noise.draft import Draft, Edit, choose_word
 from training.noise.native import has_native_site, write_native_mistakes
@@ -25,6 +23,19 @@ MIX = {
 
 BUNCHED_SHARE = 0.25  # of aimed writers who slip have two or three slips in one word
 ATTEMPTS = 4  # draws of a writer's errors: a weak one may make none at all
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The habits of a writer who errs."""
+
+    strength: float = 1.0  # multiplies the rate of each family
+    mix: Mapping[str, float] = field(default_factory=lambda: MIX)  # family -> share of the sentences
+    weights: list[float] | None = None  # of a slip at each character of the sentence (``draft.Aim``)
+    misspaces: bool = False  # some of the commonest spacing mistakes, too, in every family
+
+
+USUAL_WRITER = Writer()
 
 
 @dataclass(frozen=True)
@@ -103,36 +114,29 @@ def read_mix(text: str) -> dict[str, float]:
 
 
 def make_pair(
-    text: str,
-    rng: random.Random,
-    family: str | None = None,
-    strength: float = 1.0,
-    mix: Mapping[str, float] = MIX,
-    weights: list[float] | None = None,
-    misspaces: bool = False,
+    text: str, rng: random.Random, family: str | None = None, writer: Writer = USUAL_WRITER
 ) -> NoisyPair:
-    """One error pair of a correct sentence.
+    """Make one error pair of a correct sentence.
 
-    ``family`` is a key of MIX, or None to draw one by its share in ``mix``. A drawn family that finds nothing
-    to do in this sentence gives way to another one; a given family gives way to "clean". ``strength``
-    multiplies how often each family errs. ``weights`` say for each character how likely a slip is there
-    (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing mistakes, too, in every
-    family (``common_spacing.misspace_commonly``). Raises ValueError for an unknown family.
+    ``family`` is a key of MIX, or None to draw one by its share in the writer's mix. A drawn family that
+    finds nothing to do in this sentence gives way to another one; a given family gives way to "clean".
+
+    Raises ValueError for an unknown family.
 
     >>> pair = make_pair("밥을 먹어요.", random.Random(0), family="pronunciation")
     >>> pair.wrong, [edit.rule for edit in pair.edits]
     ('바블 머거요.', ['liaison', 'liaison'])
     """
     if family is None:
-        family = rng.choices(list(mix), weights=list(mix.values()))[0]
+        family = rng.choices(list(writer.mix), weights=list(writer.mix.values()))[0]
         if family == "native" and not has_native_site(text):
             family = rng.choice(("pronunciation", "typing", "spacing", "mixed"))
     elif family not in MIX:
         raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
     for _ in range(ATTEMPTS if family != "clean" else 1):
-        draft = Draft(text, weights)
-        _write(draft, rng, family, strength)
-        if misspaces and family != "clean":
+        draft = Draft(text, writer.weights)
+        _write(draft, rng, family, writer.strength)
+        if writer.misspaces and family != "clean":
             misspace_commonly(draft, rng, rng.uniform(0.2, 1.0))
         if draft.wrong != text:
             break

@@ -9,7 +9,7 @@ from training.noise.drill import Drill, LoneSpaces, SpaceDrill
 from training.noise.everyday import everyday_sentence
 from training.noise.lookalikes import add_laughter, as_hearsay
 from training.noise.native import has_native_site
-from training.noise.pairs import MIX, make_pair, read_mix
+from training.noise.pairs import MIX, Writer, make_pair, read_mix
 from training.noise.pieces import made_up_phrase
 from training.run.knobs import knob
 from training.run.practice import PRACTICES, read_practice
@@ -124,7 +124,8 @@ class ExampleMaker:
         if self.aim is not None and rng.random() < settings.aim_share:
             weights = self.aim.weights(text)
         misspaces = bool(settings.space_share) and rng.random() < settings.space_share
-        pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, misspaces)
+        writer = Writer(settings.strength, settings.mix, weights, misspaces)
+        pair = make_pair(text, rng, family, writer)
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:

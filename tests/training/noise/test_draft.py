@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from training.noise.draft import Aim, Draft, Edit, changed_cells, choose_word, stem
-from training.noise.pairs import make_pair
+from training.noise.pairs import Writer, make_pair
 from training.noise.typing_slips import slip
 
 
@@ -119,7 +119,7 @@ def test_slips_within_a_span_stay_there():
 def test_some_aimed_writers_slip_several_times_in_one_word():
     weights, bunched = AIM.weights(TEXT), 0
     for seed in range(300):
-        pair = make_pair(TEXT, random.Random(seed), "typing", 0.1, weights=weights)
+        pair = make_pair(TEXT, random.Random(seed), "typing", Writer(0.1, weights=weights))
         start = TEXT.index("두루마기를")
         bunched += sum(start <= edit.start < start + 5 for edit in pair.edits) > 1
     assert 30 < bunched < 150

@@ -6,7 +6,7 @@ import pytest
 
 from training.noise.draft import Draft
 from training.noise.drill import SpaceDrill
-from training.noise.pairs import make_pair
+from training.noise.pairs import Writer, make_pair
 from training.noise.spacing import (
     COMMON_RULES,
     SPACING_RULES,
@@ -372,7 +372,7 @@ def test_at_rate_one_all_joins_are_made_and_at_rate_zero_nothing_is_done():
 def test_a_writer_who_misspaces_does_so_beside_any_error(family):
     rules = set()
     for seed in range(20):
-        pair = make_pair(SENTENCE_common_spacing, random.Random(seed), family, misspaces=True)
+        pair = make_pair(SENTENCE_common_spacing, random.Random(seed), family, Writer(misspaces=True))
         rules |= {edit.rule for edit in pair.edits} & set(COMMON_RULES)
         assert pair.right == SENTENCE_common_spacing
     assert {"free_noun_joined", "determiner_joined"} <= rules
@@ -380,7 +380,7 @@ def test_a_writer_who_misspaces_does_so_beside_any_error(family):
 
 def test_a_right_sentence_stays_right():
     assert (
-        make_pair(SENTENCE_common_spacing, random.Random(0), "clean", misspaces=True).wrong
+        make_pair(SENTENCE_common_spacing, random.Random(0), "clean", Writer(misspaces=True)).wrong
         == SENTENCE_common_spacing
     )
 

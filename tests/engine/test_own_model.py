@@ -102,6 +102,17 @@ def test_a_wrong_name_is_named_to_the_page_and_in_the_terminal(name, said, engin
     assert str(raised.value) in capsys.readouterr().err
 
 
+def test_a_model_of_another_copy_of_the_library_is_named(monkeypatch):
+    """Its classes would be strangers: a checkout runs ``model``, a module of the user may import
+    ``see_attention``.
+    """
+    monkeypatch.setitem(sys.modules, "see_attention.model.trace.trace", None)
+    with pytest.raises(
+        OwnModelError, match="it imports see_attention.model.trace.trace, but the app runs model"
+    ):
+        load(NAME)
+
+
 def test_the_page_is_told_while_it_waits(engine):
     model = engine.open("tests.own_model:unusable")
     with pytest.raises(OwnModelError):

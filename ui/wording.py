@@ -9,7 +9,7 @@ import numpy as np
 from model.analysis.kinds import kinds_of, sound_rules
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.trace import AttentionTrace
+from model.trace.trace import AttentionTrace, Selection
 from ui.shell import address
 from viz import number_text
 from viz.browser.texts import LANGUAGES, Say, table, visible, what_happened
@@ -22,7 +22,8 @@ def language() -> str:
 
 
 def say(key: str, /, **values: object) -> str:
-    """The text ``key`` in the session's language, its placeholders filled."""
+    """The text ``key`` in the session's language, its placeholders filled. Raises KeyError for an unknown
+    key."""
     return table(language())[key].format(**values)
 
 
@@ -33,8 +34,11 @@ _JOINER = "\u2060"  # no width, no line break
 def plain_markdown(text: str) -> str:
     """``text`` so that a label shows it character by character.
 
-    A backslash takes the meaning from each sign. The joiner after it is for what Streamlit looks up only
+    A backslash takes the meaning from each sign. The joiner after it is for signs that Streamlit reads only
     once the backslashes are gone: ``:smile:``, ``:material_home:``, ``->`` and addresses of the web.
+
+    >>> plain_markdown("a*b").replace("\u2060", "")
+    'a\\\\*b'
     """
     return _SIGNS.sub(rf"\\\1{_JOINER}", text)
 
@@ -44,7 +48,8 @@ _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
-    """The rows that a change concerns. Where it has no character on this side, the row that follows."""
+    """The rows that a change concerns. Where it has no character on this side, the row that follows. The
+    numbers of rows (Q,)."""
     found: set[int] = set()
     for change in changes:
         start, end = _side_of(change, kind)
@@ -59,13 +64,10 @@ def map_caption(say: Say, kind: str, changes: Sequence[Change], *, difference: b
     return f"{read} {say('bold_corrected')}" if marked else read
 
 
-def describe_map(
-    say: Say, trace: AttentionTrace, weights: np.ndarray, kind: str, changes: Sequence[Change], place: str
-) -> str:
-    """What the first changed row of ``weights`` (Q, K) looks at most; the first row where nothing changed.
-
-    ``place`` names the layer and the head.
-    """
+def describe_map(say: Say, trace: AttentionTrace, selection: Selection, changes: Sequence[Change]) -> str:
+    """The key with the most attention of the first changed row of the selected weights (Q, K); the first row
+    where nothing changed."""
+    kind, weights = selection.kind, selection.weights(trace)
     queries, keys = trace.axes(kind)
     start = _side_of(changes[0], kind)[0] if changes else 0
     row = min(start, len(queries) - 1)
@@ -73,7 +75,7 @@ def describe_map(
     sentence = say(
         f"reading_{kind}",
         change=_change_text(say, changes[0]) if changes else "",
-        place=place,
+        place=selection.label(say, trace),
         query=_token_text(say, queries[row]),
         key=_token_text(say, keys[key]),
         weight=f"{weights[row, key]:.2f}",
@@ -116,8 +118,12 @@ def _token_text(say: Say, token: str) -> str:
 
 
 def percent(say: Say, share: float, digits: int = 0) -> str:
-    """A share from 0 to 1 in per cent. What would be rounded to 0 is "less than", what would be rounded to 100 "more than";
-    exactly 0 and 1 are said as they are."""
+    """A share from 0 to 1 in per cent. A share that rounds to 0 is "less than", one that rounds to 100 "more
+    than"; exactly 0 and 1 are exact.
+
+    >>> percent(None, 0.25)
+    '25%'
+    """
     least = 10.0**-digits / 100  # the smallest share that is written, 1% or 0.1%
     if 0 < share <= least / 2:
         return say("percent_below", share=_plain_percent(least, digits))
@@ -127,12 +133,16 @@ def percent(say: Say, share: float, digits: int = 0) -> str:
 
 
 def correlation(value: float) -> str:
-    """A correlation in -1..1, with a sign that is as wide as a digit; a dash where there is none (nan)."""
+    """A correlation in -1..1, with a sign that is as wide as a digit; a dash for nan.
+
+    >>> correlation(-0.5), correlation(float("nan"))
+    ('−0.50', '–')
+    """
     return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
 def hundredths(value: float) -> str:
-    """A number of a table. What rounds to 0 has no sign; a dash where there is none (nan).
+    """A number of a table. Zero after rounding has no sign; a dash for nan.
 
     >>> hundredths(-0.26), hundredths(-0.001)
     ('−0.26', '0.00')
@@ -141,12 +151,21 @@ def hundredths(value: float) -> str:
 
 
 def nats(value: float) -> str:
-    """Nats with their sign: what was added to a score, or the score itself."""
+    """Nats with their sign: an addend of a score, or the score itself.
+
+    >>> nats(-1.5)
+    '−1.50'
+    """
     return f"{value:+.2f}".replace("-", "−")
 
 
 def share_kept(say: Say, value: float) -> str:
-    """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than the whole score."""
+    """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than
+    the whole score.
+
+    >>> share_kept(None, -0.25)
+    '−25%'
+    """
     return percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}%".replace("-", "−")
 
 
@@ -162,9 +181,12 @@ def _plain_percent(share: float, digits: int) -> str:
 
 
 def about(language: str, number: float) -> str:
-    """A number as it is said, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" elsewhere.
+    """A number in words, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" elsewhere.
 
     Below 1,000 the number itself, with one decimal below 100. The text around it says "about".
+
+    >>> about("ko", 54_410), about("en", 54_410)
+    ('5만 4천', '54,000')
     """
     if number < 1_000:
         return f"{number:.1f}".removesuffix(".0") if number < 100 else f"{number:.0f}"
@@ -176,7 +198,8 @@ def about(language: str, number: float) -> str:
 
 
 def _in_korean(number: float) -> str:
-    """Below ten of the largest unit with the unit below it (5만 4천), from ten on without it (12만); below 만 in digits (5,400)."""
+    """Below ten of the largest unit with the unit below it (5만 4천), from ten on without it (12만); below 만 in
+    digits (5,400)."""
     for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
         rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
         if rounded < 1:
@@ -194,15 +217,19 @@ MOST_RULES = 2
 
 
 def kind_name(say: Say, change: Change, source: str, target: str) -> str:
-    """The kind of mistake in words, after "spacing" if that changes, too. Where rules of pronunciation decide (구개음화), the first
-    MOST_RULES of them stand in place of the kind."""
+    """The kind of mistake in words, after "spacing" if that changes, too. Where rules of pronunciation decide
+    (구개음화), the first MOST_RULES of them replace the kind."""
     *spacing, kind = (f"edits_kind_{kind}" for kind in kinds_of(change, source, target))
     rules = [f"rule_{rule}" for rule in sound_rules(change, source, target)[:MOST_RULES]]
     return ", ".join(map(say, [*spacing, *(rules or [kind])]))
 
 
 def tex(number: float, digits: int = 2) -> str:
-    """A rounded number; a negative one stands in brackets, so that it can follow any sign."""
+    """A rounded number; a negative one is in brackets, so that it can follow any sign.
+
+    >>> tex(-1.5)
+    '(-1.5)'
+    """
     text = number_text(number, digits).replace("−", "-").replace("∞", r"\infty")
     return f"({text})" if text.startswith("-") else text
 
@@ -219,7 +246,11 @@ def tex_aligned(left: str, right: Sequence[str]) -> str:
 
 
 def tex_dot(one: Sequence[float], other: Sequence[float], most: int, together: int = 1) -> list[str]:
-    """The products that add up to ``one`` · ``other``, at most ``most`` of them, ``together`` on a line."""
+    """The products that add up to ``one`` · ``other``, at most ``most`` of them, ``together`` on a line.
+
+    >>> tex_dot([1, 2], [3, 4], most=1)
+    ['1 \\\\cdot 3', '+ \\\\cdots']
+    """
     terms = [rf"{tex(a)} \cdot {tex(b)}" for a, b in zip(one, other, strict=True)]
     return _sum(terms[:most], len(terms) > most, together)
 
@@ -238,7 +269,11 @@ def _sum(terms: list[str], more: bool, together: int) -> list[str]:
 
 
 def tex_vector(numbers: Sequence[float]) -> str:
-    """Numbers in square brackets; a single one without."""
+    """Numbers in square brackets; a single one without.
+
+    >>> tex_vector([1.0])
+    '1'
+    """
     if len(numbers) == 1:
         return tex(numbers[0])
     inside = ",\\ ".join(number_text(number).replace("−", "-") for number in numbers)

@@ -14,7 +14,7 @@ from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
 from ui.export.page import Choices, Experiment
 from ui.export.take_away import say_in
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.views import VIEWS
 
 NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
@@ -22,12 +22,14 @@ ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def make_lens(text=NASTY, kind="cross_attention", theme="light", trace=None, layer=1, head=2) -> Lens:
+def make_state(
+    text=NASTY, kind="cross_attention", theme="light", trace=None, layer=1, head=2
+) -> SentenceState:
     corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
     corrector.name = "fake-model"
     sentence = corrector.correct(text).sentences[0]
     seen = corrector.trace(sentence.source, sentence.text)
-    return Lens(corrector, sentence, seen, Selection(kind, layer, head), None, theme)
+    return SentenceState(corrector, sentence, seen, Selection(kind, layer, head), None, theme)
 
 
 def unchanged() -> dict[str, dict[str, object]]:
@@ -54,12 +56,12 @@ def visitor(browser):
 
 @pytest.fixture
 def open_file(visitor, tmp_path):
-    """Writes a lens's file and opens it where there is no network: ``open_file(lens, width=390)``."""
+    """Writes a state's file and opens it where there is no network: ``open_file(state, width=390)``."""
 
-    def open_lens(lens: Lens, language: str = "ko", width: int = 1280, experiment=None) -> Page:
+    def open_state(state: SentenceState, language: str = "ko", width: int = 1280, experiment=None) -> Page:
         choices = Choices(language, ADDRESS, unchanged(), experiment=experiment)
         path = tmp_path / "시선.html"
-        path.write_bytes(export.to_html(lens, partial(say_in, language), choices))
+        path.write_bytes(export.to_html(state, partial(say_in, language), choices))
         visitor.complaints, visitor.requests = [], []
         visitor.set_viewport_size({"width": width, "height": 900})
         visitor.goto(path.as_uri())
@@ -71,7 +73,7 @@ def open_file(visitor, tmp_path):
         )
         return visitor
 
-    return open_lens
+    return open_state
 
 
 def assert_quiet(page: Page) -> None:
@@ -83,11 +85,11 @@ def assert_quiet(page: Page) -> None:
 
 @pytest.mark.parametrize(("kind", "theme"), [("cross_attention", "light"), ("decoder_attention", "dark")])
 def test_the_file_shows_the_numbers_of_the_trace_without_a_network(open_file, kind, theme):
-    lens = make_lens(kind=kind, theme=theme)
-    page = open_file(lens)
-    np.testing.assert_array_equal(heatmap(page, "#heatmap .js-plotly-plot"), lens.weights)
-    for name in lens.trace.kinds:
-        tiles, weights = heatmap(page, f"#overview-{name} .js-plotly-plot"), lens.trace.attention(name)
+    state = make_state(kind=kind, theme=theme)
+    page = open_file(state)
+    np.testing.assert_array_equal(heatmap(page, "#heatmap .js-plotly-plot"), state.weights)
+    for name in state.trace.kinds:
+        tiles, weights = heatmap(page, f"#overview-{name} .js-plotly-plot"), state.trace.attention(name)
         first = tiles[: weights.shape[2], : weights.shape[3]]
         allowed = first > 0  # a byte each: 1 is the weight 0, 255 the weight 1; 0 is no cell
         np.testing.assert_allclose((first[allowed] - 1) / 254, weights[0, 0][allowed], atol=0.5 / 254 + 1e-6)
@@ -101,11 +103,11 @@ def test_the_file_shows_the_numbers_of_the_trace_without_a_network(open_file, ki
 
 
 def test_what_was_typed_is_shown_letter_by_letter(open_file):
-    lens = make_lens()
-    page = open_file(lens)
-    assert page.locator(".sentence").first.text_content() == lens.sentence.text
+    state = make_state()
+    page = open_file(state)
+    assert page.locator(".sentence").first.text_content() == state.sentence.text
     assert page.evaluate("() => document.querySelectorAll('main b, main img').length") == 0
-    assert page.title().startswith(lens.sentence.text[:5])
+    assert page.title().startswith(state.sentence.text[:5])
     facts = page.locator("code").all_text_contents()
     assert facts == ["fake-model", "fake", "0.75", ADDRESS]
     labels = page.locator("#heatmap .xtick text").all_text_contents()
@@ -115,7 +117,7 @@ def test_what_was_typed_is_shown_letter_by_letter(open_file):
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_lines_and_steps_answer_without_the_app(open_file, language):
-    page = open_file(make_lens("고갱님이 왔어요"), language)
+    page = open_file(make_state("고갱님이 왔어요"), language)
     steps = page.locator("#steps .steps")
     range_ = steps.get_by_role("slider")
     before = range_.input_value()
@@ -126,13 +128,13 @@ def test_lines_and_steps_answer_without_the_app(open_file, language):
 
 
 def test_any_head_can_be_opened_in_the_file(open_file):
-    lens = make_lens("고갱님이 왔어요")
-    page = open_file(lens)
+    state = make_state("고갱님이 왔어요")
+    page = open_file(state)
     explorer = page.locator("#explorer")
     for label, place in (("층", 2), ("헤드", 2)):  # the first option is the mean
         explorer.get_by_label(label, exact=True).select_option(index=place)
     kind = explorer.get_by_label("어텐션 종류").evaluate("menu => menu.selectedIndex")
-    expected = lens.trace.attention(lens.trace.kinds[kind])[1, 1]
+    expected = state.trace.attention(state.trace.kinds[kind])[1, 1]
     page.wait_for_timeout(500)  # Plotly draws in pieces
     np.testing.assert_allclose(heatmap(page, "#explorer .heatmap .js-plotly-plot"), expected, atol=1e-4)
     assert_quiet(page)
@@ -151,7 +153,7 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
     told = Experiment(
         "실험", ("말한 것", "주"), {name: (each, name) for name, each in made.items()}, intervenes=True
     )
-    page = open_file(make_lens("고갱님이 왔어요"), width=width, experiment=told)
+    page = open_file(make_state("고갱님이 왔어요"), width=width, experiment=told)
     for name in made:
         box = page.locator(f"#{name} .js-plotly-plot").bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1, name
@@ -161,7 +163,7 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
 
 @pytest.mark.parametrize("place", ["heatmap", "overview-encoder_attention"])
 def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, place):
-    page = open_file(make_lens("고갱님이 왔어요"))
+    page = open_file(make_state("고갱님이 왔어요"))
     for ending, label in (("png", "PNG 그림으로 내려받기"), ("svg", "SVG 그림으로 내려받기")):
         page.locator(f"#{place}").hover()
         with page.expect_download() as saved:
@@ -176,7 +178,7 @@ def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, pla
 
 
 def test_a_saved_figure_has_the_ground_of_its_theme(open_file):
-    page = open_file(make_lens("고갱", theme="dark"))
+    page = open_file(make_state("고갱", theme="dark"))
     page.locator("#heatmap").hover()
     with page.expect_download() as saved:
         page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기").click()
@@ -184,28 +186,28 @@ def test_a_saved_figure_has_the_ground_of_its_theme(open_file):
 
 
 def test_the_keyboard_reaches_toolbar_and_cells(open_file):
-    lens = make_lens("고갱")
-    page = open_file(lens)
+    state = make_state("고갱")
+    page = open_file(state)
     svg = page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기")
     svg.focus()
     expect(svg).to_be_focused()
     page.locator("#heatmap .js-plotly-plot").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#heatmap [aria-live]")).to_contain_text(f"{lens.weights[1, 0]:.3f}")
+    expect(page.locator("#heatmap [aria-live]")).to_contain_text(f"{state.weights[1, 0]:.3f}")
     assert_quiet(page)
 
 
 @pytest.mark.parametrize("trace", [None, one_map_trace])
 def test_a_phone_scrolls_only_downwards_in_the_file(open_file, trace):
     layer, head = (0, 0) if trace else (None, None)
-    page = open_file(make_lens("고갱님이 왔어요 " * 3, trace=trace, layer=layer, head=head), width=390)
+    page = open_file(make_state("고갱님이 왔어요 " * 3, trace=trace, layer=layer, head=head), width=390)
     assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
     assert_quiet(page)
 
 
 def test_no_box_of_the_file_hides_rows(open_file):
-    page = open_file(make_lens("고갱님이 왔어요 " * 9), width=390)
+    page = open_file(make_state("고갱님이 왔어요 " * 9), width=390)
     page.locator(".lines .token").first.wait_for()
     rolls = """boxes => boxes.filter(box => /auto|scroll/.test(getComputedStyle(box).overflowY))
       .filter(box => box.scrollHeight > box.clientHeight + 1).map(box => box.className)"""
@@ -213,7 +215,7 @@ def test_no_box_of_the_file_hides_rows(open_file):
 
 
 def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syllable(open_file):
-    page = open_file(make_lens("고갱님이 왔어요"), width=390)
+    page = open_file(make_state("고갱님이 왔어요"), width=390)
     cells = page.locator("th, td")
     assert cells.count() > 8
     assert cells.evaluate_all(BROKEN_WORDS) == []
@@ -222,7 +224,7 @@ def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syll
 
 
 def test_a_wide_window_is_filled_by_the_pictures_of_all_heads(open_file):
-    page = open_file(make_lens("고갱님이 왔어요"), width=1920)
+    page = open_file(make_state("고갱님이 왔어요"), width=1920)
     boxes = [page.locator(f"#overview-{kind} .plot").bounding_box() for kind in ATTENTION_KINDS]
     assert len({box["y"] for box in boxes}) == 1
     assert sum(box["width"] for box in boxes) > 0.8 * 1920

@@ -27,15 +27,16 @@ def no_engine(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def keras_is_left_alone(monkeypatch):
-    """Streamlit empties Keras's session after each run, wherever Keras is imported: a server's page process never does
-    that, these tests' process has run tests of the networks. It takes seconds a run."""
+    """Streamlit empties Keras's session after each run, wherever Keras is imported: a server's page process
+    never does that, these tests' process has run tests of the networks. It takes seconds a run."""
     monkeypatch.setattr(script_runner, "_clean_problem_modules", lambda: None)
 
 
 @pytest.fixture(autouse=True)
 def no_packages_of_components(monkeypatch):
-    """Streamlit reads the metadata of all installed packages, in search of components, whenever a test opens the app; a
-    server does it once. It took a third of these tests' time, and the app's components are in no package."""
+    """Streamlit reads the metadata of all installed packages, in search of components, whenever a test opens
+    the app; a server does it once. It took a third of these tests' time, and the app's components are in no
+    package."""
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 

@@ -64,7 +64,8 @@ def messages(app: AppTest) -> list[str]:
 
 
 def send(app: AppTest, key: str, event: str, value: object) -> AppTest:
-    """``app`` after the component ``key`` has sent ``value`` as ``event``, as its script does with setTriggerValue."""
+    """``app`` after the component ``key`` has sent ``value`` as ``event``, as its script does with
+    setTriggerValue."""
     (found,) = [each.proto.id for each in app.get("bidi_component") if each.key == key]
     states = app._tree.get_widget_states()
     sent = json.dumps([{"event": event, "value": value}])

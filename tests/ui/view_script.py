@@ -4,12 +4,12 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 
 SENTENCE = "고갱이 또 왔다"
 
 
-def lens(
+def state(
     kind="cross_attention",
     layer=1,
     head=2,
@@ -17,12 +17,13 @@ def lens(
     source=SENTENCE,
     trace=random_trace,
     theme="light",
-) -> Lens:
-    """What a view looks through at ``source`` as FakeCorrector corrects it; ``change`` is the number of one of its changes."""
+) -> SentenceState:
+    """What a view looks through at ``source`` as FakeCorrector corrects it; ``change`` is the number of one
+    of its changes."""
     corrector = FakeCorrector(trace=trace)
     sentence = corrector.correct(source).sentences[0]
     chosen = None if change is None else sentence.changes[change]
-    return Lens(corrector, sentence, sentence.trace, Selection(kind, layer, head), chosen, theme)
+    return SentenceState(corrector, sentence, sentence.trace, Selection(kind, layer, head), chosen, theme)
 
 
 def run_at(app: AppTest, **settings: str) -> AppTest:
@@ -43,7 +44,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
     from ui.sentence import stage
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
     from ui.shell import address, controls, markup
     from ui.views import EXPERIMENTS, VIEWS
 
@@ -57,15 +58,15 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     selection = stage.choose_map(sentence.trace) if view.has_map else Selection(sentence.trace.kinds[-1])
     edit = address.get("edit")
     change = sentence.changes[int(edit) - 1] if edit else None
-    lens = Lens(FakeCorrector(model, look), sentence, sentence.trace, selection, change, "light")
+    state = SentenceState(FakeCorrector(model, look), sentence, sentence.trace, selection, change, "light")
     for setting in view.options:
         controls.show(setting)
     if view.choose:
-        view.choose(lens)
+        view.choose(state)
     values = controls.values(view.settings)
-    markup.told(view.describe(lens, values))
-    view.draw(lens, values)
-    for note in view.notes(lens, values):
+    markup.told(view.describe(state, values))
+    view.draw(state, values)
+    for note in view.notes(state, values):
         markup.paragraph(note, "note")
 
 

@@ -1,1 +1,2 @@
-"""How pages ask the engine: questions, waiting for a model, the choice of a model, and files that are being corrected."""
+"""How pages ask the engine: questions, waiting for a model, the choice of a model, and files that are being
+corrected."""

@@ -1,11 +1,12 @@
-"""Works through a visitor's file in a thread, a few rows at a time, so that other visitors are answered in between.
+"""Works through a visitor's file in a thread, a few rows at a time, so that other visitors are answered in
+between.
 
-Files stay in memory and are never written to a disk: all that are being worked on, and the last few that are done. A visitor who drops
-the same file again, in another tab or after a break, finds what has been done so far.
+Files stay in memory and are never written to a disk: all that are being worked on, and the last few that are
+done. A visitor who drops the same file again, in another tab or after a break, gets the rows that are done.
 
 Corrects a visitor's file of many texts, row by row.
 
-Surveys the sentences of a visitor's file: what each head does in them.
+Surveys the sentences of a visitor's file: the roles of each head and the effect of its ablation.
 
 Where a file is dropped. Streamlit's control speaks English alone; its words are replaced by the page's own.
 """
@@ -50,7 +51,7 @@ class TooManyRowsError(ValueError):
 Item = TypeVar("Item")
 
 
-def at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
+def _at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
     """The rows of a file. Raises TooManyRowsError where there are more than ``most``; the rest is not read."""
     for number, row in enumerate(rows):
         if number == most:
@@ -59,7 +60,8 @@ def at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
 
 
 class Job:
-    """Works on one file in a thread. A subclass says how in ``work``, and has its own fields ready before that begins.
+    """Works on one file in a thread. A subclass says how in ``work``, and has its own fields ready before
+    that begins.
 
     ``work`` asks for a little at a time, so that other visitors are answered in between.
     """
@@ -79,7 +81,7 @@ class Job:
         raise NotImplementedError
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """The engine's answer; raises EngineError where none comes, however often it is asked."""
+        """The engine's answer. Raises EngineError after several attempts without one."""
         for _ in range(_PATIENCE - 1):
             try:
                 return self._corrector.ask(question, *arguments, **named)
@@ -100,7 +102,7 @@ AnyJob = TypeVar("AnyJob", bound=Job)
 class Jobs(Generic[AnyJob]):
     """The files that were dropped lately, by their content and the model.
 
-    All that are being worked on stay, because somebody waits for them. Of those that are done, the last ``kept`` stay.
+    Unfinished jobs stay, because a visitor waits for them. Of the finished ones, the last ``kept`` stay.
     """
 
     def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], AnyJob], kept: int = KEPT):
@@ -110,7 +112,8 @@ class Jobs(Generic[AnyJob]):
         self._lock = Lock()
 
     def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> AnyJob:
-        """The job of this file and column; it is started if there is none or if it failed. Raises what ``begin`` raises."""
+        """The job of this file and column; it is started if it is new or has failed. Raises the errors of
+        ``begin``."""
         suffix = name.rpartition(".")[2].lower()
         key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
         mine: Future[AnyJob] = Future()
@@ -125,7 +128,7 @@ class Jobs(Generic[AnyJob]):
             except BaseException as error:
                 with self._lock:
                     del self._jobs[key]
-                mine.set_exception(error)  # for whoever dropped the same file meanwhile
+                mine.set_exception(error)  # for a visitor who dropped the same file meanwhile
                 raise
             self._make_room()
         return found.result()
@@ -159,7 +162,7 @@ class TableJob(Job):
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate from the pace so far; None at the beginning."""
+        """An estimate from the pace so far; None at the beginning. In seconds."""
         count = len(self.done)
         return (time.monotonic() - self.started) / count * (len(self.rows) - count) if count else None
 
@@ -183,14 +186,15 @@ def tables() -> Jobs[TableJob]:
 
 
 def columns_of(content: bytes, name: str) -> Columns | None:
-    """The columns of a file that a visitor has dropped; None for a TXT file. Raises TableError for what is no table."""
+    """The columns of a file that a visitor has dropped; None for a TXT file. Raises TableError for other
+    content."""
     return read_columns(io.BytesIO(content), name)
 
 
 def _texts_of(content: bytes, name: str, column: str | None) -> list[TableRow]:
     return [
         row if len(row.text) <= MOST_CHARACTERS else TableRow(row.number, "", "too_long", row.others)
-        for row in at_most(read_rows(io.BytesIO(content), name, column), MOST_TEXTS)
+        for row in _at_most(read_rows(io.BytesIO(content), name, column), MOST_TEXTS)
     ]
 
 
@@ -204,12 +208,14 @@ ROLES_TOGETHER, EFFECTS_TOGETHER = 16, 1  # sentences of one question: well belo
 
 
 class SurveyJob(Job):
-    """One file, of which rows that are too long are left out. A thread adds to the survey; ``found`` is what it has so far."""
+    """One file, of which rows that are too long are left out. A thread adds to the survey; ``found`` returns
+    the rows so far."""
 
     def __init__(self, rows: list[GivenText], corrector: EngineCorrector):
         self.given = [row for row in rows if all(len(text or "") <= MOST_CHARACTERS for text in row)]
         self.read, self.left_out, self.is_finished = 0, len(rows) - len(self.given), False
-        # The engine computes the sums, so the survey needs no more of the corrector than config and fingerprint.
+        # The engine computes the sums, so the survey needs no more of the corrector than config and
+        # fingerprint.
         self._survey = Survey(cast("Network", corrector), SurveyPlan((), MOST_EFFECTS, 0))
         self._lock = Lock()
         super().__init__(corrector)
@@ -253,7 +259,7 @@ def surveys() -> Jobs[SurveyJob]:
 
 
 def _sentences_of(content: bytes, name: str) -> list[GivenText]:
-    return list(at_most(read_given(io.BytesIO(content), name), MOST_SENTENCES))
+    return list(_at_most(read_given(io.BytesIO(content), name), MOST_SENTENCES))
 
 
 class DroppedFile(NamedTuple):
@@ -264,7 +270,8 @@ class DroppedFile(NamedTuple):
 
 
 def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> DroppedFile | None:
-    """The control of ``upload``; its file stays with the session while the visitor is on other pages, until it is taken away."""
+    """The control of ``upload``; its file stays with the session while the visitor is on other pages, until
+    it is taken away."""
     kept = f"{key}_kept"
 
     def forget() -> None:
@@ -288,7 +295,8 @@ def upload(
     key: str,
     on_change: Callable[[], None] | None = None,
 ) -> DroppedFile | None:
-    """The control; returns the file, or None until there is one."""
+    """Draw the control and return the file, or None before one is dropped. Larger files than ``megabytes``
+    raise no error: the browser refuses them."""
     words = {
         "choose": say("upload_choose"),
         "limits": say("upload_limits", megabytes=megabytes, types=", ".join(map(str.upper, types))),
@@ -309,7 +317,8 @@ def job_of(
     corrector: EngineCorrector,
     column: str | None = None,
 ) -> AnyJob | None:
-    """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read."""
+    """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read.
+    Shows TooManyRowsError and TableError as messages."""
     from model.tables import TableError
 
     try:
@@ -322,5 +331,5 @@ def job_of(
 
 
 def show_file_problem(problem: str) -> None:
-    """What is wrong with a file as a whole: one of model.tables.reading.FILE_PROBLEMS."""
+    """Show the problem of a whole file: one of ``model.tables.reading.FILE_PROBLEMS``."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))

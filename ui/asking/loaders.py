@@ -1,10 +1,11 @@
 """Waits for a model, and shows how far it is loaded.
 
-Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
+Opens the engine, the models and the files beside them for all pages. ``questions`` asks the opened models.
 
-``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server.py``), so its workers load before the first page. The
-engine keeps the answers; only files that were read are kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
-visitor in ``runs/*/model``, read again when their files change.
+``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server.py``), so its
+workers load before the first page. The engine keeps the answers; only files that were read are kept here.
+``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the visitor in
+``runs/*/model``, read again when their files change.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ class StillLoading(Exception):
 def wait_for(corrector: EngineCorrector) -> bool:
     """Wait some seconds for this model and show how far it is loaded. Returns whether it is ready then.
 
-    ``show_loading`` would take a second longer: it draws the page without an answer and then all of it again. The run ends here if the visitor
-    does something meanwhile. Raises what ``EngineCorrector.prepare`` raises.
+    ``show_loading`` would take a second longer: it draws the page without an answer and then all of it again.
+    The run ends here if the visitor does something meanwhile. Raises the errors of
+    ``EngineCorrector.prepare``.
     """
     place, shown = st.empty(), None
     until = time.monotonic() + SECONDS_IN_ONE_RUN
@@ -77,10 +79,11 @@ def wait_for(corrector: EngineCorrector) -> bool:
 
 @st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def show_loading(corrector: EngineCorrector) -> None:
-    """Show how far the loading of this model is, and keep it up to date. At the end the page is run again."""
+    """Show how far the loading of this model is, and keep it up to date. At the end the page is run again.
+    Looks every 0.5 seconds."""
     try:
         progress = corrector.prepare()
-    except (EngineError, ModelFolderError):  # the page says what is wrong
+    except (EngineError, ModelFolderError):  # the page shows the error
         st.rerun()
     if progress.is_ready:
         st.rerun()
@@ -131,7 +134,7 @@ __all__ = [
 
 
 class NotLoadedError(LookupError):
-    """There is no network that could answer this."""
+    """No network can answer this."""
 
 
 AnySurvey = TypeVar("AnySurvey", HeadSurvey, CorpusAgreement)
@@ -141,8 +144,8 @@ OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
 def list_entries() -> tuple[ModelEntry, ...]:
-    """The model that ATTENTION_MODEL names, if it names one; the shipped models and the visitor's own ones, as they
-    lie on disk now."""
+    """The model that ATTENTION_MODEL names, if it names one; the shipped models and the visitor's own ones,
+    as they lie on disk now. Unreadable folders have a ``problem`` instead of raising ModelFolderError."""
     named = own_model()
     live = () if named is None else (ModelEntry(named, named, None, None),)
     folders = model_folders(ASSETS, OWN_MODELS)
@@ -154,36 +157,42 @@ def is_shipped(entry: ModelEntry) -> bool:
 
 
 def is_live(entry: ModelEntry) -> bool:
-    """Whether it is a ``model.TracedModel``, of which there are no files."""
+    """Whether it is a ``model.TracedModel``, which has no files."""
     return isinstance(entry.path, str)
 
 
 def described(corrector: Asked) -> Described | None:
-    """What a visitor's own model says of itself; None for a network of ours."""
+    """The description that a visitor's own model brings; None for a shipped network."""
     return getattr(corrector.config, "described", None)
 
 
 def corrects(corrector: Asked) -> bool:
-    """Whether what a model writes is a correction. A visitor's own model may say that it translates or continues a text."""
+    """Whether the model corrects. A visitor's own model may translate or continue a text."""
     told = described(corrector)
     return told is None or told.task == "correct"
 
 
 def model_id(entry: ModelEntry) -> str:
-    """The name of the model in a link. A user's own model may have the same folder name as a shipped one, so it gets another."""
+    """The name of the model in a link. A user's own model may have the same folder name as a shipped one, so
+    it gets another.
+
+    >>> model_id(ModelEntry("transformer", "transformer", None, None))
+    'transformer'
+    """
     return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
 
 
 @st.cache_resource(show_spinner=False, on_release=Engine.close)
 def engine() -> Engine:
-    """The one engine of this server. Its workers start at once and load the model of the first page."""
+    """The one engine of this server. Its workers start at once and load the model of the first page. Raises
+    EngineError where no worker starts."""
     found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
     found.while_waiting = runs.TURNS.aside
     return found
 
 
 def classrooms() -> AnyClassrooms:
-    """The classrooms of this server, wherever its page processes meet."""
+    """The classrooms of this server, wherever its page processes meet. Raises EngineError."""
     return engine().classrooms
 
 
@@ -198,8 +207,8 @@ def open_corrector(path: Path | str) -> EngineCorrector:
 def load_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder, ready to answer.
 
-    Raises StillLoading where that takes more than a moment, model.ModelFolderError where the folder is missing or damaged, and EngineError
-    where no worker can be started.
+    Raises StillLoading where that takes more than a moment, model.ModelFolderError where the folder is
+    missing or damaged, and EngineError where no worker can be started.
     """
     corrector = open_corrector(path)
     begun = time.monotonic()
@@ -211,7 +220,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
 
 
 def head_survey(path: Path | str, corrector: Asked) -> HeadSurvey | None:
-    """The survey of the heads of the model in this folder; None if there is none for these weights.
+    """The survey of the heads of the model in this folder; None if no file has these weights.
 
     Raises model.ModelFolderError for a damaged file.
     """
@@ -219,7 +228,8 @@ def head_survey(path: Path | str, corrector: Asked) -> HeadSurvey | None:
 
 
 def corpus_agreement(path: Path | str, corrector: Asked) -> CorpusAgreement | None:
-    """How well methods agreed over many edits of the model in this folder; None and errors as for ``head_survey``."""
+    """How well methods agreed over many edits of the model in this folder; None and errors as for
+    ``head_survey``. Raises ModelFolderError for a damaged file."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
 
@@ -231,7 +241,8 @@ def _of_these_weights(
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
 
 
-# Kept, because each keystroke would otherwise read all vocabularies again. Streamlit's own cache would hash and copy what it keeps.
+# Kept, because each keystroke would otherwise read all vocabularies again. Streamlit's own cache would hash
+# and copy its values.
 @lru_cache(maxsize=64)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))

@@ -1,6 +1,6 @@
 """The control that chooses the model of a page. A model that cannot be used is named with its reason.
 
-Tells the visitor what is wrong: with the input, with the model, or with the engine.
+Shows errors of the input, the model and the engine.
 """
 
 import unicodedata
@@ -28,7 +28,8 @@ def chosen() -> loaders.ModelEntry | None:
 
 
 def choose() -> loaders.ModelEntry | None:
-    """Let the visitor choose a model, if there are several, and return it. Models that cannot be used are named with the reason."""
+    """Let the visitor choose a model, if there are several, and return it. Models that cannot be used are
+    named with the reason."""
     found = usable()
     if len(found) > 1:
         names = {id_: name_of(entry) for id_, entry in found.items()}
@@ -40,9 +41,8 @@ def choose() -> loaders.ModelEntry | None:
 
 
 def choose_confidence(corrector: loaders.EngineCorrector) -> None:
-    """The control for the minimum confidence: less sure changes are left undone. Not shown for a model that does not say how
-    sure it is.
-    """
+    """The control for the minimum confidence: less sure changes are left undone. Not shown for a model that
+    does not say how sure it is."""
     if corrector.config.architecture == LIVE:
         return
     controls.slide_share("confidence", corrector.minimum_confidence)
@@ -60,13 +60,14 @@ def usable() -> dict[str, loaders.ModelEntry]:
 
 
 def name_of(entry: loaders.ModelEntry) -> str:
-    """What the visitor calls the model: words for a shipped one, the folder's name for an own one."""
+    """The model's name on the screen: words for a shipped one, the folder's name for an own one."""
     shipped = loaders.model_id(entry) in NAMED
     return say(f"model_name_{entry.name.replace('-', '_')}") if shipped else entry.name
 
 
 def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None:
-    """The model. None while it is being loaded, and how far that is; None, and a message, where there is nothing to be used."""
+    """The model. None while it is loading, with its progress; None with a message if it cannot be used. Shows
+    ModelFolderError and EngineError as messages."""
     from model import ModelFolderError
 
     if entry is None:
@@ -95,9 +96,8 @@ def _ready(entry: loaders.ModelEntry) -> loaders.EngineCorrector | None:
 
 @contextmanager
 def error_shown_in(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Show in ``place`` what is wrong if the engine gives no answer to what is drawn inside. If there is no network to ask, nothing
-    is drawn.
-    """
+    """Show an error of the engine in ``place`` if the block gets no answer. Without a network, nothing
+    is drawn. Catches EngineError and NotLoadedError."""
     try:
         yield
     except loaders.NotLoadedError:
@@ -109,7 +109,7 @@ def error_shown_in(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
 
 @contextmanager
 def error_shown() -> Iterator[None]:
-    """Around a whole page: shows a message if an answer was needed and none came."""
+    """Around a whole page: shows a message if an answer was needed and none came. Catches EngineError."""
     try:
         yield
     except loaders.EngineError as error:
@@ -117,7 +117,8 @@ def error_shown() -> Iterator[None]:
 
 
 def show_error(error: Exception) -> None:
-    """Why no answer came, and a button that asks again. What was typed and chosen stays."""
+    """Why no answer came, and a button that asks again. The text and the choices stay. Each subclass of
+    EngineError has its own text."""
     if isinstance(error, LibraryMissingError):  # asking again would not help
         st.info(say("needs_tensorflow"))
         return
@@ -142,12 +143,13 @@ def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
 
 
 def load_inside(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None:
-    """The model, for a page about its inside; None where ``has_no_inside`` or ``load_corrector`` has said why there is none."""
+    """The model, for a page about its inside; None after a message of ``has_no_inside`` or
+    ``load_corrector``. Shows errors as ``load_corrector`` does: EngineError, ModelFolderError."""
     return None if has_no_inside(entry) else load_corrector(entry)
 
 
 def show_remarks(text: str, correction: loaders.Correction, corrector: loaders.Asked) -> None:
-    """What a visitor should know about this correction."""
+    """Show remarks about a correction: what was too long, composed, unchanged or no Korean."""
     limit = corrector.config.max_length
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:

@@ -1,5 +1,6 @@
-"""The class together on the pages: who is in which classroom, what phones follow and answer, what the teacher asks.
+"""The class together on the pages: membership, the pictures that phones follow, polls and quizzes.
 
-``membership`` knows who this session is, ``bar`` stands on every page, ``pulse`` hears of changes, ``follow`` shows what the teacher
-shows, ``polls`` and ``quiz`` ask. The classrooms themselves are elsewhere (``classroom/``).
+``session`` has membership, the bar of each page and the news of a classroom, ``follow`` the pictures that
+phones get from the teacher, shows, ``polls`` and ``quiz`` ask. The classrooms themselves are elsewhere
+(``classroom/``).
 """

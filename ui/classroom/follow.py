@@ -1,9 +1,9 @@
-"""The lens of the settings at hand, made without drawing anything: what a phone shows that follows, and what a teacher asks about.
+"""The sentence state of the current settings without drawing, and the pictures that following phones show.
 
-What a phone shows that follows: the teacher's sentence, its correction, and the picture of the open view.
+A phone shows the teacher's sentence, its correction, and the picture of the open view.
 
-All who follow see the same. So it is made once for each page process, theme and language, and sent to each phone as it is: a whole page
-for each of a hundred phones would take four seconds of a core.
+All who follow see the same. So it is made once for each page process, theme and language, and sent to each
+phone as it is: a whole page for each of a hundred phones would take four seconds of a core.
 """
 
 from collections.abc import Hashable
@@ -20,9 +20,9 @@ from ui.classroom.session import Membership
 from ui.components import figures
 from ui.sentence.decisions import MAX_CHARACTERS, Decisions, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
-from ui.views import EXPERIMENTS, VIEWS, heatmap, numbers, predict, received
+from ui.views import TABS, heatmap, numbers, predict, received
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
 from ui.views.view import View, file_name, picture_title
@@ -31,15 +31,11 @@ from viz.browser.plot import plot_data
 from viz.figure import Specification
 from viz.labels import visible_token
 
-PAGES_WITH_VIEWS = {
-    "attention": (VIEWS, "view"),
-    "laboratory": (EXPERIMENTS, "experiment"),
-}  # those with views
 
-
-def lens() -> Lens | None:
-    """What the main page would show now; None where there is no model, no sentence, or one that is too long."""
-    corrector = corrector_of_page()
+def sentence_state() -> SentenceState | None:
+    """The state that the main page would show; None without a model or a sentence, or for one that is too
+    long. Raises StillLoading and EngineError."""
+    corrector = _corrector_of_page()
     text = address.get("sentence")
     if corrector is None or not text.strip() or len(text) > MAX_CHARACTERS:
         return None
@@ -48,19 +44,18 @@ def lens() -> Lens | None:
     if sentence is None or sentence.too_long:
         return None
     trace = sentence.trace
-    return Lens(corrector, sentence, trace, chosen_map(trace), change, controls.theme())
+    return SentenceState(corrector, sentence, trace, chosen_map(trace), change, controls.theme())
 
 
-def corrector_of_page() -> loaders.EngineCorrector | None:
+def _corrector_of_page() -> loaders.EngineCorrector | None:
     """The chosen model. Raises StillLoading while it is being loaded."""
     entry = models.chosen()
     return None if entry is None else loaders.load_corrector(entry.path)
 
 
-def view_of(page: str, seen: Lens) -> tuple[View, Lens]:
-    """The open view of ``page``, one of PAGES, with the lens that it looks through."""
-    views, setting = PAGES_WITH_VIEWS[page]
-    view, selection = chosen_view(seen.trace, views, setting)
+def _view_of(page: str, seen: SentenceState) -> tuple[View, SentenceState]:
+    """The open view of ``page``, one of TABS, and its sentence state."""
+    view, selection = chosen_view(seen.trace, TABS[page])
     return view, of_one_head(view, replace(seen, selection=selection))
 
 
@@ -71,7 +66,8 @@ _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the ph
 
 @dataclass(frozen=True)
 class Picture:
-    """What a phone shows: a sentence with its changes, a text about it, the ``parts``, each a (component, its data), and paragraphs below."""
+    """The content of a phone: a sentence with its changes, a text about it, the ``parts``, each a (component,
+    its data), and paragraphs below."""
 
     source: str
     changes: tuple[tuple[int, int, str], ...]
@@ -82,11 +78,12 @@ class Picture:
 
 
 def show(mine: Membership, state: State) -> None:
-    """The teacher's view, and the button by which one looks around by oneself."""
+    """The teacher's view, and the button by which one looks around by oneself. Raises EngineError where the
+    picture needs an answer."""
     if state.shown is None:
         st.info(say("class_nothing_shown"))
         return
-    if state.shown.page in PAGES_WITH_VIEWS:
+    if state.shown.page in TABS:
         picture = _picture(state.shown)
         if picture is None:
             st.info(say("class_no_picture"))
@@ -95,10 +92,10 @@ def show(mine: Membership, state: State) -> None:
     else:
         st.info(say("class_other_page", page=_name(state.shown.page)))
     if st.button(say("class_look_around"), key="class_look_around", icon=":material/explore:"):
-        look_around(state.shown)
+        _look_around(state.shown)
 
 
-def look_around(shown: Shown) -> None:
+def _look_around(shown: Shown) -> None:
     """Turn to the page that the teacher shows, with its settings, as one's own."""
     address.adopt(shown.settings)
     header.turn_to(shown.page)
@@ -110,9 +107,8 @@ def _name(page: str) -> str:
 
 
 def _picture(shown: Shown) -> Picture | None:
-    """Made once and kept. None where there is no sentence."""
-    with address.looking_at(shown.settings):
-        corrector = corrector_of_page()
+    with address.settings_of(shown.settings):
+        corrector = _corrector_of_page()
         if corrector is None:
             return None
         key = (corrector.fingerprint, shown, language(), controls.theme())
@@ -124,17 +120,17 @@ def _picture(shown: Shown) -> Picture | None:
 
 
 def _kept(key: Hashable, page: str) -> Picture | None:
-    seen = lens()
+    seen = sentence_state()
     if seen is None:
         return None
-    picture = make(page, seen)
+    picture = _make(page, seen)
     size = sum(len(str(data)) for _, data in picture.parts)
     return _CACHE.get(key, lambda: (picture, size))
 
 
-def make(page: str, seen: Lens) -> Picture:
+def _make(page: str, seen: SentenceState) -> Picture:
     """The picture of the open view of ``page``, from the settings at hand."""
-    view, seen = view_of(page, seen)
+    view, seen = _view_of(page, seen)
     values = controls.values(view.settings)
     changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
     if missing := view.lacks(seen):
@@ -149,8 +145,7 @@ def make(page: str, seen: Lens) -> Picture:
     )
 
 
-def _parts(view: View, seen: Lens, values: dict) -> tuple[ShownPart, ...]:
-    """What the teacher sees of the view, without what only a teacher can press."""
+def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ...]:
     match view.name:
         case "heatmap":
             return (_plot(seen, "heatmap", _map(seen), _label(seen)),)
@@ -168,29 +163,28 @@ def _parts(view: View, seen: Lens, values: dict) -> tuple[ShownPart, ...]:
     return (*_marks(view, seen), *plots)
 
 
-def _plot(seen: Lens, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
+def _plot(seen: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
     told = {"label": label, "file": file_name(seen, name), "title": picture_title(seen), "theme": seen.theme}
     return "plot", plot_data(say, figure, **told)
 
 
-def _label(seen: Lens) -> str:
+def _label(seen: SentenceState) -> str:
     return f"{say(f'kind_{seen.kind}')} · {seen.place}"
 
 
-def _map(seen: Lens) -> go.Figure | Specification:
+def _map(seen: SentenceState) -> go.Figure | Specification:
     values = controls.values(heatmap.SETTINGS)
     return heatmap.picture(seen, values, heatmap.selected_cell(heatmap.cells_for(seen, values)))
 
 
-def _calculated(seen: Lens, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:
+def _calculated(seen: SentenceState, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:
     """A part of the calculation: its heading, words and formulas, then its picture."""
     heading, words = (say(f"numbers_{panel.name}_{part}") for part in ("heading", "words"))
     told = {"heading": heading, "words": words, "formulas": list(panel.formulas)}
     return ("formulas", told), _plot(seen, panel.name, panel.figure, heading)
 
 
-def _marks(view: View, seen: Lens) -> tuple[ShownPart, ...]:
-    """What the teacher has marked so far in *predict*. The attention stays hidden until the teacher shows it."""
+def _marks(view: View, seen: SentenceState) -> tuple[ShownPart, ...]:
     if view.name != "predict" or not seen.all_changes or predict.is_revealed(seen):
         return ()
     offered, marked = predict.offered(seen, seen.changes[0]), predict.marks(seen)

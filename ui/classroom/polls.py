@@ -1,6 +1,6 @@
-"""What a poll asks about, and what the network says to it: made from the settings at the time of asking, the same in every process.
+"""Polls of a class: their questions and options, the network's answers, and the picture of both.
 
-Predicting together: the teacher asks, everybody touches an answer, and at one press the class's answers stand beside the network's.
+All are made from the settings at the time of asking, so they are the same in every process.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from ui.asking import loaders, questions
 from ui.classroom import follow
 from ui.classroom.session import Membership
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views.edits import KIND
@@ -44,7 +44,7 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True)
 class PictureRow:
-    """One row of the picture: its name, a value for each option, and whether the network was asked again with something changed."""
+    """One row of the picture: its name, a value for each option, and whether it shows an intervention."""
 
     name: str
     values: np.ndarray
@@ -53,75 +53,74 @@ class PictureRow:
 
 @dataclass(frozen=True)
 class PollKind:
-    """A kind of poll. ``options`` and ``rows`` are made from a lens; ``lacks`` names the text that says why it cannot be asked."""
+    """A kind of poll. ``options`` and ``rows`` are made from a sentence state; ``lacks`` names the text that
+    says why it cannot be asked."""
 
     name: str
-    options: Callable[[Lens], tuple[str, ...]]
-    rows: Callable[[Lens], list[PictureRow]]
-    lacks: Callable[[Lens], str | None]
+    options: Callable[[SentenceState], tuple[str, ...]]
+    rows: Callable[[SentenceState], list[PictureRow]]
+    lacks: Callable[[SentenceState], str | None]
     most: int = 1
 
 
-def typed(lens: Lens) -> Change:
-    """``change_of``, but counting characters."""
-    return lens.change or lens.sentence.changes[0]
+def typed(seen: SentenceState) -> Change:
+    """``change_of``, but counting characters. Raises IndexError without changes."""
+    return seen.change or seen.sentence.changes[0]
 
 
-def head_of(lens: Lens) -> Selection:
-    """The head of cross-attention at the layer and head that are looked at; a mean where the page shows one."""
-    return Selection(KIND, lens.layer, lens.head)
+def _head_of(seen: SentenceState) -> Selection:
+    return Selection(KIND, seen.layer, seen.head)
 
 
-def single_head(lens: Lens) -> Head:
-    """The head that is asked about: the one that is looked at, else the one that looks most at the change."""
-    if lens.single_head is not None:
-        return lens.single_head
-    return effects(lens).rank_of_looker()[0]
+def _single_head(seen: SentenceState) -> Head:
+    if seen.single_head is not None:
+        return seen.single_head
+    return effects(seen).rank_of_looker()[0]
 
 
-def effects(lens: Lens) -> HeadEffects:
-    return questions.head_effects(lens.sentence, typed(lens), lens.corrector, None)
+def effects(seen: SentenceState) -> HeadEffects:
+    return questions.head_effects(seen.sentence, typed(seen), seen.corrector, None)
 
 
-def left_out(lens: Lens) -> np.ndarray:
-    """(S,) what leaving out each source token does to the decision for the change."""
-    return questions.left_out(lens.sentence, typed(lens), lens.corrector).source
+def left_out(seen: SentenceState) -> np.ndarray:
+    """(S,) the effect of leaving out each source token, in nats of the change's logit difference."""
+    return questions.left_out(seen.sentence, typed(seen), seen.corrector).source
 
 
-def row_of(lens: Lens) -> int:
-    return focus(lens.trace, KIND, lens.changes[0]).rows[0]
+def _row_of(seen: SentenceState) -> int:
+    return focus(seen.trace, KIND, seen.changes[0]).rows[0]
 
 
-def _characters(lens: Lens) -> tuple[str, ...]:
-    places = window(lens, lens.changes[0], AROUND)
-    return tuple(f"{visible_token(lens.trace.source_tokens[place])} {place + 1}" for place in places)
+def _characters(seen: SentenceState) -> tuple[str, ...]:
+    places = window(seen, seen.changes[0], AROUND)
+    return tuple(f"{visible_token(seen.trace.source_tokens[place])} {place + 1}" for place in places)
 
 
-def _looked_at(lens: Lens) -> list[PictureRow]:
-    """The attention of the head, and what leaving out each character does."""
-    places, chosen = list(window(lens, lens.changes[0], AROUND)), head_of(lens)
-    weights = attention_of_change(lens.trace, lens.changes[0])
+def _looked_at(seen: SentenceState) -> list[PictureRow]:
+    places, chosen = list(window(seen, seen.changes[0], AROUND)), _head_of(seen)
+    weights = attention_of_change(seen.trace, seen.changes[0])
     for axis, part in ((1, chosen.head), (0, chosen.layer)):
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
-    rows = [PictureRow(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
-    if lens.can(declared.left_out):
-        # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown in any case.
+    rows = [PictureRow(say("class_row_attention", place=chosen.label(say, seen.trace)), weights[places])]
+    if seen.can(declared.left_out):
+        # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown
+        # in any case.
         with suppress(loaders.EngineError, ValueError):
-            rows.append(PictureRow(say("class_row_left_out"), left_out(lens)[places], True))
+            rows.append(PictureRow(say("class_row_left_out"), left_out(seen)[places], True))
     return rows
 
 
-def _five(lens: Lens) -> tuple[Head, ...]:
-    return tuple(sorted(effects(lens).strongest(HEADS)))
+def _five(seen: SentenceState) -> tuple[Head, ...]:
+    return tuple(sorted(effects(seen).strongest(HEADS)))
 
 
-def _heads(lens: Lens) -> tuple[str, ...]:
-    return tuple(f"{each.kind} {each.layer + 1}·{each.head + 1}" for each in _five(lens))
+def _heads(seen: SentenceState) -> tuple[str, ...]:
+    return tuple(f"{each.kind} {each.layer + 1}·{each.head + 1}" for each in _five(seen))
 
 
-def _needs(lens: Lens) -> list[PictureRow]:
-    found = effects(lens)
-    places = [found.heads.index(head) for head in _five(lens)]
+def _needs(seen: SentenceState) -> list[PictureRow]:
+    found = effects(seen)
+    places = [found.heads.index(head) for head in _five(seen)]
     return [
         PictureRow(say("class_row_edit"), found.attention[places]),
         PictureRow(
@@ -130,24 +129,24 @@ def _needs(lens: Lens) -> list[PictureRow]:
     ]
 
 
-def _yes_or_no(lens: Lens) -> tuple[str, ...]:
+def _yes_or_no(seen: SentenceState) -> tuple[str, ...]:
     return YES, NO
 
 
-def without(lens: Lens) -> tuple[str | None, bool]:
-    """What is written without the head that is asked about, and whether the change is made."""
-    (found,) = questions.ablate_heads(lens.sentence, [[single_head(lens)]], lens.corrector, None)
-    return found.text, outcome(lens.sentence.source, found.text, typed(lens)) == "made"
+def _without(seen: SentenceState) -> tuple[str | None, bool]:
+    (found,) = questions.ablate_heads(seen.sentence, [[_single_head(seen)]], seen.corrector, None)
+    return found.text, outcome(seen.sentence.source, found.text, typed(seen)) == "made"
 
 
-def _still(lens: Lens) -> list[PictureRow]:
-    made = without(lens)[1]
+def _still(seen: SentenceState) -> list[PictureRow]:
+    made = _without(seen)[1]
     return [PictureRow(say("class_row_network"), np.array([made, not made], float), True)]
 
 
-def _others(lens: Lens) -> dict[str, float]:
-    """The likeliest candidates that were not written, as they are shown, with the share of each in the probability they have together."""
-    row, trace = row_of(lens), lens.trace
+def _others(seen: SentenceState) -> dict[str, float]:
+    """The likeliest candidates that were not written, as they are shown, with the share of each in the
+    probability they have together."""
+    row, trace = _row_of(seen), seen.trace
     assert trace.alternative_probabilities is not None, "the kind's ``lacks`` keeps other traces away"
     known = dict(zip(trace.alternatives[row], trace.alternative_probabilities[row].tolist(), strict=True))
     known.pop(trace.target_tokens[row], None)
@@ -156,26 +155,26 @@ def _others(lens: Lens) -> dict[str, float]:
     return {visible_token(token): known[token] / total for token in sorted(best)}
 
 
-def _candidates(lens: Lens) -> tuple[str, ...]:
-    return tuple(_others(lens))
+def _candidates(seen: SentenceState) -> tuple[str, ...]:
+    return tuple(_others(seen))
 
 
-def _shares(lens: Lens) -> list[PictureRow]:
-    return [PictureRow(say("class_row_candidates"), np.array(list(_others(lens).values())))]
+def _shares(seen: SentenceState) -> list[PictureRow]:
+    return [PictureRow(say("class_row_candidates"), np.array(list(_others(seen).values())))]
 
 
-def _lacks_change(lens: Lens) -> str | None:
-    return needs_changes(lens) or (None if lens.all_changes else "predict_nothing")
+def _lacks_change(seen: SentenceState) -> str | None:
+    return needs_changes(seen) or (None if seen.all_changes else "predict_nothing")
 
 
-def _lacks_experiment(lens: Lens) -> str | None:
-    return _lacks_change(lens) or needs_experiment(declared.head_effects)(lens)
+def _lacks_experiment(seen: SentenceState) -> str | None:
+    return _lacks_change(seen) or needs_experiment(declared.head_effects)(seen)
 
 
-def _lacks_candidates(lens: Lens) -> str | None:
-    if found := _lacks_change(lens) or needs_probabilities(lens):
+def _lacks_candidates(seen: SentenceState) -> str | None:
+    if found := _lacks_change(seen) or needs_probabilities(seen):
         return found
-    return None if len(_others(lens)) > 1 else "lacks_probabilities"
+    return None if len(_others(seen)) > 1 else "lacks_probabilities"
 
 
 KINDS = {
@@ -189,19 +188,19 @@ KINDS = {
 }
 
 
-def question(kind: str, lens: Lens) -> str:
+def _question(kind: str, seen: SentenceState) -> str:
     """The question in words."""
     return say(
         f"class_ask_{kind}",
-        change=change_in_words(lens.changes[0]),
-        token=visible_token(lens.trace.target_tokens[row_of(lens)]),
-        place=head_of(lens).label(say, lens.trace),
-        head=head_name(single_head(lens)) if kind == "still" else "",
+        change=change_in_words(seen.changes[0]),
+        token=visible_token(seen.trace.target_tokens[_row_of(seen)]),
+        place=_head_of(seen).label(say, seen.trace),
+        head=head_name(_single_head(seen)) if kind == "still" else "",
     )
 
 
 def option_label(kind: str, option: str) -> str:
-    """An option in plain text: what is no token of the sentence has words in every language."""
+    """An option in plain text; all but tokens of the sentence are words of the language."""
     if kind == "still":
         return say(f"class_{option}") if option in (YES, NO) else option
     name, _, place = option.rpartition(" ")
@@ -210,7 +209,7 @@ def option_label(kind: str, option: str) -> str:
     return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in KIND_NAMES else option
 
 
-def button_label(kind: str, option: str) -> str:
+def _button_label(kind: str, option: str) -> str:
     """An option in Markdown, as it is touched: the position of a character is small."""
     token, _, place = option.rpartition(" ")
     if kind == "where" and token:
@@ -218,7 +217,7 @@ def button_label(kind: str, option: str) -> str:
     return wording.plain_markdown(option_label(kind, option))
 
 
-def tick_label(kind: str, option: str) -> str:
+def _tick_label(kind: str, option: str) -> str:
     """An option below its bars, short: a token alone, and of a head the letter of its kind."""
     name, _, place = option.rpartition(" ")
     if kind == "where" and name:
@@ -231,13 +230,12 @@ def tick_label(kind: str, option: str) -> str:
 KIND_NAMES = ("encoder_attention", "decoder_attention", "cross_attention")
 
 
-def afterwards(kind: str, lens: Lens) -> str:
-    """What else is told with the picture."""
+def _afterwards(kind: str, seen: SentenceState) -> str:
     if kind != "still":
         return say(f"class_after_{kind}")
-    text, made = without(lens)
+    text, made = _without(seen)
     shares = questions.ablated_fix_probability(
-        lens.sentence, typed(lens), [[], [single_head(lens)]], lens.corrector, None
+        seen.sentence, typed(seen), [[], [_single_head(seen)]], seen.corrector, None
     )
     before, after = (probability(share, digits=3) for share in shares)
     return say(
@@ -249,17 +247,16 @@ def afterwards(kind: str, lens: Lens) -> str:
     )
 
 
-def prepare(kind: str, lens: Lens) -> None:
-    """Begin to ask the network for what will be revealed, so that nobody waits for it then."""
-    if not lens.can(declared.head_effects) or kind not in ("where", "still"):
+def _prepare(kind: str, seen: SentenceState) -> None:
+    if not seen.can(declared.head_effects) or kind not in ("where", "still"):
         return
-    head = single_head(lens) if kind == "still" else None
-    corrector, sentence, change = lens.corrector, lens.sentence, typed(lens)
+    head = _single_head(seen) if kind == "still" else None
+    corrector, sentence, change = seen.corrector, seen.sentence, typed(seen)
 
     def ask() -> None:
-        with suppress(Exception):  # the reveal asks again, and tells what is wrong
+        with suppress(Exception):  # the reveal asks again, and shows the error
             if head is None:
-                left_out(lens)
+                left_out(seen)
             else:
                 questions.ablate_heads(sentence, [[head]], corrector, None)
                 questions.ablated_fix_probability(sentence, change, [[], [head]], corrector, None)
@@ -273,39 +270,39 @@ MOST_NAMED = 3  # options that were chosen equally often
 
 
 def ask(mine: Membership, kind: str) -> str | None:
-    """Ask the class about what the teacher shows now. Returns the text that says why it cannot be asked, or None."""
-    lens = follow.lens()
-    if lens is None:
+    """Start a poll about the teacher's present view. Returns the key of the text that says why it cannot
+    start, or None. Raises EngineError and ClassroomError."""
+    seen = follow.sentence_state()
+    if seen is None:
         return "class_no_picture"
     found = KINDS[kind]
-    if problem := found.lacks(lens):
+    if problem := found.lacks(seen):
         return problem
-    options = found.options(lens)
+    options = found.options(seen)
     most = min(found.most, len(options))
     loaders.classrooms().ask(mine.code, mine.key, kind, options, most, address.shared("sentence"))
-    prepare(kind, lens)
+    _prepare(kind, seen)
     return None
 
 
 def show(mine: Membership, state: State, poll: Poll) -> None:
-    """The question; then what can be touched, or what the class and the network answered."""
-    with address.looking_at(poll.about):
-        lens = follow.lens() if poll.kind in KINDS else None
-        if lens is None:
+    """The question; then its options, or the answers of the class and the network. Raises EngineError."""
+    with address.settings_of(poll.about):
+        seen = follow.sentence_state() if poll.kind in KINDS else None
+        if seen is None:
             st.info(say("class_no_picture"))
             return
         with spinner(say("working_laboratory")):
-            asked = question(poll.kind, lens)
-        markup.corrected(lens.sentence.source, [])
+            asked = _question(poll.kind, seen)
+        markup.corrected(seen.sentence.source, [])
         markup.paragraph(asked, "class-question")
         if poll.revealed:
-            _reveal(state, poll, lens)
+            _reveal(state, poll, seen)
     if not poll.revealed:
         _board(mine, state, poll)
 
 
 def _board(mine: Membership, state: State, poll: Poll) -> None:
-    """The options, as large as a finger; what is touched is sent at once, and can be changed until the reveal."""
     key = f"class_answer_{poll.number}"
     several = poll.most > 1
     chosen = [place for place in state.mine if place < len(poll.options)]
@@ -316,7 +313,7 @@ def _board(mine: Membership, state: State, poll: Poll) -> None:
             say("class_touch_several", most=poll.most) if several else say("class_touch"),
             range(len(poll.options)),
             selection_mode="multi" if several else "single",
-            format_func=lambda place: button_label(poll.kind, poll.options[place]),
+            format_func=lambda place: _button_label(poll.kind, poll.options[place]),
             key=key,
             on_change=_answer,
             args=(mine, poll, key),
@@ -337,11 +334,11 @@ def _answer(mine: Membership, poll: Poll, key: str) -> None:
         st.session_state.pop(key, None)
 
 
-def _reveal(state: State, poll: Poll, lens: Lens) -> None:
-    """One picture: the class, and below it what the network says."""
+def _reveal(state: State, poll: Poll, seen: SentenceState) -> None:
+    """One picture: the answers of the class, and below them the network's."""
     with spinner(say("working_laboratory")):
-        rows = KINDS[poll.kind].rows(lens)
-        after = afterwards(poll.kind, lens)
+        rows = KINDS[poll.kind].rows(seen)
+        after = _afterwards(poll.kind, seen)
     counts = np.array(state.counts, float)
     panels = [
         viz.MethodPanel(say("class_row_class", count=state.answered), counts, labels=_numbers(state.counts)),
@@ -349,27 +346,26 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
     ]
     figure = viz.contribution_panels(
         panels,
-        [tick_label(poll.kind, option) for option in poll.options],
+        [_tick_label(poll.kind, option) for option in poll.options],
         outlined=state.mine,
         observed_name=say("sources_observed"),
         intervened_name=say("sources_intervened"),
         token_title=say(f"class_axis_{poll.kind}"),
         value_title=say("sources_share"),
         panel=PANEL,
-        theme=lens.theme,
+        theme=seen.theme,
     )
     # All of it is on the screen, however little is left.
     figure.update_layout(meta={**figure.layout.meta, "low": True})
     if poll.kind != "where":
         _lay_flat(figure, poll, state.mine)
-    markup.paragraph(told(state, poll, rows), "reading")
+    markup.paragraph(_told(state, poll, rows), "reading")
     markup.paragraph(after, "note")
     figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
 
 
 def _lay_flat(figure: go.Figure, poll: Poll, mine: Sequence[int]) -> None:
-    """Write the options in one line, those that this seat chose in bold: there are few, and their names are words, not tokens."""
-    names = [plain_text(tick_label(poll.kind, option)) for option in poll.options]
+    names = [plain_text(_tick_label(poll.kind, option)) for option in poll.options]
     bold = [f"<b>{name}</b>" if place in mine else name for place, name in enumerate(names)]
     figure.update_xaxes(tickangle=0, ticktext=bold)
     meta = {name: value for name, value in figure.layout.meta.items() if name != "tokens"}
@@ -377,12 +373,10 @@ def _lay_flat(figure: go.Figure, poll: Poll, mine: Sequence[int]) -> None:
 
 
 def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:
-    """How many chose each option; nothing where nobody did."""
     return tuple(str(count) if count else "" for count in counts)
 
 
-def told(state: State, poll: Poll, rows: list[PictureRow]) -> str:
-    """What the class chose most, and what the network did, in one sentence."""
+def _told(state: State, poll: Poll, rows: list[PictureRow]) -> str:
     labels = [option_label(poll.kind, option) for option in poll.options]
     network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
     class_ = say("class_nobody")

@@ -1,4 +1,5 @@
-"""Questions before and after the lesson that check themselves: everybody is asked, the network grades, and the teacher sees counts."""
+"""Questions before and after the lesson that check themselves: the network grades, and the teacher sees
+counts."""
 
 import csv
 import io
@@ -16,7 +17,7 @@ from ui import wording
 from ui.asking import loaders, questions
 from ui.classroom import follow, polls
 from ui.classroom.session import Membership
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views.view import needs_experiment
@@ -29,19 +30,20 @@ _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this se
 
 
 def begin(mine: Membership, plan: str, phase: str) -> str | None:
-    """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions are asked again.
-    Returns the text that says why they cannot be asked, or None."""
+    """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions
+    are asked again. Returns the key of the text that says why they cannot start, or None. Raises EngineError
+    and ClassroomError."""
     state = mine.state()
     about = address.shared("sentence")
     if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
         about = state.quiz.about
-    with address.looking_at(about):
-        lens = follow.lens()
-        if lens is None:
+    with address.settings_of(about):
+        seen = follow.sentence_state()
+        if seen is None:
             return "class_no_picture"
-        if problem := polls.KINDS["where"].lacks(lens):
+        if problem := polls.KINDS["where"].lacks(seen):
             return problem
-        sizes = tuple(len(check.options) for check in plan_of(plan, facts(plan, lens)))
+        sizes = tuple(len(check.options) for check in plan_of(plan, _facts(plan, seen)))
     if not sizes:
         return "class_no_checks"
     loaders.classrooms().check(mine.code, mine.key, plan, about, sizes, phase)
@@ -49,71 +51,73 @@ def begin(mine: Membership, plan: str, phase: str) -> str | None:
 
 
 def stop(mine: Membership, quiz: Quiz) -> None:
-    """Ask nobody any more; what was answered stays."""
+    """End the questions; the answers stay. Raises ClassroomError for a class that is over."""
     loaders.classrooms().check(mine.code, mine.key, quiz.plan, quiz.about, quiz.sizes, "")
 
 
-def facts(plan: str, lens: Lens) -> Facts:
-    """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
-    layer, head = lens.layer or 0, lens.head or 0
-    plain = Facts(lens.trace, lens.all_changes, lens.changes[0], (layer, head))
-    if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment(declared.head_effects)(lens) is not None:
+def _facts(plan: str, seen: SentenceState) -> Facts:
+    layer, head = seen.layer or 0, seen.head or 0
+    plain = Facts(seen.trace, seen.all_changes, seen.changes[0], (layer, head))
+    if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment(declared.head_effects)(seen) is not None:
         return plain
-    effects = polls.effects(lens)
+    effects = polls.effects(seen)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
-    texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, None)
-    alone, together = (_made(lens, each.text) for each in texts)
+    texts = questions.ablate_heads(seen.sentence, sets, seen.corrector, None)
+    alone, together = (_made(seen, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
-        return replace(found, occlusion=polls.left_out(lens))
-    return replace(found, spread=_spread(lens, strongest[0]), returns=_returns(lens, effects.contrast))
+        return replace(found, occlusion=polls.left_out(seen))
+    return replace(found, spread=_spread(seen, strongest[0]), returns=_returns(seen, effects.contrast))
 
 
-def _made(lens: Lens, text: str | None) -> bool:
+def _made(seen: SentenceState, text: str | None) -> bool:
     """Whether the change is made in ``text``, which the network wrote with something changed."""
-    return polls.outcome(lens.sentence.source, text, polls.typed(lens)) == "made"
+    return polls.outcome(seen.sentence.source, text, polls.typed(seen)) == "made"
 
 
-def _spread(lens: Lens, head: Head) -> bool:
+def _spread(seen: SentenceState, head: Head) -> bool:
     """Whether the change is made if ``head`` looks at all places alike."""
-    _, versions = questions.replaced(lens.sentence, polls.typed(lens), head, (), lens.corrector)
-    return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
+    _, versions = questions.replaced(seen.sentence, polls.typed(seen), head, (), seen.corrector)
+    return next(_made(seen, each.text) for each in versions if each.how == UNIFORM)
 
 
-def _returns(lens: Lens, contrast: Contrast) -> bool | None:
-    """Whether the network writes all the rest as typed if the first token of the change is kept. None if it cannot write that token."""
-    if not lens.can(declared.alternative_continuation):
+def _returns(seen: SentenceState, contrast: Contrast) -> bool | None:
+    """Whether the network writes all the rest as typed if the first token of the change is kept. None if it
+    cannot write that token."""
+    if not seen.can(declared.alternative_continuation):
         return None
     try:
         fork = questions.alternative_continuation(
-            lens.sentence, contrast.row, contrast.instead_token, lens.corrector
+            seen.sentence, contrast.row, contrast.instead_token, seen.corrector
         )
     except ValueError:
         return None
-    kept = lens.sentence.text[: polls.typed(lens).target_start]
-    return fork.text == kept + lens.sentence.source[polls.typed(lens).source_start :]
+    kept = seen.sentence.text[: polls.typed(seen).target_start]
+    return fork.text == kept + seen.sentence.source[polls.typed(seen).source_start :]
 
 
-def checks_of(quiz: Quiz) -> tuple[Check, ...]:
-    """The questions of a quiz. Empty if this page process would ask others than the teacher's, as for a moment after new weights."""
-    with address.looking_at(quiz.about):
-        lens = follow.lens()
-        if lens is None or quiz.plan not in PLANS:
+def _checks_of(quiz: Quiz) -> tuple[Check, ...]:
+    """The questions of a quiz. Empty if this page process would ask others than the teacher's, as for a
+    moment after new weights."""
+    with address.settings_of(quiz.about):
+        seen = follow.sentence_state()
+        if seen is None or quiz.plan not in PLANS:
             return ()
         with spinner(say("working_laboratory")):
-            found = plan_of(quiz.plan, facts(quiz.plan, lens))
+            found = plan_of(quiz.plan, _facts(quiz.plan, seen))
     return found if tuple(len(check.options) for check in found) == quiz.sizes else ()
 
 
 def show(mine: Membership, state: State, quiz: Quiz) -> None:
-    """All questions, one below the other. A wrong answer shows a hint, and can be changed."""
-    checks = checks_of(quiz)
+    """All questions, one below the other. A wrong answer shows a hint, and can be changed. Raises
+    EngineError."""
+    checks = _checks_of(quiz)
     if not checks:
         st.info(say("class_no_checks"))
         return
-    with address.looking_at(quiz.about):
-        markup.corrected(*_sentence(follow.lens()))
+    with address.settings_of(quiz.about):
+        markup.corrected(*_sentence(follow.sentence_state()))
     markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
     with st.container(key="class_quiz_list"):
@@ -124,19 +128,19 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
     markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
 
 
-def _sentence(lens: Lens | None) -> tuple[str, list[tuple[int, int, str]]]:
-    if lens is None:
+def _sentence(seen: SentenceState | None) -> tuple[str, list[tuple[int, int, str]]]:
+    if seen is None:
         return "", []
-    changes = [(each.source_start, each.source_end, each.right) for each in lens.sentence.changes]
-    return lens.sentence.source, changes
+    changes = [(each.source_start, each.source_end, each.right) for each in seen.sentence.changes]
+    return seen.sentence.source, changes
 
 
 def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
     key = f"class_check_{quiz.number}_{quiz.phase}_{number}"
     st.pills(
-        f"{number + 1}. {wording.plain_markdown(question(check))}",
+        f"{number + 1}. {wording.plain_markdown(_question(check))}",
         range(len(check.options)),
-        format_func=lambda place: wording.plain_markdown(option_label(check.options[place])),
+        format_func=lambda place: wording.plain_markdown(_option_label(check.options[place])),
         key=key,
         on_change=_answer,
         args=(mine, quiz, number, key),
@@ -166,17 +170,16 @@ def _tried(quiz: Quiz, number: int) -> int | None:
     return st.session_state.get(_TRIED, {}).get((quiz.number, quiz.phase, number))
 
 
-def question(check: Check) -> str:
+def _question(check: Check) -> str:
     """The question in words."""
     return say(f"check_{check.kind}", **_values(check))
 
 
 def _values(check: Check) -> dict[str, str]:
-    return {name: option_label(value) for name, value in check.values}
+    return {name: _option_label(value) for name, value in check.values}
 
 
-def option_label(option: str) -> str:
-    """An option as it is shown: a text of the page, a head, or what stands in the sentence."""
+def _option_label(option: str) -> str:
     if option in WORDS:
         return say(f"class_{option}")
     if option in polls.KIND_NAMES:
@@ -185,17 +188,18 @@ def option_label(option: str) -> str:
 
 
 def distribution(results: Results) -> None:
-    """How the class answered, before and after, and the file to take along."""
+    """How the class answered, before and after, and the file to take along. Raises EngineError."""
     if results.quiz is None or not sum(results.seats):
         return
-    checks = checks_of(results.quiz)
+    checks = _checks_of(results.quiz)
     if not checks:
         return
     markup.paragraph(say("class_results", before=results.seats[0], after=results.seats[1]), "class-question")
-    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
+    # here, because it would be a third of the first page's imports, and that page does not need it
+    import pandas as pd
 
     rows = [
-        (question(check), *(_share(counts[number], check) for counts in (results.before, results.after)))
+        (_question(check), *(_share(counts[number], check) for counts in (results.before, results.after)))
         for number, check in enumerate(checks)
     ]
     names = [f"{number}. {row[0]}" for number, row in enumerate(rows, start=1)]
@@ -216,7 +220,8 @@ def _share(counts: tuple[int, ...], check: Check) -> str:
 
 
 def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
-    """A row for each option of each question: how many chose it first, before and after the lesson. No names, no seats."""
+    """A row for each option of each question: how many chose it first, before and after the lesson. No names,
+    no seats. Returns UTF-8 bytes with a mark."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(
@@ -227,8 +232,8 @@ def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
             writer.writerow(
                 [
                     number + 1,
-                    without_formula(question(check)),
-                    without_formula(option_label(option)),
+                    without_formula(_question(check)),
+                    without_formula(_option_label(option)),
                     int(check.is_right(place)),
                     results.before[number][place],
                     results.after[number][place],

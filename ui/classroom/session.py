@@ -1,25 +1,27 @@
-"""Who this session is in which classroom: a seat for everybody, and a key for the teacher.
+"""This session's membership of a classroom, the news of it, and the bar of each page.
 
-The address names the classroom. Seat and key never stand there, because a projector shows the address: they are kept in the session,
-and in a cookie of the browser, so that a reload finds the same seat and the teacher stays the teacher.
+The address names the classroom. Each member has a seat, the teacher also a key. Neither is in the address,
+which a projector shows: they are kept in the session, and in a cookie of the browser, so that a reload finds
+the same seat and the teacher stays the teacher.
 
 Wakes the phones of this page process when something has changed in their classroom.
 
-A phone that only waits costs nothing: one thread looks at each classroom five times a second, and has the fragment SHOWN of a session
-drawn again only where the session has drawn something older. The browser still sends its beats (``pulse.py``), seldom, to show
-that somebody is there. Where a session cannot be woken, it is drawn again at its beats.
+A phone that only waits costs nothing: one thread looks at each classroom five times a second, and has the
+fragment SHOWN of a session drawn again only where the session has drawn something older. The browser still
+sends its beats (``pulse.py``), seldom, to show that the visitor is there. Where a session cannot be woken, it
+is drawn again at its beats.
 
-Streamlit has no public way to draw for a session from outside. This does what a browser's timer would do: it hands the runtime a message
-that asks for the fragment. ``can_wake`` says whether that is possible.
+Streamlit has no public way to draw for a session from outside. This does what a browser's timer would do: it
+hands the runtime a message that asks for the fragment. ``_can_wake`` says whether that is possible.
 
-The browser's beats: each says that somebody is still there, and draws one line about the classroom.
+Each beat of a browser says that the visitor is still there, and draws one line about the classroom.
 
-A beat costs the server some four milliseconds, so a phone's are seldom: it is woken when something changes (``watch.py``). Where that
-is missed, the next beat draws what is new.
+A beat costs the server some four milliseconds, so a phone's are seldom: it is woken when something changes
+(``watch.py``). Where that is missed, the next beat draws the news.
 
-The line at the bottom of every page for whoever is in a classroom: how many are there, and the way to the class's page.
+The line at the bottom of every page shows a member how many are present, and leads to the class's page.
 
-For the teacher it also tells the class what is shown: the page and its settings, whenever they have changed.
+For the teacher it also sends the page and its settings to the class whenever they have changed.
 """
 
 import time
@@ -51,7 +53,7 @@ _COMPONENT = component("classroom_keeper", js=Path(__file__).with_name("keeper.j
 
 @dataclass(frozen=True)
 class Membership:
-    """This session in the classroom ``code``. ``key`` is empty for everybody but the teacher."""
+    """This session in the classroom ``code``. ``key`` is empty except for the teacher."""
 
     code: str
     seat: str
@@ -62,12 +64,13 @@ class Membership:
         return bool(self.key)
 
     def state(self) -> State:
-        """What this seat may know now; it counts as present."""
+        """The state that this seat may know; asking counts as being present."""
         return loaders.classrooms().state_of(self.code, self.seat)
 
 
 def current() -> Membership | None:
-    """The classroom that the address names, joined where this session has not joined it yet; None where it names none.
+    """The classroom that the address names, joined where this session has not joined it yet; None where it
+    names none.
 
     Raises UnknownCodeError for a code that no classroom has, and FullError where no seat is left.
     """
@@ -112,12 +115,13 @@ def enter(typed: str) -> None:
 
 
 def forget_seat() -> None:
-    """The classroom does not answer to this seat any more: ``current`` asks anew, and raises what is wrong."""
+    """The classroom does not answer to this seat any more: ``current`` joins anew or raises the error."""
     st.session_state.pop(_MINE, None)
 
 
 def leave() -> None:
-    """From a callback: be in no classroom any more. The teacher's leaving ends it."""
+    """From a callback: be in no classroom any more. The teacher's leaving ends it. A ClassroomError means
+    that it is over already."""
     mine = st.session_state.pop(_MINE, None)
     if mine is not None and mine.teaches:
         try:
@@ -157,13 +161,14 @@ class Waiting:
     """A session that has drawn ``version`` of a classroom."""
 
     version: int
-    wake: Callable[[], bool]  # whether there was somebody to be woken
+    wake: Callable[[], bool]  # whether the session still existed
 
 
 class Watch:
     """The sessions that wait, by the code of their classroom. Safe to use from threads.
 
-    ``version_of`` looks at a classroom; it raises ClassroomError where that is over, and then everybody is woken once.
+    ``version_of`` looks at a classroom; it raises ClassroomError where that is over, and then all sessions
+    are woken once.
     """
 
     def __init__(self, version_of: Callable[[str], int], pause: float = WATCH_PAUSE):
@@ -173,7 +178,8 @@ class Watch:
         self._thread: Thread | None = None
 
     def add(self, code: str, session: str, waiting: Waiting) -> None:
-        """From now on ``session`` is woken once when the classroom is at another version than the one it has drawn."""
+        """From now on ``session`` is woken once when the classroom is at another version than the one it has
+        drawn. The look at a classroom comes every 0.2 seconds."""
         with self._lock:
             self._waiting.setdefault(code, {})[session] = waiting
             if self._thread is None:
@@ -190,7 +196,6 @@ class Watch:
             time.sleep(self._pause)
 
     def _go_round(self) -> bool:
-        """Look at each classroom once; False where nobody waits any more, and the thread ends."""
         with self._lock:
             self._waiting = {code: sessions for code, sessions in self._waiting.items() if sessions}
             if not self._waiting:
@@ -212,7 +217,8 @@ class Watch:
             return None
 
     def _due(self, code: str, version: int | None) -> list[Waiting]:
-        """The sessions that have drawn another version. They are taken out, and wait again after they have drawn."""
+        """The sessions that have drawn another version. They are taken out, and wait again after they have
+        drawn."""
         with self._lock:
             sessions = self._waiting.get(code, {})
             due = [session for session, waiting in sessions.items() if waiting.version != version]
@@ -222,10 +228,11 @@ class Watch:
 WATCH = Watch(lambda code: loaders.classrooms().state_of(code).version)
 
 
-def wait_for_change(code: str, version: int, fragment: str) -> None:
-    """From a run of the page: wake this session when the classroom is at another version, and draw ``fragment``, a key."""
+def _wait_for_change(code: str, version: int, fragment: str) -> None:
+    """From a run of the page: wake this session when the classroom is at another version, and draw
+    ``fragment``, a key."""
     context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not can_wake():
+    if context is None or not _can_wake():
         return
     session, storage = context.session_id, context.fragment_storage
     message = BackMsg()
@@ -242,20 +249,19 @@ def wait_for_change(code: str, version: int, fragment: str) -> None:
     WATCH.add(code, session, Waiting(version, wake))
 
 
-def stop_waiting() -> None:
+def _stop_waiting() -> None:
     """From a run of a page that shows nothing of a classroom."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
         WATCH.forget(context.session_id)
 
 
-def can_wake() -> bool:
+def _can_wake() -> bool:
     """Whether a session of this process can be woken: not in a test without a server."""
     return Runtime.exists()
 
 
 def _hand_over(session: str, message: BackMsg) -> bool:
-    """Give the runtime a message, as if the session's browser had sent it; False where nobody is there to see the fragment."""
     runtime = Runtime.instance()
     found: Any = runtime.get_app_session(session)
     if found is None or not found.has_fragment(message.rerun_script.fragment_id):
@@ -269,22 +275,23 @@ SOON, SELDOM = (
     1000,
     5000,
 )
-SHOWN = "classroom_shown"  # the key of the fragment that shows what is new
+SHOWN = "classroom_shown"  # the key of the fragment that shows the news
 _PULSE_KEY = "classroom_pulse"
 _DRAWN = "classroom_drawn"  # the version that this session has drawn
-_HEARD = "classroom_heard"  # what the last beat heard, until it is drawn
+_HEARD = "classroom_heard"  # the state that the last beat received, until it is drawn
 _PULSE = component("classroom_pulse", js=Path(__file__).with_name("pulse.js").read_text("utf-8"))
 
 
 def drawn(mine: Membership, state: State) -> None:
-    """Remember that this state is on the screen, and wait for another one."""
+    """Remember that this state is on the screen, and wait for another one. A change wakes this session within
+    0.2 seconds."""
     st.session_state[_DRAWN] = state.version
-    wait_for_change(mine.code, state.version, SHOWN)
+    _wait_for_change(mine.code, state.version, SHOWN)
 
 
-def every(mine: Membership) -> int:
+def _every(mine: Membership) -> int:
     """Milliseconds between two beats."""
-    return SOON if mine.teaches or not can_wake() else SELDOM
+    return SOON if mine.teaches or not _can_wake() else SELDOM
 
 
 def draw_again() -> None:
@@ -294,7 +301,8 @@ def draw_again() -> None:
 
 @st.fragment
 def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> None:
-    """One line about the classroom, which ``told`` words. With ``follows`` the fragment SHOWN is drawn again after each change."""
+    """One line about the classroom, which ``told`` words. With ``follows`` the fragment SHOWN is drawn again
+    after each change. Catches ClassroomError and EngineError."""
 
     def beat() -> None:
         try:
@@ -308,22 +316,23 @@ def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> Non
         if news and follows:
             st.rerun(SHOWN)
 
-    _PULSE(key=_PULSE_KEY, data={"every": every(mine)}, on_beat_change=beat)
+    _PULSE(key=_PULSE_KEY, data={"every": _every(mine)}, on_beat_change=beat)
     try:
         markup.paragraph(told(st.session_state.pop(_HEARD, None) or mine.state()), "class-count")
     except (ClassroomError, loaders.EngineError):
         markup.paragraph(say("class_silent"), "class-count")
 
 
-_TOLD = "classroom_told"  # what the class was shown last
+_TOLD = "classroom_told"  # the page and settings that the class got last
 LAST_PAGE = "classroom_last_page"  # the page that the teacher showed last
 
 
 def show_bar(page: str) -> None:
-    """Draw the line, and tell the class what is shown. On the class's own page there is no line."""
+    """Draw the line, and send the page's settings to the class. The class's own page has no line. Catches
+    ClassroomError."""
     if page == PAGE:
         return
-    stop_waiting()
+    _stop_waiting()
     try:
         mine = current()
         if mine is None:
@@ -358,7 +367,6 @@ def _words(mine: Membership) -> Callable[[State], str]:
 
 
 def _tell(mine: Membership, page: str) -> None:
-    """Tell the class what this page shows, if it has changed."""
     shown = page, address.shared("sentence")
     st.session_state[LAST_PAGE] = page
     if st.session_state.get(_TOLD) == (mine.code, shown):

@@ -1,1 +1,2 @@
-"""What has JavaScript: text area, corrected text, figures, drawn network. What Streamlit need not know is in ``viz/browser``."""
+"""Parts with JavaScript: text area, corrected text, figures, drawn network. Scripts that need no Streamlit
+are in ``viz/browser``."""

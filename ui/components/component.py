@@ -1,13 +1,14 @@
 """``component``: declares a component of a page whose data travels as it is, and its script once.
 
-Streamlit asks of each value in a mapping whether it is a table, and imports pandas to find out: half a second before the first picture,
-and 70 MB. It does not look into a list. So the data travels as a list of one, which the script opens again.
+Streamlit asks of each value in a mapping whether it is a table, and imports pandas to find out: half a second
+before the first picture, and 70 MB. It does not look into a list. So the data travels as a list of one, which
+the script opens again.
 
-Streamlit sends a component's script and style with its data, each time. Of what a keystroke sends they would be two thirds. So the
-scripts of what is drawn at each keystroke are one component of their own (``send_scripts``): it is the same in every run, and Streamlit does
-not send again what a browser has.
+Streamlit sends a component's script and style with its data, each time, two thirds of the bytes of a
+keystroke. So the scripts of all that a keystroke draws are one separate component (``send_scripts``): it is
+the same in every run, and Streamlit does not send it again.
 
-Reads what the browser reports about a component or a table.
+Reads the browser's reports about a component or a table.
 
 A manipulated browser can send any value of any type, so each is checked before it is used.
 """
@@ -32,10 +33,11 @@ _sent_once: list[str] = []  # scripts, each of which hands its function over
 
 
 def component(name: str, js: str, *, sent_once: bool = False, **parts: Any) -> Callable[..., Any]:
-    """A function that shows the component: ``key``, ``data`` and, for what the browser reports, ``on_…_change``.
+    """A function that shows the component: ``key``, ``data`` and, for the browser's reports, ``on_…_change``.
 
-    ``js``: a module that exports one function by default, which takes ``data``. ``sent_once``: whether it comes with ``send_scripts``.
-    ``parts``: ``html``, ``css`` and what else ``st.components.v2.component`` takes.
+    ``js``: a module that exports one function by default, which takes ``data``. ``sent_once``: whether it
+    comes with ``send_scripts``. ``parts``: ``html``, ``css`` and other arguments of
+    ``st.components.v2.component``.
     """
     script = _EXPORT.sub("const exportedByDefault = ", js, count=1)
     if sent_once:
@@ -64,7 +66,7 @@ def _declared(scripts: str) -> Callable[..., Any]:
 
 
 def heard(key: str, name: str) -> object:
-    """The state ``name`` of the component ``key``; None where there is none."""
+    """The state ``name`` of the component ``key``; None if missing."""
     held = st.session_state.get(key)
     return held.get(name) if isinstance(held, Mapping) else None
 

@@ -1,4 +1,5 @@
-"""The corrected text on the screen. Its changed words are buttons; the chosen one decides what all pictures show."""
+"""The corrected text on the screen. Its changed words are buttons; the chosen one is in focus in all
+pictures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from ui.components.widgets import COPYING
 from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on
-WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
+WHAT = ("choose", "accept", "reject", "open")  # actions of a visitor
 
 _FOLDER = Path(__file__).parent
 _COMPONENT = component(
@@ -25,17 +26,19 @@ _COMPONENT = component(
 
 @dataclass(frozen=True)
 class Proposal:
-    """A change that the network proposed, and what became of it. ``number`` counts all proposals from 0."""
+    """A change that the network proposed, and whether it was made. ``number`` counts all proposals from 0."""
 
     number: int
     change: Change  # offsets in the whole source
     made: bool
-    about: str  # one line: what it is, how sure the network is, which kind of mistake
-    norm: tuple[str, str] | None = None  # the article of the norm that it follows, and what that says
+    about: str  # one line: the change, its confidence, its kind of mistake
+    share: str = ""  # the confidence in words
+    norm: tuple[str, str] | None = None  # the article of the norm that it follows, and its text
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
-    """Show ``data`` of ``correction_data``; ``on_asked`` receives one of WHAT and a number before the page runs again."""
+    """Show ``data`` of ``correction_data``; ``on_asked`` receives one of WHAT and a number before the page
+    runs again."""
 
     def answer() -> None:
         asked = heard(key, "asked")
@@ -55,12 +58,12 @@ def correction_data(
     chosen: int | None,
     opened: int,
     words: dict[str, str],
-    share_of: Callable[[Change], str],
 ) -> dict:
-    """What ``correction.js`` draws, as JSON. Typed text is not escaped, because the browser writes it as text, not as HTML.
+    """The data of ``correction.js`` as JSON. Typed text is not escaped, because the browser writes it as
+    text, not as HTML.
 
-    ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are shown,
-    from 0. ``words`` holds the texts named in ``correction.js``; ``share_of`` writes how sure the network is of a change.
+    ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
+    shown, from 0. ``words`` holds the texts named in ``correction.js``.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -70,7 +73,7 @@ def correction_data(
         done = end
         if several and start in starts:
             pieces.append({"sentence": starts[start]})
-        pieces.append(_word(correction.source, start, end, inside, share_of))
+        pieces.append(_word(correction.source, start, end, inside))
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     return {
         "pieces": pieces,
@@ -86,7 +89,8 @@ def correction_data(
 
 
 def written_data(correction: Correction, *, opened: int, words: dict[str, str], language: str) -> dict:
-    """``correction_data`` of a text that is no correction: it stays as it was written, and only its sentences can be pressed."""
+    """``correction_data`` of a text that is no correction: it stays as it was written, and only its sentences
+    can be pressed."""
     pieces: list[dict] = []
     several, done = len(correction.sentences) > 1, 0
     for number, sentence in enumerate(correction.sentences):
@@ -131,28 +135,18 @@ def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, l
     return found
 
 
-def _word(
-    source: str, start: int, end: int, inside: list[Proposal], share_of: Callable[[Change], str]
-) -> dict:
-    """What was typed, what stands there now, and what the network would have written otherwise."""
+def _word(source: str, start: int, end: int, inside: list[Proposal]) -> dict:
     made = [each.change for each in inside if each.made]
     offered = [each for each in inside if not each.made]
     return {
         "typed": _side(source, start, end, made, old=True),
         "now": _side(source, start, end, made, old=False),
         "made": [each.number for each in inside if each.made],
-        "offered": [_offer(source, start, end, made, each, share_of) for each in offered],
+        "offered": [_offer(source, start, end, made, each) for each in offered],
     }
 
 
-def _offer(
-    source: str,
-    start: int,
-    end: int,
-    made: list[Change],
-    offered: Proposal,
-    share_of: Callable[[Change], str],
-) -> dict:
+def _offer(source: str, start: int, end: int, made: list[Change], offered: Proposal) -> dict:
     """The word as it would be with one more change; ``shown`` has its blanks visible."""
     sides = _side(source, start, end, [*made, offered.change], old=False)
     text = "".join(part for part, _ in sides)
@@ -160,7 +154,7 @@ def _offer(
         "number": offered.number,
         "text": text,
         "shown": visible_token(text, len(text)),
-        "share": share_of(offered.change),
+        "share": offered.share,
         "accept": "accept_layout" if offered.change.is_english_layout else "accept",
     }
 
@@ -168,7 +162,8 @@ def _offer(
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
     """(text, whether it differs) for the parts of the word, before or after these changes.
 
-    A removed space leaves an empty part that differs, so that its place can be marked. Other removals leave no part.
+    A removed space leaves an empty part that differs, so that its place can be marked. Other removals leave
+    no part.
     """
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):

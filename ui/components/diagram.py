@@ -1,6 +1,7 @@
-"""Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read from
-below, or on a phone one below the other, read from above. For a lecture the two columns have low rows with one line each, so that
-the type is large when the whole drawing is in the window. Lengths are in pixels at the drawing's own size.
+"""Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read
+from below, or on a phone one below the other, read from above. For a lecture the two columns have low rows
+with one line each, so that the type is large when the whole drawing is in the window. Lengths are in pixels
+at the drawing's own size.
 
 A drawing of an encoder-decoder. Its parts can be chosen by mouse, touch and keyboard.
 """
@@ -63,20 +64,20 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class DiagramPart:
-    """One part of a network. ``style`` names its looks, ``leads_to`` what choosing it opens (empty: nothing)."""
+    """One part of a network. ``style`` names its colours, ``leads_to`` the target of a click (empty: none)."""
 
     style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
     title: str
     detail: str = ""
     leads_to: str = ""
-    spoken: str = ""  # what a screen reader says of a part that leads somewhere
+    spoken: str = ""  # for a screen reader, of a part that leads somewhere
     asks_memory: bool = False  # whether the encoder's result arrives here
-    chip: "DiagramPart | None" = None  # what stands beside it, such as a mask
+    chip: "DiagramPart | None" = None  # a part beside it, such as a mask
 
 
 @dataclass(frozen=True)
 class Sublayer:
-    """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
+    """One part with its residual connection and its normalisation, which precedes the part in newer networks."""
 
     core: DiagramPart
     norm: DiagramPart
@@ -234,7 +235,7 @@ class _Pen:
         self.part(layer.row, self.x, self.width, self.sizes.row, bool(layer.sublayers))
         if not layer.sublayers:
             return
-        # The row is the head of the frame: what follows belongs to it, so no arrow lies between them.
+        # The row is the head of the frame: the parts below belong to it, so no arrow lies between them.
         assert self.flow_end is not None, "the row has just set it"
         top = self.flow_end
         self.y = top + self.sizes.gap
@@ -265,7 +266,7 @@ class _Pen:
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
 _FOLDER = Path(__file__).parent
 _FILES = script.FOLDER / "type.js", script.FOLDER / "save.js", _FOLDER / "diagram.js"
-SCRIPT = "\n".join([script.declared(SAVING), *(path.read_text("utf-8") for path in _FILES)])
+SCRIPT = "\n".join([script.declared(SAVING), *map(script.read_source, _FILES)])
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
 _COMPONENT = component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
 
@@ -283,9 +284,10 @@ def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:
 
 
 def diagram_data(say: Say, encoder: Column, decoder: Column, *, label: str, theme: str = "light") -> dict:
-    """Everything that ``diagram.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
+    """Everything that ``diagram.js`` draws, as JSON; typed text stays as it is, the browser writes it as
+    text.
 
-    ``label`` says in words what the picture shows.
+    ``label`` describes the picture in words.
     """
     return {
         "label": label,
@@ -309,7 +311,6 @@ def _box(box: PlacedPart) -> dict:
 
 
 def _looks_of_parts(theme: str) -> dict[str, dict]:
-    """How each style of a part looks; what differs in colour differs in its border, too."""
     colours = palette(theme)
     thin = {"fill": "none", "stroke": colours.quiet_text, "width": 1, "dash": ""}
     filled = thin | {"fill": colours.gap}

@@ -1,14 +1,16 @@
-"""``draw_plot``: puts a Plotly figure on the page and reports clicks, taps and the arrow keys' choice. Every page uses it.
+"""``draw_plot``: puts a Plotly figure on the page and reports clicks, taps and the arrow keys' choice. Every
+page uses it.
 
-``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks on the cells of a heatmap. This
-component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's only Plotly (``static/``), so
-``st.plotly_chart``, which would load a second one, is used nowhere.
+``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks on the cells
+of a heatmap. This component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's
+only Plotly (``static/``), so ``st.plotly_chart``, which would load a second one, is used nowhere.
 
 ``draw``: shows a figure on a page. Every page uses it.
 
 Puts the lines of ``viz/browser/lines.py`` on a page.
 
-Puts the replay of decoding (``viz/browser/steps.py``) on a page. Moving through the steps does not run the page again.
+Puts the replay of decoding (``viz/browser/steps.py``) on a page. Moving through the steps does not run the
+page again.
 """
 
 from collections.abc import Callable
@@ -33,8 +35,8 @@ _PLOT = component("plot", PLOT.js, html=PLOT.html, css=PLOT.css, isolate_styles=
 def draw_plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -> None:
     """Show ``data`` of ``viz.browser.plot.plot_data``.
 
-    ``on_click`` receives what was chosen by mouse, touch or keyboard before the page runs again: the ``x`` and
-    ``y`` of a heatmap's cell, or the ``custom`` data of a marker.
+    ``on_click`` receives the point chosen by mouse, touch or keyboard before the page runs again: the ``x``
+    and ``y`` of a heatmap's cell, or the ``custom`` data of a marker.
     """
 
     def answer() -> None:
@@ -60,8 +62,8 @@ def draw(
 ) -> None:
     """Show ``figure``. Its toolbar saves it as ``file_name`` with the escaped ``title`` above it.
 
-    ``label`` describes the figure to people who cannot see it; without a label its own title does. ``on_click`` gets the chosen
-    point before the page runs again (``components.plot``).
+    ``label`` describes the figure to people who cannot see it; without a label its own title does.
+    ``on_click`` gets the chosen point before the page runs again (``components.plot``).
     """
     label = label or figure["layout"]["title"]["text"] or say("figure_label")
     draw_plot(
@@ -71,17 +73,9 @@ def draw(
     )
 
 
-def draw_heads(
-    trace: AttentionTrace,
-    selection: Selection,
-    key: str,
-    file_name: str,
-    on_click: Callable[[dict], None] | None = None,
-    *,
-    label: str,
-) -> None:
-    """All heads of the selected kind as tiles, the selected ones framed. ``on_click`` as ``draw`` has it."""
-    figure = viz.head_grid.specification(
+def heads_figure(trace: AttentionTrace, selection: Selection) -> Specification:
+    """All heads (L, H) of the selected kind as tiles, the selected ones framed."""
+    return viz.head_grid.specification(
         trace.attention(selection.kind),
         layer_title=say("layer_label"),
         head_title=say("head_label"),
@@ -90,17 +84,21 @@ def draw_heads(
         scale=False,
         theme=controls.theme(),
     )
-    draw(figure, key, file_name, on_click, label=label)
 
 
 def open_tile(point: dict) -> None:
-    """From a callback: make the head of a chosen tile the one that the page looks at. What is no tile changes nothing."""
+    """From a callback: make the head of a chosen tile the selected one; other points change nothing."""
     if head := head_of(point):
         address.put_head(*head)
 
 
 def head_of(point: dict) -> tuple[int, int] | None:
-    """The layer and the head of a chosen tile, from 0; None for what is no tile, since a browser may send anything."""
+    """The layer and the head of a chosen tile, from 0; None for another point, since a browser may send
+    anything.
+
+    >>> head_of({"custom": [2, 0]}), head_of({})
+    ((2, 0), None)
+    """
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
         return custom[0], custom[1]
@@ -108,7 +106,11 @@ def head_of(point: dict) -> tuple[int, int] | None:
 
 
 def cell_of(point: dict) -> tuple[int, int] | None:
-    """The row and the column of a chosen cell, from 0; None for what is no point, since a browser may send anything."""
+    """The row and the column of a chosen cell, from 0; None for no point, since a browser may send anything.
+
+    >>> cell_of({"x": 3, "y": 2}), cell_of({"x": "3"})
+    ((1, 2), None)
+    """
     x, y = point.get("x"), point.get("y")
     if isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < inf and abs(y) < inf:
         return round(y) - 1, round(x) - 1
@@ -119,7 +121,7 @@ _LINES = component("lines", html=LINES.html, css=LINES.css, js=LINES.js)
 
 
 def draw_lines(data: dict, key: str) -> None:
-    """Show ``data`` of ``viz.browser.lines.lines_data``. What the visitor points at or pins stays in the browser."""
+    """Show ``data`` of ``viz.browser.lines.lines_data``. Hovered and pinned lines stay in the browser."""
     _LINES(key=key, data=data)
 
 
@@ -133,8 +135,8 @@ def draw_steps(
 
     ``on_step`` receives the step, counted from 1, once the visitor has come to rest at another one. The
     browser leads: an answer that arrives late moves nothing, only another ``revision`` goes to ``step``.
-    ``on_parted`` receives a step, counted from 1, and the place of the candidate that shall be written there instead,
-    counted from 0; -1 for what was typed.
+    ``on_parted`` receives a step, counted from 1, and the place of the candidate that shall be written there
+    instead, counted from 0; -1 for the typed text.
     """
 
     def answer() -> None:

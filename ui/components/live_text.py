@@ -1,7 +1,8 @@
 """A text area that sends its text while it is being typed, also while an input method composes a syllable.
 
-The text in the browser always wins over what Python believes. In a session's first run it may differ from the address: the browser
-may come from a page process that has ended. If no answer comes for three seconds, the area says so by itself.
+The text in the browser always wins over Python's. In a session's first run it may differ from the address:
+the browser may come from a page process that has ended. If no answer comes for three seconds, the area says
+so by itself.
 """
 
 import re
@@ -26,24 +27,18 @@ _COMPONENT = component(
 )
 
 
-def live_text(
-    text: str, label: str, placeholder: str, waiting: str, longest: int, on_typed: Callable[[str], None]
-) -> None:
-    """Show the text area. ``on_typed`` gets its text after each pause before the page runs again, and in a session's first run if
-    the browser holds another text than ``text``.
+def live_text(text: str, words: dict[str, str], longest: int, on_typed: Callable[[str], None]) -> None:
+    """Show the text area. ``on_typed`` gets its text after each pause before the page runs again, and in a
+    session's first run if the browser holds another text than ``text``.
 
-    The browser's text always wins. ``text`` fills the area when it is first shown and after ``replace``, and at no other time.
-    So a late answer can neither lose a character nor move the cursor. The area holds at most ``longest`` UTF-16 units.
-    ``waiting`` is shown if the page has not answered for long.
+    The browser's text always wins. ``text`` fills the area when it is first shown and after ``replace``, and
+    at no other time. So a late answer can neither lose a character nor move the cursor. The area holds at
+    most ``longest`` UTF-16 units. ``words`` are its "label", "placeholder", and "waiting", shown if the page
+    has not answered for long.
+
+    The pause is 0.2 seconds, the wait 3 seconds.
     """
-    data = {
-        "text": text,
-        "revision": st.session_state.get(_REVISION, 0),
-        "label": label,
-        "placeholder": placeholder,
-        "longest": longest,
-        "waiting": waiting,
-    }
+    data = {"text": text, "revision": st.session_state.get(_REVISION, 0), "longest": longest} | words
 
     def answer() -> None:
         typed = heard(_KEY, "text")
@@ -59,11 +54,16 @@ def live_text(
 
 
 def whole(text: str) -> str:
-    """``text`` with U+FFFD for each half of a surrogate pair: a browser may hold one, and no page can be sent one."""
+    """``text`` with U+FFFD for each half of a surrogate pair: a browser may hold one, and no page can be sent
+    one.
+
+    >>> whole(chr(0xD83D)) == chr(0xFFFD)
+    True
+    """
     return _HALF.sub("\ufffd", text)
 
 
 def replace() -> None:
-    """Make the next ``live_text`` overwrite what the area holds with its ``text``."""
+    """Make the next ``live_text`` overwrite the area with its ``text``."""
     # A time and not a counter: in a new session a counter might have the same value again.
     st.session_state[_REVISION] = time.time_ns() // 1_000_000

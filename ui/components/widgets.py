@@ -1,8 +1,10 @@
 """A button that copies a text, such as a link.
 
-Where the line of tabs is longer than its place, as on a phone: keeps the open tab in sight, and shows others when an arrow is pressed.
+Where the line of tabs is longer than its place, as on a phone: keeps the open tab in sight, and shows others
+when an arrow is pressed.
 
-A first visit: a line of welcome, and a tour of the page that may be left at any point. The browser remembers that it was seen.
+A first visit: a line of welcome, and a tour of the page that may be left at any point. The browser remembers
+that it was seen.
 """
 
 from pathlib import Path
@@ -11,7 +13,7 @@ from ui.components.component import component
 from ui.wording import say
 
 _FOLDER = Path(__file__).parent
-COPYING = (_FOLDER / "copying.js").read_text("utf-8")  # what a component of ours needs to copy
+COPYING = (_FOLDER / "copying.js").read_text("utf-8")  # the part of a script that copies
 _COPY_STYLE = """
 button { font: inherit; font-family: var(--st-font); font-size: 0.9rem; padding: 0.35rem 0.8rem; cursor: pointer; color: var(--st-text-color);
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
@@ -38,7 +40,7 @@ def keep_in_sight(view: str) -> None:
     _TABS(key="tab_in_sight", data={"view": view})
 
 
-# What the tour stops at, in the order of the page: the name of its text, and where it is.
+# The stops of the tour in the order of the page: the name of its text, and its place.
 STOPS = {
     "tour_text": ".st-key-live_text",
     "tour_correction": ".st-key-correction",
@@ -57,7 +59,7 @@ _WELCOME = component(
 
 
 def welcome() -> None:
-    """Welcome whoever has not been here before; for others this draws nothing."""
+    """Welcome a first visitor; for others this draws nothing."""
     words = {name: say(f"tour_{name}") for name in ("welcome", "begin", "next", "end", "leave", "label")}
     stops = [{"place": place, "text": say(name)} for name, place in STOPS.items()]
     _WELCOME(key="welcome", data={"words": words, "stops": stops})

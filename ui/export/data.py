@@ -14,10 +14,10 @@ from model.tables.correcting import without_formula
 from model.trace.strict_npz import packed
 
 if TYPE_CHECKING:
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
 
 SCHEMA_VERSION = 1
-SHEET_ROWS = 1_048_575  # what Excel and LibreOffice show below a header; a text file of it has about 60 MB
+SHEET_ROWS = 1_048_575  # rows of Excel and LibreOffice below a header; a text file of it has about 60 MB
 MEAN = "mean"
 COLUMNS = (
     "kind",
@@ -31,34 +31,38 @@ COLUMNS = (
 )
 
 
-def part_that_fits(lens: Lens) -> str:
+def part_that_fits(state: SentenceState) -> str:
     """How much of the attention CSV and JSON hold: ``"all"``, the shown ``"kind"``, or the ``"shown"`` map.
 
     It is the largest that a spreadsheet can show. NPZ always holds all.
     """
-    sizes = {kind: lens.trace.attention(kind).size for kind in lens.trace.kinds}
+    sizes = {kind: state.trace.attention(kind).size for kind in state.trace.kinds}
     if sum(sizes.values()) <= SHEET_ROWS:
         return "all"
-    return "kind" if sizes[lens.kind] <= SHEET_ROWS else "shown"
+    return "kind" if sizes[state.kind] <= SHEET_ROWS else "shown"
 
 
-def count(lens: Lens, part: str) -> int:
+def count(state: SentenceState, part: str) -> int:
     """How many weights ``part`` of the attention has, masked ones included."""
-    return sum(weights.size for *_, weights in _maps(lens, part))
+    return sum(weights.size for *_, weights in _maps(state, part))
 
 
-def to_csv(lens: Lens) -> bytes:
+def to_csv(state: SentenceState) -> bytes:
     """A long table, one weight a row, in UTF-8 with the mark by which Excel knows it.
 
-    Layers, heads and positions count from 1; ``mean`` stands for the mean over layers or heads. A token
-    that a spreadsheet would take for a formula gets an apostrophe before it; its position still says which token it is.
+    Layers, heads and positions count from 1; ``mean`` is the mean over layers or heads. A token that a
+    spreadsheet would take for a formula gets an apostrophe before it; its position still says which token it
+    is.
+
+    Returns bytes.
     """
-    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
+    # here, because it would be a third of the first page's imports, and that page does not need it
+    import pandas as pd
 
     lines = [",".join(COLUMNS) + "\r\n"]
-    for kind, layer, head, weights in _maps(lens, part_that_fits(lens)):
+    for kind, layer, head, weights in _maps(state, part_that_fits(state)):
         # As objects: NumPy's own texts lose a NUL at their end.
-        queries, keys = (np.array(list(map(harmless, axis)), object) for axis in lens.trace.axes(kind))
+        queries, keys = (np.array(list(map(harmless, axis)), object) for axis in state.trace.axes(kind))
         rows, columns = np.indices(weights.shape).reshape(2, -1)
         values = (kind, layer, head, rows + 1, queries[rows], columns + 1, keys[columns], weights.ravel())
         table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
@@ -67,17 +71,21 @@ def to_csv(lens: Lens) -> bytes:
 
 
 def harmless(token: str) -> str:
-    """``token`` with an apostrophe before it where a spreadsheet would read it as a formula."""
+    """``token`` with an apostrophe before it where a spreadsheet would read it as a formula.
+
+    >>> harmless("=1+1"), harmless("가")
+    ("'=1+1", '가')
+    """
     return without_formula(_encoded(token).decode())
 
 
-def _maps(lens: Lens, part: str) -> Iterator[tuple[str, int | str, int | str, np.ndarray]]:
+def _maps(state: SentenceState, part: str) -> Iterator[tuple[str, int | str, int | str, np.ndarray]]:
     """(kind, layer, head, weights (Q, K)) of ``part`` of the attention."""
     if part == "shown":
-        yield lens.kind, _counted(lens.layer), _counted(lens.head), lens.weights
+        yield state.kind, _counted(state.layer), _counted(state.head), state.weights
         return
-    for kind in lens.trace.kinds if part == "all" else (lens.kind,):
-        for layer, heads in enumerate(lens.trace.attention(kind), start=1):
+    for kind in state.trace.kinds if part == "all" else (state.kind,):
+        for layer, heads in enumerate(state.trace.attention(kind), start=1):
             for head, weights in enumerate(heads, start=1):
                 yield kind, layer, head, weights
 
@@ -86,77 +94,80 @@ def _counted(index: int | None) -> int | str:
     return MEAN if index is None else index + 1
 
 
-def to_json(lens: Lens) -> bytes:
-    """What was typed and corrected, with which probabilities, and the trace under the names of its fields.
+def to_json(state: SentenceState) -> bytes:
+    """The typed and the corrected text with probabilities, and the trace under the names of its fields.
 
-    ``attention_part`` says how much of the attention there is (``part_that_fits``); ``shown`` holds the map
+    ``attention_part`` says how much of the attention is in it (``part_that_fits``); ``shown`` holds the map
     of the view. Numbers have the fewest digits that give the same float32 again.
+
+    Returns bytes of UTF-8.
     """
-    part = part_that_fits(lens)
-    left_out = {kind for kind in lens.trace.kinds if part != "all" and (part, kind) != ("kind", lens.kind)}
+    part = part_that_fits(state)
+    left_out = {kind for kind in state.trace.kinds if part != "all" and (part, kind) != ("kind", state.kind)}
     content = {
         "schema_version": SCHEMA_VERSION,
-        **_facts(lens),
+        **_facts(state),
         "changes": [
             asdict(change) | {"confidence": change.confidence if change.is_weighed else None}
-            for change in lens.sentence.changes
+            for change in state.sentence.changes
         ],
         "attention_part": part,
-        **{name: _plain(value) for name, value in _trace(lens).items() if name not in left_out},
+        **{name: _plain(value) for name, value in _trace(state).items() if name not in left_out},
         "shown": {
-            "kind": lens.kind,
-            "layer": _counted(lens.layer),
-            "head": _counted(lens.head),
-            "weights": _plain(lens.weights),
+            "kind": state.kind,
+            "layer": _counted(state.layer),
+            "head": _counted(state.head),
+            "weights": _plain(state.weights),
         },
     }
     return _encoded(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 
-def to_npz(lens: Lens) -> bytes:
+def to_npz(state: SentenceState) -> bytes:
     """The trace as arrays under the names of its fields, tokens as texts; ``allow_pickle`` is not needed.
 
-    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text. NumPy's
-    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` can read this file, too.
+    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text.
+    NumPy's texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` can
+    read this file, too.
     """
-    changes = lens.sentence.changes
+    changes = state.sentence.changes
     spans = [(c.source_start, c.source_end, c.target_start, c.target_end) for c in changes]
     arrays = {
         "schema_version": np.array(SCHEMA_VERSION),
-        **{name: np.array(value) for name, value in _facts(lens).items()},
+        **{name: np.array(value) for name, value in _facts(state).items()},
         "change_spans": np.array(spans, np.int64).reshape(-1, 4),
         "change_wrong": np.array([c.wrong for c in changes], str),
         "change_right": np.array([c.right for c in changes], str),
         "change_fix_probability": np.array([c.fix_probability for c in changes], np.float64),
         "change_keep_probability": np.array([c.keep_probability for c in changes], np.float64),
-        **{name: np.asarray(value) for name, value in _trace(lens).items()},
-        **packed(*lens.trace.contents()),
+        **{name: np.asarray(value) for name, value in _trace(state).items()},
+        **packed(*state.trace.contents()),
     }
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
 
 
-def to_trace(lens: Lens) -> bytes:
-    """The trace as ``model.AttentionTrace.load`` reads it."""
+def to_trace(state: SentenceState) -> bytes:
+    """The trace as ``model.AttentionTrace.load`` reads it. Returns bytes of NPZ."""
     file = io.BytesIO()
-    lens.trace.save(file)
+    state.trace.save(file)
     return file.getvalue()
 
 
-def _facts(lens: Lens) -> dict[str, str | float]:
+def _facts(state: SentenceState) -> dict[str, str | float]:
     return {
-        "model": lens.corrector.name,
-        "fingerprint": lens.corrector.fingerprint,
-        "source": lens.sentence.source,
-        "text": lens.sentence.text,
-        "minimum_confidence": lens.sentence.minimum_confidence,
+        "model": state.corrector.name,
+        "fingerprint": state.corrector.fingerprint,
+        "source": state.sentence.source,
+        "text": state.sentence.text,
+        "minimum_confidence": state.sentence.minimum_confidence,
     }
 
 
-def _trace(lens: Lens) -> dict[str, object]:
+def _trace(state: SentenceState) -> dict[str, object]:
     """Every field that this trace has, by its name."""
-    values = {field.name: getattr(lens.trace, field.name) for field in fields(lens.trace)}
+    values = {field.name: getattr(state.trace, field.name) for field in fields(state.trace)}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -168,5 +179,6 @@ def _plain(value: object) -> object:
 
 
 def _encoded(text: str) -> bytes:
-    # A command line may hand over half a surrogate pair, which UTF-8 cannot hold. It is written as \udXXX, which JSON reads again.
+    # A command line may hand over half a surrogate pair, which UTF-8 cannot hold. It is written as \udXXX,
+    # which JSON reads again.
     return text.encode("utf-8", "backslashreplace")

@@ -1,8 +1,10 @@
-"""Makes the pictures of one view for a file. It runs outside of a session, so what it needs of the address is in ``Choices``.
+"""The open view as one HTML file. It is made outside of a session, so settings of the address come in
+``Choices``.
 
 Writes the open view as one HTML file: the sentence, its correction, every head, and the pictures of the view.
 
-If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked as changed.
+If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked
+as changed.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from viz.figure import Specification
 from viz.labels import probability
 
 if TYPE_CHECKING:
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
     from ui.views.view import Values
     from viz.browser.texts import Say
 
@@ -43,17 +45,17 @@ MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the sh
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment of the laboratory showed on the page."""
+    """The figures and texts of an experiment of the laboratory."""
 
     title: str
-    told: tuple[str, ...]  # what it says, then the notes
-    figures: Mapping[str, tuple[go.Figure | Specification, str]]  # by name, with what each shows in words
+    told: tuple[str, ...]  # its sentence, then the notes
+    figures: Mapping[str, tuple[go.Figure | Specification, str]]  # by name, with a description of each
     intervenes: bool  # whether something was changed in a pass; else passes were only observed
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The settings of the view that are not part of a lens."""
+    """The settings of the view that are not part of a state."""
 
     language: str
     address: str  # opens the view in the app
@@ -64,140 +66,140 @@ class Choices:
     experiment: Experiment | None = None
 
 
-def heatmap_figure(lens: Lens, say: Say, choices: Choices) -> Specification:
-    """The lens's map with the settings of the heatmap view."""
-    return full_size.picture(lens, choices.values["heatmap"], choices.selected, say)
+def heatmap_figure(state: SentenceState, say: Say, choices: Choices) -> Specification:
+    """The state's map with the settings of the heatmap view. Shapes as the trace has them, (Q, K)."""
+    return full_size.picture(state, choices.values["heatmap"], choices.selected, say)
 
 
-def heatmap_part(lens: Lens, say: Say, choices: Choices) -> Component:
-    label = f"{say(f'kind_{lens.kind}')} · {place_text(lens, say)}"
-    return drawn("heatmap", heatmap_figure(lens, say, choices), say, label=label, theme=lens.theme)
+def _heatmap_part(state: SentenceState, say: Say, choices: Choices) -> Component:
+    label = f"{say(f'kind_{state.kind}')} · {_place_text(state, say)}"
+    return _drawn("heatmap", heatmap_figure(state, say, choices), say, label=label, theme=state.theme)
 
 
-def overview_parts(lens: Lens, say: Say) -> dict[str, Component]:
+def _overview_parts(state: SentenceState, say: Say) -> dict[str, Component]:
     """All heads, one picture for each kind. Empty if the network has a single head."""
-    trace = lens.trace
+    trace = state.trace
     if trace.num_layers * trace.num_heads == 1:
         return {}
     everything = sum(trace.attention(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
     return {
-        kind: drawn(
+        kind: _drawn(
             f"overview-{kind}",
-            overview_figure(lens, say, kind),
+            _overview_figure(state, say, kind),
             say,
             label=say(f"kind_{kind}"),
-            theme=lens.theme,
+            theme=state.theme,
         )
-        for kind in (trace.kinds if everything else (lens.kind,))
+        for kind in (trace.kinds if everything else (state.kind,))
     }
 
 
-def explorer(lens: Lens, say: Say) -> Component | None:
-    """Every head to open, one at a time. None where there is one alone, or too many weights for a file."""
-    trace = lens.trace
+def explorer(state: SentenceState, say: Say) -> Component | None:
+    """Every head to open, one at a time. None for a single head, or too many weights for a file. The limit is
+    16 million weights, a byte each, so 16 MB in bytes."""
+    trace = state.trace
     weights = sum(trace.attention(kind).size for kind in trace.kinds)
     if trace.num_layers * trace.num_heads == 1 or weights > MOST_WEIGHTS:
         return None
-    return Component("explorer", EXPLORE, {"name": ""} | explorer_data(say, trace, lens.theme))
+    return Component("explorer", EXPLORE, {"name": ""} | explorer_data(say, trace, state.theme))
 
 
-def experiment_parts(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
+def _experiment_parts(state: SentenceState, say: Say, choices: Choices) -> tuple[Component, ...]:
     found = choices.experiment.figures if choices.experiment else {}
     return tuple(
-        drawn(name, figure, say, label=label, theme=lens.theme) for name, (figure, label) in found.items()
+        _drawn(name, figure, say, label=label, theme=state.theme) for name, (figure, label) in found.items()
     )
 
 
-def overview_figure(lens: Lens, say: Say, kind: str) -> Specification:
+def _overview_figure(state: SentenceState, say: Say, kind: str) -> Specification:
     """All heads of all layers of ``kind``."""
     return viz.head_grid.specification(
-        lens.trace.attention(kind),
+        state.trace.attention(kind),
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
-        masked=lens.trace.masked(kind),
-        theme=lens.theme,
+        masked=state.trace.masked(kind),
+        theme=state.theme,
     )
 
 
-def place_text(lens: Lens, say: Say, head: LayerHeads | None = None) -> str:
-    """The words for the lens's layer and head, or for another head."""
-    selection = lens.selection if head is None else Selection(lens.kind, *head)
-    return selection.label(say, lens.trace)
+def _place_text(state: SentenceState, say: Say, head: LayerHeads | None = None) -> str:
+    """The words for the state's layer and head, or for another head."""
+    selection = state.selection if head is None else Selection(state.kind, *head)
+    return selection.label(say, state.trace)
 
 
-def moving_parts(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
-    """The pictures that react to the pointer: lines, and the replay of decoding if the trace has what it needs."""
-    found = [Component("lines", LINES, _lines_data(lens, say, choices))]
-    if not needs_probabilities(lens):
-        found.append(Component("steps", STEPS, _steps_data(lens, say, choices)))
+def _moving_parts(state: SentenceState, say: Say, choices: Choices) -> tuple[Component, ...]:
+    found = [Component("lines", LINES, _lines_data(state, say, choices))]
+    if not needs_probabilities(state):
+        found.append(Component("steps", STEPS, _steps_data(state, say, choices)))
     return tuple(found)
 
 
-def drawn(name: str, figure: go.Figure | Specification, say: Say, *, label: str, theme: str) -> Component:
+def _drawn(name: str, figure: go.Figure | Specification, say: Say, *, label: str, theme: str) -> Component:
     """A figure as the component by which the app draws it, too."""
     return Component(name, PLOT, plot_data(say, figure, label=label, file=name, theme=theme))
 
 
-def _lines_data(lens: Lens, say: Say, choices: Choices) -> dict:
+def _lines_data(state: SentenceState, say: Say, choices: Choices) -> dict:
     named = []
     for head in choices.heads:
-        named.append((place_text(lens, say, head), Selection(lens.kind, *head).weights(lens.trace)))
+        named.append((_place_text(state, say, head), Selection(state.kind, *head).weights(state.trace)))
     data = lines_data(
         say,
-        lens.trace,
-        lens.kind,
+        state.trace,
+        state.kind,
         named,
         mass=choices.values["lines"]["mass"] / 100,
-        label=say(f"kind_{lens.kind}"),
-        changed=(lens.rows, changed_columns(lens)),
-        isolated=lens.rows if lens.focus else (),
-        file=file_name(lens, "lines"),
-        theme=lens.theme,
+        label=say(f"kind_{state.kind}"),
+        changed=(state.rows, changed_columns(state)),
+        isolated=state.rows if state.focus else (),
+        file=file_name(state, "lines"),
+        theme=state.theme,
     )
     return without_font_file(data)
 
 
-def _steps_data(lens: Lens, say: Say, choices: Choices) -> dict:
+def _steps_data(state: SentenceState, say: Say, choices: Choices) -> dict:
     data = steps_data(
         say,
-        lens.trace,
-        lens.all_changes,
-        weights=partial(lens.selection.weights, lens.trace),
-        place=place_text(lens, say),
+        state.trace,
+        state.all_changes,
+        weights=partial(state.selection.weights, state.trace),
+        place=_place_text(state, say),
         step=choices.step,
-        chosen=lens.focus,
-        file=file_name(lens, "steps"),
-        theme=lens.theme,
+        chosen=state.focus,
+        file=file_name(state, "steps"),
+        theme=state.theme,
     )
     return without_font_file(data)
 
 
 if TYPE_CHECKING:
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
     from viz.browser.texts import Say
 
 _COLUMNS = ("wrong", "right", "fix", "keep", "confidence")  # of the table of changes
 
 
-def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
-    """The file. It may be made outside of a session, so ``say`` must not need one."""
-    moving = moving_parts(lens, say, choices)
-    overviews, heatmap = overview_parts(lens, say), heatmap_part(lens, say, choices)
-    changed = experiment_parts(lens, say, choices)
-    opened = [part] if (part := explorer(lens, say)) else []
+def to_html(state: SentenceState, say: Say, choices: Choices) -> bytes:
+    """The file. It may be made outside of a session, so ``say`` must not need one. Returns bytes of UTF-8."""
+    moving = _moving_parts(state, say, choices)
+    overviews, heatmap = _overview_parts(state, say), _heatmap_part(state, say, choices)
+    changed = _experiment_parts(state, say, choices)
+    opened = [part] if (part := explorer(state, say)) else []
     sections = [
-        *_correction(lens, say, choices.address),
+        *_correction(state, say, choices.address),
         *_overview_section(overviews, say),
         *(section for part in opened for section in _component_section(part, say)),
-        *_heatmap_section(lens, say, choices, heatmap),
+        *_heatmap_section(state, say, choices, heatmap),
         *(section for each in moving for section in _component_section(each, say)),
         *_experiment_section(choices, changed),
     ]
     return document.document(
         language=choices.language,
-        theme=lens.theme,
-        title=f"{lens.sentence.text} – {say('product')}",
+        theme=state.theme,
+        title=f"{state.sentence.text} – {say('product')}",
         body="\n".join(sections),
         no_script=say("take_away_no_script"),
         components=[*overviews.values(), *opened, heatmap, *moving, *changed],
@@ -205,8 +207,8 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     )
 
 
-def _corrected(lens: Lens, say: Say) -> Iterable[str]:
-    sentence = lens.sentence
+def _corrected(state: SentenceState, say: Say) -> Iterable[str]:
+    sentence = state.sentence
     yield f"<h2>{escape(say('corrected_label'))}</h2>"
     yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
     yield f"<h3>{escape(say('take_away_marked'))}</h3>"
@@ -215,20 +217,20 @@ def _corrected(lens: Lens, say: Say) -> Iterable[str]:
         yield _changes(sentence.changes, say)
 
 
-def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
-    sentence = lens.sentence
+def _correction(state: SentenceState, say: Say, address: str) -> Iterable[str]:
+    sentence = state.sentence
     yield f"<h1>{escape(say('attention_page'))}</h1>"
-    told = loaders.described(lens.corrector)
+    told = loaders.described(state.corrector)
     if told is not None and told.task != "correct":
         yield f"<h2>{escape(say(f'written_{told.task}'))}</h2>"
         yield f'<p class="sentence" lang="{escape(told.language)}">{escape(sentence.text)}</p>'
         yield f"<h3>{escape(say('typed_label'))}</h3>"
         yield f'<p class="sentence">{escape(sentence.source)}</p>'
     else:
-        yield from _corrected(lens, say)
+        yield from _corrected(state, say)
     facts = {
-        say("take_away_model"): lens.corrector.name,
-        say("take_away_fingerprint"): lens.corrector.fingerprint,
+        say("take_away_model"): state.corrector.name,
+        say("take_away_fingerprint"): state.corrector.fingerprint,
         say("confidence_label"): f"{sentence.minimum_confidence:g}",
         say("take_away_address"): address,
     }
@@ -240,7 +242,7 @@ def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
 
 
 def marked(source: str, changes: Iterable[Change]) -> str:
-    """``source`` as HTML, each change in its place: what was wrong struck out, and what is right after it."""
+    """``source`` as HTML, each change in its place: the wrong text struck out, the right one after it."""
     pieces, done = [], 0
     for change in changes:
         pieces.append(escape(source[done : change.source_start]))
@@ -278,7 +280,7 @@ def _table(rows: str, label: str) -> str:
 
 def _overview_section(overviews: Mapping[str, Component], say: Say) -> Iterable[str]:
     if not overviews:
-        return  # there is only one map, and it follows at full size
+        return  # the only map follows at full size
     yield f"<h2>{escape(say('take_away_overview'))}</h2>"
     yield _paragraph(say("take_away_overview_caption"), "note")
     yield '<div class="several">'
@@ -287,15 +289,13 @@ def _overview_section(overviews: Mapping[str, Component], say: Say) -> Iterable[
     yield "</div>"
 
 
-def _heatmap_section(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterable[str]:
-    place = place_text(lens, say)
-    yield f"<h2>{escape(say(f'kind_{lens.kind}'))} · {escape(place)}</h2>"
-    yield _paragraph(
-        wording.describe_map(say, lens.trace, lens.weights, lens.kind, lens.changes, place), "reading"
-    )
+def _heatmap_section(state: SentenceState, say: Say, choices: Choices, part: Component) -> Iterable[str]:
+    place = _place_text(state, say)
+    yield f"<h2>{escape(say(f'kind_{state.kind}'))} · {escape(place)}</h2>"
+    yield _paragraph(wording.describe_map(say, state.trace, state.selection, state.changes), "reading")
     yield document.component(part)
     minus_copy = choices.values["heatmap"]["shown"] == "difference"
-    yield _paragraph(wording.map_caption(say, lens.kind, lens.all_changes, difference=minus_copy), "note")
+    yield _paragraph(wording.map_caption(say, state.kind, state.all_changes, difference=minus_copy), "note")
 
 
 def _component_section(part: Component, say: Say) -> Iterable[str]:
@@ -304,7 +304,6 @@ def _component_section(part: Component, say: Say) -> Iterable[str]:
 
 
 def _experiment_section(choices: Choices, changed: Sequence[Component]) -> Iterable[str]:
-    """The part with the open experiment. It comes last, so that nobody takes it for what the network really did."""
     experiment = choices.experiment
     if experiment is None or not changed:
         return

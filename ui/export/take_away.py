@@ -1,8 +1,9 @@
-"""The page with its network, to take along: the one file of ``deploy/site``, in which the sentence of the view stands.
+"""Files that a visitor takes along: numbers, pictures, the page with its network, and the link of a view.
 
-``python -m deploy.site static/see-attention.html --one-file`` makes that file once. Where it lies there, the app offers it.
+``python -m deploy.site static/see-attention.html --one-file`` makes that file once. Where it lies there, the
+app offers it.
 
-What a visitor can take along: the view's numbers and pictures as files, and its link.
+The page with its network is the one file of ``deploy/site`` with the sentence of the view in it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ui.views import heatmap, lines, steps
 from ui.wording import say
 
 ALIVE_FILE = assets.STATIC / "see-attention.html"
-ALIVE_MEGABYTES = 22  # what it weighs at most
+ALIVE_MEGABYTES = 22  # its largest size
 _HEAD = 2000  # bytes at the file's beginning, among them _NETWORK
 _NETWORK = '<meta name="network" content="{fingerprint}">'
 _BEGINNING = b'<script type="text/plain" id="beginning"></script>'
@@ -35,6 +36,8 @@ def holds(fingerprint: str, file: Path = ALIVE_FILE) -> bool:
     """Whether the file is there and has the network with this fingerprint::
 
     holds(corrector.fingerprint)
+
+    Reads 2,000 bytes.
     """
     if not file.is_file():
         return False
@@ -43,9 +46,11 @@ def holds(fingerprint: str, file: Path = ALIVE_FILE) -> bool:
 
 
 def to_alive(settings: Mapping[str, str], file: Path = ALIVE_FILE) -> bytes:
-    """The file that begins with ``settings``, as they stand in the site's address behind ``#``::
+    """The file that begins with ``settings``, as in the site's address behind ``#``::
 
     to_alive({"text": "밥을 머거요.", "lang": "ko"})
+
+    Returns bytes. Raises OSError without the file.
     """
     # A command line may hand over half a surrogate pair, which no address can hold.
     told = urlencode(settings, errors="replace").encode()
@@ -54,58 +59,58 @@ def to_alive(settings: Mapping[str, str], file: Path = ALIVE_FILE) -> bytes:
 
 
 if TYPE_CHECKING:
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
     from ui.views.view import View
 
-PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and the font
+PAGE_MEGABYTES = 1  # of an empty page: Plotly, and the font
 _NAME_LENGTH = 20
 LONGEST_QR = 1200  # characters of a link; more would be too fine for the camera of a phone
 
 
-def show(lens: Lens, views: Iterable[View], opened: View) -> None:
-    """Buttons for the files, and the link. A file is made when it is asked for and never written to a disk. The page contains what
-    ``views`` show, and the experiment that is ``opened``, if it has figures.
-    """
-    trace = lens.trace
+def show(state: SentenceState, views: Iterable[View], opened: View) -> None:
+    """Buttons for the files, and the link. A file is made when it is asked for and never written to a disk.
+    The page contains the pictures of ``views`` show, and the experiment that is ``opened``, if it has
+    figures."""
+    trace = state.trace
     markup.paragraph(
         say(
             "take_away_reading",
             kinds=len(trace.kinds),
             layers=trace.num_layers,
             heads=trace.num_heads,
-            count=f"{data.count(lens, 'all'):,}",
-            changes=len(lens.sentence.changes),
+            count=f"{data.count(state, 'all'):,}",
+            changes=len(state.sentence.changes),
         ),
         "reading",
     )
-    show_files(lens, views, opened)
-    if not lens.from_file:
-        show_link()
+    _show_files(state, views, opened)
+    if not state.from_file:
+        _show_link()
     st.markdown(say("take_away_idea"))
 
 
-def show_files(lens: Lens, views: Iterable[View], opened: View) -> None:
-    part = data.part_that_fits(lens)
+def _show_files(state: SentenceState, views: Iterable[View], opened: View) -> None:
+    part = data.part_that_fits(state)
     with st.container(horizontal=True, gap="small"):
-        _offer("html", "text/html", page_maker(lens, views, opened), lens)
-        if is_alive := holds(lens.corrector.fingerprint):
-            _offer("alive", "text/html", alive_maker(lens), lens, "live.html")
-        _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
-        _offer("json", "application/json", partial(data.to_json, lens), lens)
-        _offer("npz", "application/octet-stream", partial(data.to_npz, lens), lens)
-        _offer("trace", "application/octet-stream", partial(data.to_trace, lens), lens, "trace.npz")
-    markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(lens, part):,}"), "note")
+        _offer("html", "text/html", page_maker(state, views, opened), state)
+        if is_alive := holds(state.corrector.fingerprint):
+            _offer("alive", "text/html", _alive_maker(state), state, "live.html")
+        _offer("csv", "text/csv", partial(data.to_csv, state), state)
+        _offer("json", "application/json", partial(data.to_json, state), state)
+        _offer("npz", "application/octet-stream", partial(data.to_npz, state), state)
+        _offer("trace", "application/octet-stream", partial(data.to_trace, state), state, "trace.npz")
+    markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(state, part):,}"), "note")
     markup.paragraph(say("take_away_html_meaning", megabytes=PAGE_MEGABYTES), "note")
     if is_alive:
         markup.paragraph(say("take_away_alive_meaning", megabytes=ALIVE_MEGABYTES), "note")
     markup.paragraph(say("take_away_figures"), "note")
 
 
-def _offer(what: str, mime: str, make: Callable[[], bytes], lens: Lens, ending: str = "") -> None:
+def _offer(what: str, mime: str, make: Callable[[], bytes], state: SentenceState, ending: str = "") -> None:
     st.download_button(
         say(f"take_away_{what}"),
         make,
-        file_name=file_name(lens.sentence.text, ending or what),
+        file_name=file_name(state.sentence.text, ending or what),
         mime=mime,
         key=f"take_away_{what}",
         on_click="ignore",
@@ -113,58 +118,71 @@ def _offer(what: str, mime: str, make: Callable[[], bytes], lens: Lens, ending: 
 
 
 def file_name(text: str, ending: str) -> str:
-    """A name that every system takes and that says which sentence it is about, Hangul included."""
+    """A name that every system takes and that says which sentence it is about, Hangul included.
+
+    >>> file_name("손님이 왔다.", "csv")
+    'attention-손님이-왔다.csv'
+    """
     words = "".join(character if character.isalnum() else " " for character in text[:_NAME_LENGTH]).split()
     return "-".join(["attention", *words]) + f".{ending}"
 
 
-def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], bytes]:
-    """A function that makes the HTML later, outside of the session. What only the session knows is read now."""
+def page_maker(state: SentenceState, views: Iterable[View], opened: View) -> Callable[[], bytes]:
+    """A function that makes the HTML later, outside of the session. Values of the session are read now. The
+    function returns bytes."""
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         language=wording.language(),
-        address="" if lens.from_file else link(),
+        address="" if state.from_file else _link(),
         values=values,
-        selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
-        heads=tuple(lines.heads_to_draw(lens)),
-        step=steps.first_step(lens),
-        experiment=experiment(lens, opened),
+        selected=heatmap.selected_cell(heatmap.cells_for(state, values["heatmap"])),
+        heads=tuple(lines.heads_to_draw(state)),
+        step=steps.first_step(state),
+        experiment=experiment(state, opened),
     )
-    return partial(page.to_html, lens, partial(say_in, choices.language), choices)
+    return partial(page.to_html, state, partial(say_in, choices.language), choices)
 
 
-def alive_maker(lens: Lens) -> Callable[[], bytes]:
+def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
     """A function that makes the page with its network later, outside of the session."""
-    text = address.get("sentence") or lens.sentence.source
-    return partial(to_alive, {"text": text, "lang": wording.language(), "theme": lens.theme})
+    text = address.get("sentence") or state.sentence.source
+    return partial(to_alive, {"text": text, "lang": wording.language(), "theme": state.theme})
 
 
-def experiment(lens: Lens, opened: View) -> Experiment | None:
-    """What the open view found out by asking the network again; None for a view that does not, or cannot."""
+def experiment(state: SentenceState, opened: View) -> Experiment | None:
+    """The figures and texts of the open view; None for a view without figures, or one that lacks something."""
     values = controls.values(opened.settings)
-    made = opened.figures(lens, values) if opened.figures and not opened.lacks(lens) else {}
+    made = opened.figures(state, values) if opened.figures and not opened.lacks(state) else {}
     if not made:
         return None
-    told = opened.describe(lens, values), *opened.paragraphs(lens, values), *opened.notes(lens, values)
+    told = opened.describe(state, values), *opened.paragraphs(state, values), *opened.notes(state, values)
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 
 def say_in(language: str, key: str, /, **values: object) -> str:
-    """The text ``key`` in ``language``; unlike ``say`` it needs no session."""
+    """The text ``key`` in ``language``; unlike ``say`` it needs no session. Raises KeyError for an unknown
+    key.
+
+    >>> say_in("en", "layer_label")
+    'Layer'
+    """
     return wording.table(language)[key].format(**values)
 
 
-def show_link() -> None:
+def _show_link() -> None:
     markup.paragraph(say("take_away_link_label"), "lead")
-    markup.link(link())  # not st.code: its colours for programs are 1.5 MB that the first page would wait for
-    copy_button(link(), say("copy_link"), "copy_link")
+    markup.link(
+        _link()
+    )  # not st.code: its colours for programs are 1.5 MB that the first page would wait for
+    copy_button(_link(), say("copy_link"), "copy_link")
     markup.paragraph(say("take_away_link_meaning"), "note")
-    if len(link()) <= LONGEST_QR:
-        markup.qr_code(link(), say("qr_code"))
+    if len(_link()) <= LONGEST_QR:
+        markup.qr_code(_link(), say("qr_code"))
     if len(address.get("sentence")) > address.LONGEST:
         markup.paragraph(say("take_away_link_without_text"), "note")
 
 
-def link() -> str:
-    """The address of this view. The sentence is always in it, so that another default sentence changes nothing."""
+def _link() -> str:
+    """The address of this view. The sentence is always in it, so that another default sentence changes
+    nothing."""
     return f"{(st.context.url or '').rstrip('/')}/?{urlencode(address.told('sentence'))}"

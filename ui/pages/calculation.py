@@ -15,7 +15,7 @@ from ui.parts import number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.sentence import decisions
 from ui.sentence.stage import choose_head
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import defaults
 from ui.views import numbers
@@ -37,18 +37,18 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 def main() -> None:
     header.show("calculation")
     st.title(say("calculation_page"))
-    show_classroom()
+    _show_classroom()
     st.header(say("calculation_sentence_heading"))
-    show_sentence()
+    _show_sentence()
 
 
-def show_classroom() -> None:
+def _show_classroom() -> None:
     """Every step of the attention that follows from three tables, above these tables, which can be changed."""
-    choose_query()
+    _choose_query()
     pictures = st.container()
-    unscaled = type_tables()
+    unscaled = _type_tables()
     tables = [NumberTable.parse(address.get(name)) for name in TABLES]
-    if problems := find_problems(tables):
+    if problems := _find_problems(tables):
         for problem in problems:
             pictures.warning(problem)
         return
@@ -56,11 +56,11 @@ def show_classroom() -> None:
         dot_product_attention(*(table.numbers() for table in tables), scaling=scaling)
         for scaling in (not unscaled, unscaled)
     )
-    shown = list_steps(steps, unscaled)
+    shown = _list_steps(steps, unscaled)
     with pictures:
-        show_pictures(shown)
-        markup.paragraph(" ".join(describe(steps, row) for row in range(len(steps.query))), "reading")
-    show_formulas(shown)
+        _show_pictures(shown)
+        markup.paragraph(" ".join(_describe(steps, row) for row in range(len(steps.query))), "reading")
+    _show_formulas(shown)
     scaled, plain = (other, steps) if unscaled else (steps, other)
     sizes = {"scaled": scaled.weights.max(), "plain": plain.weights.max(), "width": steps.key.shape[1]}
     markup.paragraph(
@@ -71,7 +71,7 @@ def show_classroom() -> None:
         st.markdown(say("calculation_idea"))
 
 
-def type_tables() -> bool:
+def _type_tables() -> bool:
     """The three tables, and whether their products are left undivided."""
     for place, name in zip(st.columns(3, gap="medium"), TABLES, strict=True):
         with place:
@@ -85,7 +85,7 @@ def type_tables() -> bool:
     return unscaled
 
 
-def choose_query() -> None:
+def _choose_query() -> None:
     """The queries whose results every course knows, one button each, and the way back to the first tables."""
     here = address.get("q")
     key, start = controls.seed(
@@ -97,21 +97,21 @@ def choose_query() -> None:
         default=start,
         format_func=lambda name: say(f"calculation_query_{name}"),
         key=key,
-        on_change=lambda: keep_query(st.session_state[key]),
+        on_change=lambda: _keep_query(st.session_state[key]),
     )
     if any(address.get(name) != defaults()[name] for name in ("k", "v")):
         st.button(say("calculation_reset"), key="calculation_reset", on_click=address.reset, args=(TABLES,))
 
 
-def keep_query(name: str | None) -> None:
+def _keep_query(name: str | None) -> None:
     if name is not None:
         address.put("q", QUERIES[name])
 
 
-def find_problems(tables: Sequence[NumberTable]) -> list[str]:
+def _find_problems(tables: Sequence[NumberTable]) -> list[str]:
     """Why these tables cannot be computed with, in words that Streamlit may read as Markdown."""
     found = [
-        problem_text(name, problem)
+        _problem_text(name, problem)
         for name, table in zip(TABLES, tables, strict=True)
         if (problem := table.problem())
     ]
@@ -125,7 +125,7 @@ def find_problems(tables: Sequence[NumberTable]) -> list[str]:
     return found
 
 
-def problem_text(name: str, problem: Problem) -> str:
+def _problem_text(name: str, problem: Problem) -> str:
     return say(
         f"calculation_problem_{problem.kind}",
         table=name.upper(),
@@ -138,8 +138,7 @@ def problem_text(name: str, problem: Problem) -> str:
     )
 
 
-def describe(steps: DotProduct, row: int) -> str:
-    """Which keys one query meets best, and what becomes of their values."""
+def _describe(steps: DotProduct, row: int) -> str:
     weights = steps.weights[row]
     best = np.flatnonzero(weights > weights.max() - ALIKE)
     share = weights[best].sum()
@@ -166,13 +165,13 @@ class CalculationStep:
     scale: str = viz.SIGNED
 
 
-def list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
+def _list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
     """The steps in their order; the line worked out is of the first query's best key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (
         wording.tex(table[0, best]) for table in (steps.products, steps.scaled, steps.weights)
     )
-    queries, keys = named("q", len(steps.query)), named("k", len(steps.key))
+    queries, keys = _named("q", len(steps.query)), _named("k", len(steps.key))
     terms = wording.tex_dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
     worked = wording.tex_aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
     shown = [CalculationStep("product", (r"QK^\top", worked), steps.products, queries, keys)]
@@ -190,15 +189,15 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
     )
     terms = wording.tex_weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
     worked = wording.tex_aligned("o_1", [*terms, f"= {wording.tex_vector(steps.output[0])}"])
-    cells = named("", steps.value.shape[1])
+    cells = _named("", steps.value.shape[1])
     return [*shown, CalculationStep("output", ("O = AV", worked), steps.output, queries, cells)]
 
 
-def named(side: str, count: int) -> list[str]:
+def _named(side: str, count: int) -> list[str]:
     return [f"{side}{number + 1}" for number in range(count)]
 
 
-def show_pictures(steps: Sequence[CalculationStep]) -> None:
+def _show_pictures(steps: Sequence[CalculationStep]) -> None:
     """The results of all steps side by side."""
     for place, step in zip(st.columns(len(steps), gap="medium"), steps, strict=True):
         with place:
@@ -217,8 +216,7 @@ def show_pictures(steps: Sequence[CalculationStep]) -> None:
             figures.draw(figure, f"step_{step.name}", f"calculation-{step.name}")
 
 
-def show_formulas(steps: Sequence[CalculationStep]) -> None:
-    """What each step does, in words, as a formula and with numbers."""
+def _show_formulas(steps: Sequence[CalculationStep]) -> None:
     st.header(say("calculation_steps_heading"))
     # Two beside each other leave room for long sums.
     places = [place for _ in range(0, len(steps), 2) for place in st.columns(2, gap="medium")]
@@ -230,7 +228,7 @@ def show_formulas(steps: Sequence[CalculationStep]) -> None:
                 st.latex(line)
 
 
-def show_sentence() -> None:
+def _show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
     entry = models.choose()
     corrector = models.load_inside(entry)
@@ -244,9 +242,9 @@ def show_sentence() -> None:
         return
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = choose_head(found.trace)
-    lens = Lens(corrector, found, found.trace, selection, None, controls.theme())
-    markup.paragraph(numbers.VIEW.describe(lens, {}), "reading")
-    numbers.VIEW.draw(lens, {})
+    state = SentenceState(corrector, found, found.trace, selection, None, controls.theme())
+    markup.paragraph(numbers.VIEW.describe(state, {}), "reading")
+    numbers.VIEW.draw(state, {})
 
 
 main()

@@ -1,4 +1,5 @@
-"""The class together: open a class, join it, follow what the teacher shows, predict, and answer questions that check themselves."""
+"""The class together: open or join a class, follow the teacher, predict, and answer questions that check
+themselves."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,7 @@ from ui.classroom.session import Membership
 from ui.shell import header, markup, runs
 from ui.wording import say
 
-_SAID = "classroom_said"  # the text that says why something could not be asked
+_SAID = "classroom_said"  # the key of the text that says why a poll or quiz could not start
 
 
 def main() -> None:
@@ -28,19 +29,18 @@ def main() -> None:
         return
     except ClassroomError:
         st.warning(say("class_unknown"))
-        show_entrance()
+        _show_entrance()
         return
     if mine is None:
-        show_entrance()
+        _show_entrance()
         return
     session.keep(mine)
-    session.listen(mine, partial(words_about_the_class, mine), follows=True)
-    show_shown(mine)
-    show_way_out(mine)
+    session.listen(mine, partial(_words_about_the_class, mine), follows=True)
+    _show_shown(mine)
+    _show_way_out(mine)
 
 
-def show_way_out(mine: Membership) -> None:
-    """Leave; the teacher is asked once more, because that ends the class for everybody."""
+def _show_way_out(mine: Membership) -> None:
     if not mine.teaches:
         st.button(say("class_leave"), key="class_leave", on_click=session.leave)
         return
@@ -49,7 +49,7 @@ def show_way_out(mine: Membership) -> None:
         st.button(say("class_end_now"), key="class_leave", on_click=session.leave)
 
 
-def show_entrance() -> None:
+def _show_entrance() -> None:
     """Open a class, or join one by its code."""
     markup.paragraph(say("class_lead"), "lead")
     if st.button(say("class_open"), key="class_open", type="primary", icon=":material/co_present:"):
@@ -70,7 +70,7 @@ def show_entrance() -> None:
     markup.paragraph(say("class_privacy"), "note")
 
 
-def show_invitation(mine: Membership) -> None:
+def _show_invitation(mine: Membership) -> None:
     """The code, the link and its QR code, for the projector."""
     link = session.link(mine.code)
     with st.container(key="class_invitation", horizontal=True, vertical_alignment="center", gap="medium"):
@@ -83,7 +83,7 @@ def show_invitation(mine: Membership) -> None:
                 markup.paragraph(say("class_only_here"), "note")
 
 
-def words_about_the_class(mine: Membership, state: State) -> str:
+def _words_about_the_class(mine: Membership, state: State) -> str:
     """How many are there, the teacher not counted, and how many of them have answered."""
     values = {
         "code": in_groups(mine.code),
@@ -94,18 +94,17 @@ def words_about_the_class(mine: Membership, state: State) -> str:
 
 
 @st.fragment(key=session.SHOWN)
-def show_shown(mine: Membership) -> None:
-    """What is new in the classroom: a question, a quiz, or what the teacher shows."""
+def _show_shown(mine: Membership) -> None:
     with runs.part_taken():
-        show_news(mine)
+        _show_news(mine)
 
 
-def show_news(mine: Membership) -> None:
+def _show_news(mine: Membership) -> None:
     try:
         state = mine.state()
         session.drawn(mine, state)
         if mine.teaches:
-            show_desk(mine, state)
+            _show_desk(mine, state)
         if state.poll is not None:
             polls.show(mine, state, state.poll)
         elif state.quiz is not None and state.quiz.phase:
@@ -115,7 +114,7 @@ def show_news(mine: Membership) -> None:
         if mine.teaches and state.poll is None:
             quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
             if state.quiz is None or not state.quiz.phase:
-                show_invitation(mine)
+                _show_invitation(mine)
     except loaders.StillLoading:
         session.draw_again()
         st.info(say("class_loading"))
@@ -130,8 +129,7 @@ def show_news(mine: Membership) -> None:
         models.show_error(error)
 
 
-def show_desk(mine: Membership, state: State) -> None:
-    """What the teacher can do now."""
+def _show_desk(mine: Membership, state: State) -> None:
     rooms, who = loaders.classrooms(), (mine.code, mine.key)
     with st.container(key="class_desk", horizontal=True, vertical_alignment="center", gap="small"):
         if state.poll is not None:
@@ -147,7 +145,7 @@ def show_desk(mine: Membership, state: State) -> None:
         elif state.quiz is not None and state.quiz.phase:
             st.button(say("class_quiz_stop"), key="class_stop", on_click=quiz.stop, args=(mine, state.quiz))
         else:
-            show_questions(mine)
+            _show_questions(mine)
         if st.button(say("class_to_lesson"), key="class_to_lesson", icon=":material/arrow_back:"):
             header.turn_to(st.session_state.get(session.LAST_PAGE, header.PAGES[0]))
             st.rerun()
@@ -155,8 +153,7 @@ def show_desk(mine: Membership, state: State) -> None:
         st.info(say(problem))
 
 
-def show_questions(mine: Membership) -> None:
-    """What can be asked about the picture that the teacher showed last."""
+def _show_questions(mine: Membership) -> None:
     with st.popover(say("class_ask"), key="class_ask", icon=":material/help:"):
         for kind in polls.KINDS:
             st.button(
@@ -178,7 +175,6 @@ def show_questions(mine: Membership) -> None:
 
 
 def _begin(begin: Callable[..., str | None], *arguments: object) -> None:
-    """From a callback: ask, and keep for the page why it could not be asked."""
     try:
         st.session_state[_SAID] = begin(*arguments)
     except loaders.StillLoading:

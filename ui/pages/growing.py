@@ -44,10 +44,10 @@ def main() -> None:
         if not found:
             st.info(say("sentence_none"))
             return
-        show(entry, found)
+        _show(entry, found)
 
 
-def show(entry: loaders.ModelEntry, found: tuple) -> None:
+def _show(entry: loaders.ModelEntry, found: tuple) -> None:
     """The slider and the film; below them the pictures of one snapshot."""
     steps = [str(each.step) for each in found]
     choosing, following, playing = st.columns([5, 3, 2], vertical_alignment="bottom")
@@ -83,39 +83,38 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         now = at
         if film:  # each run of the fragment alone is the next picture
             now = st.session_state[_FILM] = (st.session_state.get(_FILM, -1) + 1) % len(found)
-        show_told(found[now])
+        _show_told(found[now])
         heads, map_, curves = st.columns([27, 42, 31], gap="small")  # so that one look takes in all three
         with heads:
             trace = found[now].trace
-            figures.draw_heads(
-                trace, selection, "growing_heads", "growing-up-heads", open_tile, label=say("overview_label")
-            )
+            tiles = figures.heads_figure(trace, selection)
+            figures.draw(tiles, "growing_heads", "growing-up-heads", _open_tile, label=say("overview_label"))
         with map_:
-            show_map(found[now], selection)
+            _show_map(found[now], selection)
         with curves:
-            show_growth(found, measured, grown.shares[role], _role(role), now)
+            _show_growth(found, measured, grown.shares[role], _role(role), now)
 
     pictures()
-    show_roles(found, grown, selection)
-    show_texts(found)
+    _show_roles(found, grown, selection)
+    _show_texts(found)
     with st.expander(say("explanation")):
         st.markdown(say("growing_idea", count=len(found)))
 
 
-def open_tile(point: dict) -> None:
-    """From a callback: keep the head of a tile for the next run of the page, because a run of the fragment may not change settings."""
+def _open_tile(point: dict) -> None:
+    """From a callback: keep the head of a tile for the next run of the page, because a run of the fragment
+    may not change settings."""
     if head := figures.head_of(point):
         st.session_state[_OPENED] = head
 
 
-def show_told(grown: Grown) -> None:
-    """What the network wrote at one snapshot."""
+def _show_told(grown: Grown) -> None:
     same = "growing_unfinished" if grown.is_unfinished else "growing_reading_same"
     told = "growing_reading" if grown.text != grown.source else same
     markup.told(say(told, step=f"{grown.step:,}", text=grown.text))
 
 
-def show_map(grown: Grown, selection: Selection) -> None:
+def _show_map(grown: Grown, selection: Selection) -> None:
     trace = grown.trace
     queries, keys = trace.axes(selection.kind)
     figures.draw(
@@ -133,11 +132,11 @@ def show_map(grown: Grown, selection: Selection) -> None:
     )
 
 
-def show_growth(
+def _show_growth(
     found: tuple[Grown, ...], measured: pd.DataFrame, shares: np.ndarray, role: str, now: int
 ) -> None:
-    """The loss, the share of unseen sentences written without a mistake and, for each head, how much of its attention
-    the chosen role takes."""
+    """The loss, the share of unseen sentences written without a mistake and, for each head, how much of its
+    attention the chosen role takes."""
     names = [
         f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(shares.shape[1:])
     ]  # as the tiles have them
@@ -162,7 +161,7 @@ def show_growth(
     )
 
 
-def show_roles(found: tuple, grown: Growth, selection: Selection) -> None:
+def _show_roles(found: tuple, grown: Growth, selection: Selection) -> None:
     """Which role each head has in the end, and since when."""
     told = []
     for layer, head in np.ndindex(grown.leading.shape[1:]):
@@ -177,8 +176,7 @@ def _role(role: str) -> str:
     return say(f"heads_by_{role}")
 
 
-def show_texts(found: tuple) -> None:
-    """What each snapshot wrote, in one table."""
+def _show_texts(found: tuple) -> None:
     import pandas as pd
 
     rows = pd.DataFrame(

@@ -1,4 +1,5 @@
-"""What each head does over many sentences: a map, a table, what is left without heads, and the visitor's own file."""
+"""Roles and effects of each head over many sentences: a map, a table, pruning curves, and the visitor's own
+file."""
 
 from __future__ import annotations
 
@@ -48,19 +49,18 @@ SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT, LECTURE_TABLE_HEIGHT = 430, 180  # pixels
 WIDTHS = (150, 100, 50)  # pixels of a head's name, of its role, of a number
-INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
+INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # the colour of .told.intervened in style.css
 
 
 @st.cache_resource(show_spinner=False)
-def shared_jobs() -> Jobs[SurveyJob]:
-    """The files of everybody on this server."""
+def _shared_jobs() -> Jobs[SurveyJob]:
     return surveys()
 
 
 def main() -> None:
     header.begin("heads", heading=say("heads_page"))
     header.tools()
-    by, at, given = choose()
+    by, at, given = _choose()
     entry = models.chosen()
     corrector: loaders.EngineCorrector | None
     if given is None and entry is not None:
@@ -72,18 +72,17 @@ def main() -> None:
     if getattr(corrector.config, "architecture", "") != "transformer":
         st.info(say("heads_cannot"))
     elif given is not None:
-        show_file(given, corrector, by, at)
-    elif survey := shipped(entry, corrector):
+        _show_file(given, corrector, by, at)
+    elif survey := _shipped(entry, corrector):
         made = "heads_made_shipped" if loaders.is_shipped(entry) else "heads_made"
-        show(survey, by, at, say(made, sentences=survey.sentences, effects=survey.effect_sentences))
-        explain()
+        _show(survey, by, at, say(made, sentences=survey.sentences, effects=survey.effect_sentences))
+        _explain()
     else:
         st.info(say("heads_none"))
-        explain()
+        _explain()
 
 
-def choose() -> tuple[str, str, DroppedFile | None]:
-    """The controls: what the map shows, at which characters, and the visitor's own file. Returns the file or None."""
+def _choose() -> tuple[str, str, DroppedFile | None]:
     quantity, place, own = st.columns([4, 4, 3], vertical_alignment="bottom")
     with quantity:
         by = controls.pick("heads_by", list(QUANTITIES), _with_source, LEADING)
@@ -104,8 +103,7 @@ def _with_source(name: str) -> str:
     )
 
 
-def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey | None:
-    """The survey in the model's folder; None if there is none that can be used."""
+def _shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey | None:
     try:
         return loaders.head_survey(entry.path, corrector)
     except ModelFolderError as error:
@@ -113,9 +111,9 @@ def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey |
         return None
 
 
-def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
-    """The visitor's own file: how far it is, and everything that is found so far."""
-    job = job_of(shared_jobs(), given, MOST_SENTENCES, corrector)
+def _show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
+    """The visitor's own file: how far it is, and the survey so far."""
+    job = job_of(_shared_jobs(), given, MOST_SENTENCES, corrector)
     if job is None:
         return
     if not job.given and not job.left_out:
@@ -126,7 +124,7 @@ def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, a
     def progress() -> None:
         part, done, count = job.progress
         st.progress(done / max(count, 1), say(f"heads_progress_{part}", done=done, all=count))
-        show(job.found(), by, at, "", may_open=False)
+        _show(job.found(), by, at, "", may_open=False)
         if job.is_over:
             st.rerun()
 
@@ -137,46 +135,47 @@ def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, a
         models.show_error(job.error)
     found = job.found()
     made = {"sentences": found.sentences, "effects": found.effect_sentences, "left_out": job.left_out}
-    show(found, by, at, say("heads_made_file", **made))
-    explain()
+    _show(found, by, at, say("heads_made_file", **made))
+    _explain()
 
 
-def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True) -> None:
-    """The map, the table with the note ``made`` about its sentences, and the pruning curve if there is one."""
+def _show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True) -> None:
+    """The map, the table with the note ``made`` about its sentences, and the pruning curve if measured."""
     if not survey.heads:  # nothing is measured yet, or every sentence was left out
         markup.paragraph(made, "note")
         return
     markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
-    # In a lecture the names of roles and curves are twice as large: the curves have the wider column, where the table may be scrolled.
+    # In a lecture the names of roles and curves are twice as large: the curves have the wider column, where
+    # the table may be scrolled.
     lecture = controls.is_on("lecture")
     left, right = st.columns([38, 62] if lecture else [36, 64], gap="small")
 
     def open_square(point: dict) -> None:
         match point.get("custom"):
             case [str(kind), int(layer), int(head)] if Head(kind, layer, head) in survey.heads:
-                open_head(survey, Head(kind, layer, head), by, at)
+                _open_head(survey, Head(kind, layer, head), by, at)
 
     with left:
         figures.draw(
-            map_of(survey, by, at),
+            _map_of(survey, by, at),
             "heads_map",
             f"heads-{by}",
             open_square if may_open else None,
             label=say("heads_map"),
         )
         if not lecture:
-            show_pruning(survey)
+            _show_pruning(survey)
     with right:
-        show_table(survey, by, at, may_open, LECTURE_TABLE_HEIGHT if lecture else TABLE_HEIGHT)
+        _show_table(survey, by, at, may_open, LECTURE_TABLE_HEIGHT if lecture else TABLE_HEIGHT)
         if lecture:
-            show_pruning(survey)
+            _show_pruning(survey)
     with left if lecture else right:
-        # The leading roles have no number of their own, so their table has no margins either.
+        # Leading roles have no number, so their table has no margins either.
         markup.paragraph(say("heads_click") + ("" if by == LEADING else " " + say("heads_margin")), "note")
         markup.paragraph(made, "note")
 
 
-def map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
+def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     """All heads as a figure."""
     shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in survey.kinds},
@@ -198,7 +197,7 @@ def map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     )
 
 
-def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int) -> None:
+def _show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int) -> None:
     """Every head with all numbers; choosing a row opens the head."""
     frame, heads, intervened = table(survey, by, at)
     markup.paragraph(say("heads_observed_columns"), "kind-observed")
@@ -207,7 +206,7 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int
     def choose_row() -> None:
         row = chosen_row("heads_table", len(heads))
         if row is not None:
-            open_head(survey, heads[row], by, at)
+            _open_head(survey, heads[row], by, at)
 
     chooses: dict[str, Any] = {}
     if may_open:
@@ -217,15 +216,15 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool, height: int
         written.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,
         height=height,
-        column_config=columns_of(frame),
+        column_config=_columns_of(frame),
         placeholder="–",  # a head of the encoder writes nothing into the answer itself
         **chooses,
     )
 
 
-def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long one. Where a window is
-    narrower, heads keep their names in sight while the numbers are scrolled."""
+def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long
+    one. Where a window is narrower, heads keep their names in sight while the numbers are scrolled."""
     head, leading, *numbers = frame.columns
     of_head, of_role, of_number = WIDTHS
     found: dict[str, Any] = {
@@ -239,7 +238,7 @@ def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
     return found
 
 
-def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
+def _open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
     """Lead to the main page: the head, and the sentence in which it plays its role most."""
     example = survey.example(head, role_of_example(survey, head, by, at))
     if example is not None:
@@ -250,8 +249,7 @@ def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
     header.turn_to("attention")
 
 
-def show_pruning(survey: HeadSurvey) -> None:
-    """What is still corrected as heads are taken away."""
+def _show_pruning(survey: HeadSurvey) -> None:
     if not survey.pruning:
         return
     markup.paragraph(say("heads_pruning"), "kind-instead")
@@ -265,7 +263,7 @@ def show_pruning(survey: HeadSurvey) -> None:
     markup.paragraph(say("heads_pruning_note", **judged, overlap=survey.overlap), "note")
 
 
-def explain() -> None:
+def _explain() -> None:
     with st.expander(say("explanation")):
         st.markdown(say("heads_idea"))
 

@@ -1,6 +1,5 @@
 """Change something in the network, ask it again, and see whether the attention mattered."""
 
 from ui.sentence import page
-from ui.views import EXPERIMENTS
 
-page.show_page("laboratory", EXPERIMENTS, "experiment")
+page.show_page("laboratory")

@@ -1,4 +1,4 @@
-"""What the masks hide in a small batch of typed sentences, and what that does before and after the softmax."""
+"""The masks of a small batch of typed sentences, and their effect before and after the softmax."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch
 LONGEST = 30  # characters of each, so that every cell can still be seen
-HALF, THIRD = 440, 260  # pixels that a map has where two, or three, stand side by side
+HALF, THIRD = 440, 260  # pixels of a map beside one other, or two
 PADDING = "∅"  # as narrow as a character, unlike <pad>
 FORMULAS = {
     ("logits", "without"): "S",
@@ -45,25 +45,25 @@ def main() -> None:
     st.title(say("masks_page"))
     typed, seen = st.columns([1, 3], gap="medium")
     with typed:
-        sentences = type_batch()
-        if not is_usable(sentences, LONGEST):
+        sentences = _type_batch()
+        if not _is_usable(sentences, LONGEST):
             return
-        number = choose_sentence(sentences)
+        number = _choose_sentence(sentences)
         entry = models.choose()
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
-        show_masks(sentences[number], padding)
+        _show_masks(sentences[number], padding)
     corrector = models.load_inside(entry)
-    if corrector is None or not is_usable(sentences, corrector.config.max_length):
+    if corrector is None or not _is_usable(sentences, corrector.config.max_length):
         return
-    show_logits(sentences[number], padding, corrector)
-    show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
+    _show_logits(sentences[number], padding, corrector)
+    _show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
     with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("masks_idea"))
 
 
-def type_batch() -> list[str]:
+def _type_batch() -> list[str]:
     """The sentences, one a line; blank lines do not count."""
     key, start = controls.seed("control_batch", address.get("batch"))
     st.text_area(
@@ -77,8 +77,7 @@ def type_batch() -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def is_usable(sentences: list[str], longest: int) -> bool:
-    """Whether these are a batch that can be shown; else a message says what to change."""
+def _is_usable(sentences: list[str], longest: int) -> bool:
     if not FEWEST <= len(sentences) <= MOST:
         st.warning(say("masks_how_many", count=len(sentences), fewest=FEWEST, most=MOST))
         return False
@@ -88,7 +87,7 @@ def is_usable(sentences: list[str], longest: int) -> bool:
     return not too_long
 
 
-def choose_sentence(sentences: list[str]) -> int:
+def _choose_sentence(sentences: list[str]) -> int:
     """Which sentence to look into, counted from 0; the shortest has the most padding and is offered first."""
     numbers = [str(number + 1) for number in range(len(sentences))]
     shortest = min(range(len(sentences)), key=lambda number: len(sentences[number]))
@@ -101,8 +100,9 @@ def choose_sentence(sentences: list[str]) -> int:
     return int(chosen) - 1
 
 
-def show_batch(sentences: list[str], ids: np.ndarray) -> None:
-    """The ids (B, K) as the network gets them, one row a sentence, and the mask that follows from their padding."""
+def _show_batch(sentences: list[str], ids: np.ndarray) -> None:
+    """The ids (B, K) as the network gets them, one row a sentence, and the mask that follows from their
+    padding."""
     st.header(say("masks_batch_heading"))
     hidden = hidden_by_padding(ids)
     length = ids.shape[1]
@@ -121,8 +121,8 @@ def show_batch(sentences: list[str], ids: np.ndarray) -> None:
     )
     names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
     columns = [str(position + 1) for position in range(length)]
-    show_map("padding_batch", named_hidden()(padded=hidden), names, columns, None)
-    tokens = [source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
+    _show_map("padding_batch", _named_hidden()(padded=hidden), names, columns, None)
+    tokens = [_source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
     rows = {}
     for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
         rows[say("masks_row_tokens", number=number)] = row
@@ -132,16 +132,16 @@ def show_batch(sentences: list[str], ids: np.ndarray) -> None:
     markup.paragraph(say("masks_ids_note"), "note")
 
 
-def source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
+def _source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
     return (*map(visible_token, sentence), "</s>", *[PADDING] * padding)
 
 
-def named_hidden() -> Callable[..., viz.Hidden]:
+def _named_hidden() -> Callable[..., viz.Hidden]:
     """``viz.Hidden`` with the words of the page's legend."""
     return partial(viz.Hidden, masked_name=say("masks_masked"), padded_name=say("masks_padded"))
 
 
-def show_map(
+def _show_map(
     name: str, hidden: viz.Hidden, rows: Sequence[str], columns: Sequence[str], design_width: float | None
 ) -> None:
     """A mask: 1 where a row may look, hatched or dotted where it may not."""
@@ -160,19 +160,18 @@ def show_map(
         legend_lines=2 if design_width else 1,
         theme=controls.theme(),
     )
-    draw(name, figure, len(columns), f"masks-{name.replace('_', '-')}")
+    _draw(name, figure, len(columns), f"masks-{name.replace('_', '-')}")
 
 
-def draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
+def _draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
     with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
         figures.draw(figure, f"masks_{name}", file_name)
 
 
-def show_masks(sentence: str, padding: int) -> None:
-    """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
-    rows, columns = axes("decoder_attention", sentence, padding)
-    padded, later = padded_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
-    hide = named_hidden()
+def _show_masks(sentence: str, padding: int) -> None:
+    rows, columns = _axes("decoder_attention", sentence, padding)
+    padded, later = _padded_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
+    hide = _named_hidden()
     masks = {
         "padding": hide(padded=padded),
         "look_ahead": hide(masked=later),
@@ -181,7 +180,7 @@ def show_masks(sentence: str, padding: int) -> None:
     for place, (name, hidden) in zip(st.columns(3, gap="medium"), masks.items(), strict=True):
         with place:
             st.subheader(say(f"masks_{name}_heading"))
-            show_map(name, hidden, rows, columns, THIRD)
+            _show_map(name, hidden, rows, columns, THIRD)
     markup.paragraph(
         say(
             "masks_both_reading" if padding else "masks_both_reading_no_padding",
@@ -193,60 +192,62 @@ def show_masks(sentence: str, padding: int) -> None:
     )
 
 
-def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(row tokens, column tokens) of a sentence that is written as it was read, with its padding."""
-    read = source_tokens(sentence, padding)
+    read = _source_tokens(sentence, padding)
     if kind != "decoder_attention":
         return read, read
     return read, ("<s>", *read[: len(sentence)], *read[len(sentence) + 1 :])
 
 
-def padded_cells(length: int, padding: int) -> np.ndarray:
+def _padded_cells(length: int, padding: int) -> np.ndarray:
     """(Q, K) bool with Q = K = ``length``, True in the columns of the padding, which ends each row."""
     return np.broadcast_to(np.arange(length) >= length - padding, (length, length))
 
 
-def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector) -> None:
+def _show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector) -> None:
     """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
     st.header(say("masks_logits_heading"))
     with spinner(say("working")):
         found = questions.projections(sentence, sentence, corrector, padding)
-    kind, layer, head = choose_head(found)
+    kind, layer, head = _choose_head(found)
     projections = found[kind]
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))
-    padded = padded_cells(len(key), padding)
+    padded = _padded_cells(len(key), padding)
     later = hidden_by_look_ahead(len(key)) if kind == "decoder_attention" else None
-    hidden = named_hidden()(masked=later, padded=padded)
+    hidden = _named_hidden()(masked=later, padded=padded)
     cells = hidden.cells(padded.shape)
     without, with_mask = (dot_product_attention(query, key, value, mask) for mask in (None, ~cells))
-    rows, columns = axes(kind, sentence, padding)
-    markup.paragraph(describe(without, cells, rows, len(sentence) + 1), "reading")
+    rows, columns = _axes(kind, sentence, padding)
+    markup.paragraph(_describe(without, cells, rows, len(sentence) + 1), "reading")
     largest = float(np.abs(without.scaled).max())
     file_end = f"{kind.replace('_', '-')}-layer{layer + 1}-head{head + 1}"
     for name, steps, mask in (("without", without, None), ("with", with_mask, hidden)):
         for place, stage in zip(st.columns(2, gap="medium"), ("logits", "weights"), strict=True):
             with place:
                 st.subheader(f"{say(f'masks_{stage}_{name}_heading')} ${FORMULAS[stage, name]}$")
-                figure = figure_of(stage, kind, getattr(steps, stage), (rows, columns), mask, largest)
-                draw(f"{stage}_{name}", figure, len(columns), f"masks-{stage}-{name}-{file_end}")
+                figure = _figure_of(
+                    kind, getattr(steps, stage), (rows, columns), mask, largest if stage == "logits" else None
+                )
+                _draw(f"{stage}_{name}", figure, len(columns), f"masks-{stage}-{name}-{file_end}")
     markup.paragraph(say("masks_logits_note"), "note")
 
 
-def figure_of(
-    stage: str,
+def _figure_of(
     kind: str,
     values: np.ndarray,
     tokens: tuple[tuple[str, ...], tuple[str, ...]],
     mask: viz.Hidden | None,
-    largest: float,
+    largest: float | None,
 ) -> go.Figure:
-    """``values`` (Q, K) of one ``stage``: "logits" in two colours up to ``largest``, or "weights" from 0 to 1."""
-    is_logit = stage == "logits"
+    """``values`` (Q, K) of one ``stage``: "logits" in two colours up to ``largest``, or "weights" from 0 to
+    1."""
+    is_logit, stage = (False, "weights") if largest is None else (True, "logits")
     return viz.number_heatmap(
         values,
         *tokens,
         scale=viz.SIGNED if is_logit else viz.WEIGHT,
-        largest=largest if is_logit else 1.0,
+        largest=1.0 if largest is None else largest,
         hidden=mask,
         small_name="" if is_logit else say("masks_small"),
         titles=(say(f"query_{kind}"), say(f"key_{kind}")),
@@ -257,8 +258,7 @@ def figure_of(
     )
 
 
-def choose_head(found: dict[str, loaders.Projections]) -> tuple[str, int, int]:
-    """(kind, layer, head), counted from 0; asks only where there is a choice."""
+def _choose_head(found: dict[str, loaders.Projections]) -> tuple[str, int, int]:
     kinds = list(found)
     layers, heads, *_ = found[kinds[0]].query.shape
     kind, layer, head = kinds[0], "1", "1"
@@ -274,8 +274,7 @@ def choose_head(found: dict[str, loaders.Projections]) -> tuple[str, int, int]:
     return kind, int(layer) - 1, int(head) - 1
 
 
-def describe(without: DotProduct, cells: np.ndarray, rows: tuple[str, ...], real: int) -> str:
-    """Where, in the ``real`` rows, the most weight would leak to what is hidden."""
+def _describe(without: DotProduct, cells: np.ndarray, rows: tuple[str, ...], real: int) -> str:
     leaks = np.where(cells, without.weights, 0.0).sum(axis=1)[:real]
     row = int(leaks.argmax())
     if not cells[row].any():

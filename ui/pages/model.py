@@ -1,4 +1,4 @@
-"""A model in numbers: its size, its results, what its confidence is worth, how training went."""
+"""A model in numbers: its size, its results, its calibration, its training."""
 
 from pathlib import Path
 
@@ -31,21 +31,20 @@ def main() -> None:
         st.info(say("model_missing"))
         return
     with for_words:
-        markup.paragraph(describe(card), "reading")
+        markup.paragraph(_describe(card), "reading")
     for_curve, for_table = st.columns([3, 2], gap="medium")
     with for_curve:
         if card.history is not None:
-            show_losses(card.history)
+            _show_losses(card.history)
     with for_table:
         if card.evaluation:
-            show_families(card.evaluation, ["count", "exact_match", "f0.5"])
+            _show_families(card.evaluation, ["count", "exact_match", "f0.5"])
     if card.snapshots is not None:
         markup.paragraph(say("model_snapshots", count=len(card.snapshots)), "note")
-    show_details(card)
+    _show_details(card)
 
 
-def describe(card: model_card.ModelCard) -> str:
-    """What the network learned from and how often it is right, in one sentence."""
+def _describe(card: model_card.ModelCard) -> str:
     parameters = about(language(), card.parameters)
     if not (card.learned and card.evaluation):
         return say("model_reading_parameters", parameters=parameters)
@@ -61,29 +60,29 @@ def describe(card: model_card.ModelCard) -> str:
     )
 
 
-def show_details(card: model_card.ModelCard) -> None:
+def _show_details(card: model_card.ModelCard) -> None:
     """Everything else, one click away."""
     with st.expander(say("config_heading")):
-        show_sizes(card)
+        _show_sizes(card)
     if card.evaluation:
         with st.expander(say("evaluation_heading")):
-            show_evaluation(card.evaluation)
-            compare_shipped()
-        if calibration_error(card.evaluation) is not None or "thresholds" in card.evaluation:
+            _show_evaluation(card.evaluation)
+            _compare_shipped()
+        if _calibration_error(card.evaluation) is not None or "thresholds" in card.evaluation:
             with st.expander(say("reliability_heading")):
                 markup.paragraph(
                     say("confidence_origin_words" if card.knows_words else "confidence_origin"), "reading"
                 )
-                show_confidence(card.evaluation)
+                _show_confidence(card.evaluation)
     if card.snapshots is not None:
         with st.expander(say("snapshots_heading")):
-            show_snapshots(card.snapshots)
+            _show_snapshots(card.snapshots)
     if card.history is not None or card.runs:
         with st.expander(say("training_heading")):
-            show_training(card)
+            _show_training(card)
 
 
-def show_sizes(card: model_card.ModelCard) -> None:
+def _show_sizes(card: model_card.ModelCard) -> None:
     """A few large numbers side by side."""
     with st.container(horizontal=True, gap="medium"):
         st.metric(say("size_parameters"), f"{card.parameters:,}", width="content")
@@ -92,29 +91,28 @@ def show_sizes(card: model_card.ModelCard) -> None:
                 st.metric(say(f"size_{name}"), f"{card.config[name]:,}", width="content")
 
 
-def show_families(evaluation: dict, scores: list[str] | None = None) -> None:
+def _show_families(evaluation: dict, scores: list[str] | None = None) -> None:
     """One row for each family of errors; all scores, or some."""
     table = model_card.family_table(evaluation)
-    shown = as_texts(table if scores is None else table[scores]).rename(
+    shown = _as_texts(table if scores is None else table[scores]).rename(
         index=lambda name: say(f"family_{name}")
     )
     markup.table(shown, say("evaluation_heading"), strong=say("family_all"))
 
 
-def show_evaluation(evaluation: dict) -> None:
+def _show_evaluation(evaluation: dict) -> None:
     """All scores of each family of errors, and where they come from."""
-    show_families(evaluation)
+    _show_families(evaluation)
     generated = evaluation.get("mix") is not None
-    caption = say("evaluation_generated" if generated else "evaluation_given", **origin(evaluation))
+    caption = say("evaluation_generated" if generated else "evaluation_given", **_origin(evaluation))
     markup.paragraph(caption, "note")
 
 
-def origin(evaluation: dict) -> dict:
+def _origin(evaluation: dict) -> dict:
     return {"file": evaluation["file"], "seed": evaluation["seed"]}
 
 
-def compare_shipped() -> None:
-    """The total of each shipped network beside the others', where they were asked the same."""
+def _compare_shipped() -> None:
     entries = [entry for entry in loaders.list_entries() if loaders.model_id(entry) in COMPARED]
     found = {models.name_of(entry): model_card.read_card(Path(entry.path)) for entry in entries}
     cards = {name: card for name, card in found.items() if card is not None}
@@ -122,18 +120,17 @@ def compare_shipped() -> None:
     if len(cards) < len(found) or not model_card.were_asked_the_same(evaluations):
         return
     st.subheader(say("comparison_heading"))
-    markup.table(as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
+    markup.table(_as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
     markup.paragraph(say("comparison_caption"), "note")
 
 
-def calibration_error(evaluation: dict) -> float | None:
+def _calibration_error(evaluation: dict) -> float | None:
     """None if it was not measured, or if the network proposed nothing."""
     return evaluation.get("reliability", {}).get("expected_calibration_error")
 
 
-def show_confidence(evaluation: dict) -> None:
-    """Whether a confidence of 0.9 is right nine times of ten, and what a higher minimum costs."""
-    error = calibration_error(evaluation)
+def _show_confidence(evaluation: dict) -> None:
+    error = _calibration_error(evaluation)
     if error is not None:
         figure = viz.reliability_curve(
             model_card.reliability_bins(evaluation),
@@ -147,30 +144,30 @@ def show_confidence(evaluation: dict) -> None:
         markup.paragraph(say("reliability_caption"), "note")
     if "thresholds" in evaluation:
         st.subheader(say("thresholds_heading"))
-        table = as_texts(model_card.threshold_table(evaluation)).rename(index="{:.2f}".format)
+        table = _as_texts(model_card.threshold_table(evaluation)).rename(index="{:.2f}".format)
         table = table.rename_axis(say("confidence_label"))
         own = f"{evaluation['minimum_confidence']:.2f}"
         markup.table(table, say("thresholds_heading"), strong=own)
         markup.paragraph(say("thresholds_caption", own=own), "note")
 
 
-def as_texts(table: pd.DataFrame) -> pd.DataFrame:
+def _as_texts(table: pd.DataFrame) -> pd.DataFrame:
     """Scores as a visitor reads them, with the names of the columns."""
     texts = pd.DataFrame(
-        {name: column.map(number if name in NUMBERS else share) for name, column in table.items()}
+        {name: column.map(_number if name in NUMBERS else _share) for name, column in table.items()}
     )
     return texts.rename(columns=lambda name: say(f"score_{name}"))
 
 
-def number(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "–" if pd.isna(value) else f"{value:,.0f}"
 
 
-def share(value: float | None) -> str:
+def _share(value: float | None) -> str:
     return "–" if value is None or pd.isna(value) else percent(say, value, 1)
 
 
-def show_losses(history: pd.DataFrame) -> None:
+def _show_losses(history: pd.DataFrame) -> None:
     """The loss on sentences it learned from and on unseen ones."""
     figure = viz.history_curves(
         history,
@@ -187,15 +184,14 @@ def show_losses(history: pd.DataFrame) -> None:
     markup.paragraph(say("history_reading"), "note")
 
 
-def show_snapshots(snapshots: pd.DataFrame) -> None:
+def _show_snapshots(snapshots: pd.DataFrame) -> None:
     """How the network grew up: a row for each of its snapshots."""
-    table = as_texts(model_card.snapshot_table(snapshots)).rename(index="{:,}".format)
+    table = _as_texts(model_card.snapshot_table(snapshots)).rename(index="{:,}".format)
     markup.table(table.rename_axis(say("history_step")), say("snapshots_heading"))
     markup.paragraph(say("snapshots_caption"), "note")
 
 
-def show_training(card: model_card.ModelCard) -> None:
-    """Accuracy and learning rate, how long it took, and each command with what it ran on."""
+def _show_training(card: model_card.ModelCard) -> None:
     if card.history is not None:
         figure = viz.history_curves(
             card.history,
@@ -212,14 +208,14 @@ def show_training(card: model_card.ModelCard) -> None:
             caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")
             markup.paragraph(caption, "note")
     if card.losses is not None:
-        show_runs(card.losses)
+        _show_runs(card.losses)
     for run in card.runs:
         st.code(run["command"], language=None, wrap_lines=True)
         machine = " · ".join(f"{name} {value}" for name, value in run.get("hardware", {}).items())
         markup.paragraph(machine, "note")
 
 
-def show_runs(losses: pd.DataFrame) -> None:
+def _show_runs(losses: pd.DataFrame) -> None:
     """How far each run, and each average of weights, brought the loss on unseen sentences."""
     figure = viz.history_curves(
         losses.rename(columns={"run": "step"}).assign(loss=None, learning_rate=None),

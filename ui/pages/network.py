@@ -40,29 +40,28 @@ def main() -> None:
         st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
     sizes = corrector.ask(questions.weight_sizes)
     parts = group_parameters(sizes)
-    sketch = Sketch(config, parts, found.source[:limit], found.text[:limit], open_layer(config))
+    sketch = Sketch(config, parts, found.source[:limit], found.text[:limit], _open_layer(config))
     data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
-    diagram(data, _KEY, follow)
-    markup.paragraph(describe(sketch), "reading")
+    diagram(data, _KEY, _follow)
+    markup.paragraph(_describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{config.architecture}"), "note")
-    show_parameters(parts)
+    _show_parameters(parts)
     with st.expander(say("explanation")):
         st.markdown(say(f"network_idea_{config.architecture}"))
 
 
-def open_layer(config: NetworkConfig) -> int:
-    """The layer whose parts are drawn, counted from 1: that of the attention page where there is one."""
+def _open_layer(config: NetworkConfig) -> int:
     numbers = [str(number + 1) for number in range(config.num_layers)]
     return int(address.get_option("layer", numbers, otherwise="1"))
 
 
-def follow(part: str) -> None:
+def _follow(part: str) -> None:
     """Go where a chosen part leads, if it leads to another page."""
     if page := network_links.follow(part):
         header.turn_to(page)
 
 
-def describe(sketch: Sketch) -> str:
+def _describe(sketch: Sketch) -> str:
     """How much is computed for this sentence, and which share of it is attention's."""
     source, target, config = sketch.source_tokens, sketch.target_tokens, sketch.config
     multiplications = work.multiplications(config, source, target)
@@ -81,7 +80,7 @@ def describe(sketch: Sketch) -> str:
     )
 
 
-def show_parameters(parts: dict[str, int]) -> None:
+def _show_parameters(parts: dict[str, int]) -> None:
     """A row for each role, all layers together, and their sum."""
     st.header(say("network_parameters_heading"))
     total = sum(parts.values())

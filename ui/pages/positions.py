@@ -1,4 +1,4 @@
-"""The positional encoding: its matrix, how alike its rows are, and what it does to the typed sentence."""
+"""The positional encoding: its matrix, how alike its rows are, and its effect on the typed sentence."""
 
 import math
 
@@ -38,16 +38,16 @@ def main() -> None:
     with for_dimensions:
         dimensions = controls.slide(DIMENSIONS)
     matrix = loaders.positional_encoding(positions, dimensions)
-    show_matrix(matrix)
-    show_curves(matrix)
+    _show_matrix(matrix)
+    _show_curves(matrix)
     with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("formula_text"))
-    show_similarity(matrix)
-    show_sentence()
+    _show_similarity(matrix)
+    _show_sentence()
 
 
-def show_matrix(matrix: np.ndarray) -> None:
+def _show_matrix(matrix: np.ndarray) -> None:
     """(P, D) as a red-blue picture, and how fast its slowest pair of dimensions turns."""
     last = matrix.shape[1] - 2  # the sine of the slowest pair
     period = 2 * math.pi * 10000 ** (last / matrix.shape[1])
@@ -57,7 +57,7 @@ def show_matrix(matrix: np.ndarray) -> None:
     markup.paragraph(say("matrix_reading", last=last, period=about(language(), period)), "reading")
 
 
-def show_curves(matrix: np.ndarray) -> None:
+def _show_curves(matrix: np.ndarray) -> None:
     """Chosen columns of (P, D) over the positions."""
     st.header(say("curves_heading"))
     chosen = controls.pick_numbers("curves", matrix.shape[1] - 1)
@@ -74,7 +74,7 @@ def show_curves(matrix: np.ndarray) -> None:
     markup.paragraph(say("curves_reading"), "reading")
 
 
-def show_similarity(matrix: np.ndarray) -> None:
+def _show_similarity(matrix: np.ndarray) -> None:
     """(P, D) against itself: every two positions, and the curve over their distance."""
     st.header(say("positions_similarity_heading"))
     similarities = analysis.similarity(matrix)
@@ -102,8 +102,8 @@ def show_similarity(matrix: np.ndarray) -> None:
         st.markdown(say("positions_similarity_text"))
 
 
-def show_sentence() -> None:
-    """What the chosen network adds to the typed sentence, and how large that is."""
+def _show_sentence() -> None:
+    """The positional encoding of the typed sentence in the chosen network, beside its embeddings."""
     st.header(say("positions_sentence_heading"))
     entry = models.choose()
     corrector = models.load_inside(entry)
@@ -122,16 +122,16 @@ def show_sentence() -> None:
     tokens = (*wording.visible(text), "</s>")
     embeddings = questions.embeddings(text, corrector)
     encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
-    show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
+    _show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0
-    show_move(tokens, embeddings, encoding, first_change, limit)
+    _show_move(tokens, embeddings, encoding, first_change, limit)
     with st.expander(say("explanation")):
         st.latex(SUM_FORMULA)
         st.markdown(say("positions_sum_text"))
 
 
-def show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: int) -> None:
-    """Lengths (S,) of the embeddings of ``tokens`` and of what is added to them; ``width`` is D."""
+def _show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: int) -> None:
+    """Lengths (S,) of the embeddings of ``tokens`` and of their encoding; ``width`` is D."""
     st.header(say("positions_sizes_heading"))
     plain, scaled, encoding = (float(each.mean()) for each in (sizes.embedding, sizes.scaled, sizes.encoding))
     larger = "token" if scaled > encoding else "position"
@@ -157,10 +157,11 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: in
     markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
 
 
-def show_move(
+def _show_move(
     tokens: tuple[str, ...], embeddings: np.ndarray, encoding: np.ndarray, first: int, farthest: int
 ) -> None:
-    """How far a token's vector moves if it stands 0 to ``farthest`` positions later, beside the nearest other tokens at its place."""
+    """How far a token's vector moves 0 to ``farthest`` positions later, beside the nearest other tokens at
+    its place."""
     st.header(say("positions_move_heading"))
     places = [str(place) for place in range(len(tokens))]
     chosen = controls.pick(
@@ -180,13 +181,13 @@ def show_move(
         )
         with column:
             draw(figure, f"move_{measure}", f"positions-move-{measure}")
-    markup.paragraph(describe_move(tokens[place], move, others), "reading")
+    markup.paragraph(_describe_move(tokens[place], move, others), "reading")
 
 
-def describe_move(token: str, move: analysis.Move, others: list[analysis.OtherToken]) -> str:
+def _describe_move(token: str, move: analysis.Move, others: list[analysis.OtherToken]) -> str:
     """Whether the position or the token itself changes the vector of ``token`` more."""
     values = {
-        "token": name_of(token),
+        "token": _name_of(token),
         "one": f"{move.distance[1]:.1f}",
         "most": f"{move.distance.max():.1f}",
         "shift": int(move.distance.argmax()),
@@ -194,14 +195,14 @@ def describe_move(token: str, move: analysis.Move, others: list[analysis.OtherTo
     if not others:
         return say("positions_move_alone", **values)
     nearest = others[0]
-    values |= {"other": name_of(nearest.token), "distance": f"{nearest.distance:.1f}"}
+    values |= {"other": _name_of(nearest.token), "distance": f"{nearest.distance:.1f}"}
     farther = np.flatnonzero(move.distance > nearest.distance)
     if not farther.size:
         return say("positions_move_identity", **values, times=f"{nearest.distance / move.distance.max():.1f}")
     return say("positions_move_position", **values, from_=int(farther[0]))
 
 
-def name_of(token: str) -> str:
+def _name_of(token: str) -> str:
     return say(_MARKS[token]) if token in _MARKS else say("token", token=token)
 
 

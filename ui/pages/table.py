@@ -1,4 +1,5 @@
-"""Corrects a file with the texts of a class, counts the kinds of mistakes, and leads from each row to its attention."""
+"""Corrects a file with the texts of a class, counts the kinds of mistakes, and leads from each row to its
+attention."""
 
 from functools import partial
 
@@ -32,8 +33,7 @@ MOST_NAMED = 20  # rows that could not be read, by number
 
 
 @st.cache_resource(show_spinner=False)
-def shared_jobs() -> Jobs[TableJob]:
-    """The files of everybody on this server."""
+def _shared_jobs() -> Jobs[TableJob]:
     return tables()
 
 
@@ -53,20 +53,20 @@ def main() -> None:
     except TableError as error:
         show_file_problem(error.problem)
         return
-    place = None if columns is None else choose_column(columns)
+    place = None if columns is None else _choose_column(columns)
     if columns is not None and place is None and columns.places:
-        return  # nobody has chosen
+        return  # no column is chosen
     column = None if place is None else str(place + 1)
-    job = job_of(shared_jobs(), given, MOST_TEXTS, corrector, column)
+    job = job_of(_shared_jobs(), given, MOST_TEXTS, corrector, column)
     if job is None:
         return
     if not job.rows:
         st.info(say("table_empty"))
         return
-    show(job, other_names(columns, place))
+    _show(job, _other_names(columns, place))
 
 
-def choose_column(columns: Columns) -> int | None:
+def _choose_column(columns: Columns) -> int | None:
     """Which column is corrected: its header says so, it is the only one, or the visitor chooses it."""
     if len(columns.places) < 2:
         return columns.chosen
@@ -81,19 +81,18 @@ def choose_column(columns: Columns) -> int | None:
     )
 
 
-def other_names(columns: Columns | None, place: int | None) -> tuple[str, ...]:
-    """What the columns are called that a download keeps."""
+def _other_names(columns: Columns | None, place: int | None) -> tuple[str, ...]:
     if columns is None:
         return ()
     return tuple(columns.name(other) for other in columns.places if other != place)
 
 
-def show(job: TableJob, others: tuple[str, ...]) -> None:
+def _show(job: TableJob, others: tuple[str, ...]) -> None:
     """How far the job is, kept up to date, with everything that is corrected so far."""
 
     @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
     def progress() -> None:
-        show_progress(job)
+        _show_progress(job)
         if job.is_over:
             st.rerun()
 
@@ -104,23 +103,23 @@ def show(job: TableJob, others: tuple[str, ...]) -> None:
         models.show_error(job.error)
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
-        show_counts(job)
-        show_downloads(job, others)
+        _show_counts(job)
+        _show_downloads(job, others)
     with rows:
-        show_rows(job)
+        _show_rows(job)
 
 
-def show_progress(job: TableJob) -> None:
+def _show_progress(job: TableJob) -> None:
     """The share that is done, the time left, and the counts so far."""
     left = job.seconds_left
     told = say("table_progress", done=f"{len(job.done):,}", all=f"{len(job.rows):,}")
     if left is not None:
         told += " " + say("table_left", seconds=f"{left:,.0f}")
     st.progress(len(job.done) / len(job.rows), told)
-    show_counts(job)
+    _show_counts(job)
 
 
-def show_counts(job: TableJob) -> None:
+def _show_counts(job: TableJob) -> None:
     """How many rows were changed, by kind of mistake; bad rows by number."""
     counts = job.counts
     markup.told(say("table_reading", rows=f"{counts.rows:,}", changed=f"{counts.changed:,}"))
@@ -141,7 +140,7 @@ def show_counts(job: TableJob) -> None:
         markup.paragraph(say("table_bad", rows=told) + more, "note")
 
 
-def show_rows(job: TableJob) -> None:
+def _show_rows(job: TableJob) -> None:
     """Every row; choosing one leads to its attention."""
     done = job.done
     shown = pd.DataFrame(
@@ -149,7 +148,7 @@ def show_rows(job: TableJob) -> None:
             say("table_row"): [each.row.number for each in done],
             say("table_text"): [each.row.text for each in done],
             say("table_corrected"): [each.corrected for each in done],
-            say("table_changes"): [all_kinds(say, each.kinds) for each in done],
+            say("table_changes"): [_all_kinds(say, each.kinds) for each in done],
         }
     )
 
@@ -166,27 +165,28 @@ def show_rows(job: TableJob) -> None:
     markup.paragraph(say("table_click"), "note")
 
 
-def all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
+def _all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
     """The kinds of all changes of a row in words."""
     return ", ".join(" + ".join(say(f"edits_kind_{kind}") for kind in each.split(AND)) for each in kinds)
 
 
-def wording(of_page: str) -> Wording:
-    """The words of a downloaded file in the language ``of_page``. The file is made outside of the session that knows the language."""
+def _wording(of_page: str) -> Wording:
+    """The words of a downloaded file in the language ``of_page``. The file is made outside of the session
+    that knows the language."""
     say = partial(say_in, of_page)
     return Wording(
         tuple(say(f"table_{column}") for column in COLUMNS),
-        partial(all_kinds, say),
+        partial(_all_kinds, say),
         lambda problem: say(f"table_problem_{problem}"),
     )
 
 
-def show_downloads(job: TableJob, others: tuple[str, ...]) -> None:
+def _show_downloads(job: TableJob, others: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="small"):
         for suffix in (".csv", ".xlsx"):
             st.download_button(
                 say(f"table_download_{suffix[1:]}"),
-                partial(as_bytes, job.done, suffix, wording(language()), others),
+                partial(as_bytes, job.done, suffix, _wording(language()), others),
                 file_name=f"corrected{suffix}",
                 key=f"table_download_{suffix[1:]}",
                 on_click="ignore",

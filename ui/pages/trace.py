@@ -1,4 +1,5 @@
-"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network itself is missing."""
+"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network
+itself is missing."""
 
 import hashlib
 import io
@@ -18,10 +19,10 @@ from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.sentence import page
 from ui.sentence.decisions import show_correction
 from ui.sentence.stage import Stage, chosen_view, of_one_head, show_controls, show_more
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import names_of
-from ui.views import VIEWS
+from ui.views import TABS
 from ui.wording import say
 
 MEGABYTES = 20  # as ``model.trace.strict_npz`` and .streamlit/config.toml have it
@@ -31,7 +32,8 @@ MOST_TOKENS = 512  # on a side, likewise
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network. A trace file holds one pass, so questions that need another pass are not answered."""
+    """A trace file in place of a network. It holds one pass, so questions that need another one are not
+    answered."""
 
     name: str
     fingerprint: str
@@ -49,7 +51,7 @@ class FromFile:
         raise NotLoadedError(f"a file cannot answer {question.name!r}")
 
     def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> None:
-        """Nothing was asked before."""
+        """No answer is known."""
 
 
 def main() -> None:
@@ -66,42 +68,42 @@ def main() -> None:
             markup.paragraph(say("trace_lead"), "lead")
             markup.paragraph(say("trace_how"), "note")
             markup.paragraph('trace.save("trace.npz")', "typed")
-            tell_limits()
+            _tell_limits()
         return
     content = given.content
     try:
-        trace = read(content)
+        trace = _read(content)
     except TraceError as error:
         with right:
             st.error(
                 say("trace_wrong_file") if error.field == FILE else say("trace_wrong", field=error.field)
             )
             markup.paragraph(str(error), "typed")
-            tell_limits()
+            _tell_limits()
         return
     corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12], trace)
     address.bind(names_of("text"), "file", corrector.fingerprint)
-    sentence = sentence_of(trace)
+    sentence = _sentence_of(trace)
     with writing:
-        change = show_texts(sentence)
+        change = _show_texts(sentence)
     with right:
-        view, selection = chosen_view(trace, VIEWS, "view")
-        lens = Lens(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
-        stage, lens = Stage(), of_one_head(view, lens)
-        popovers = show_controls(stage, trace, lens.selection, view, VIEWS, "view")
-        page.show_pictures(heads, stage, view, lens)
-        show_more(stage, view, lens, popovers)
+        view, selection = chosen_view(trace, TABS["attention"])
+        state = SentenceState(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
+        stage, state = Stage(), of_one_head(view, state)
+        popovers = show_controls(stage, trace, state.selection, view, TABS["attention"])
+        page.show_pictures(heads, stage, view, state)
+        show_more(stage, view, state, popovers)
 
 
-def tell_limits() -> None:
-    """What a file may hold, and how a larger one is thinned."""
+def _tell_limits() -> None:
     limits = {"megabytes": MEGABYTES, "weights": f"{MOST_WEIGHTS:,}", "tokens": MOST_TOKENS}
     markup.paragraph(say("trace_limits", **limits), "note")
     markup.paragraph(f'{THINNED}.save("trace.npz")', "typed")
 
 
-def read(content: bytes) -> AttentionTrace:
-    """The trace in a file that came from anywhere; nothing of it is kept. Raises TraceError with what is wrong."""
+def _read(content: bytes) -> AttentionTrace:
+    """The trace in a file that came from anywhere; nothing of it is kept. Raises TraceError for a wrong
+    field."""
     trace = AttentionTrace.load(io.BytesIO(content), limited=True)
     weights = sum(trace.attention(kind).size for kind in trace.kinds)
     if weights > MOST_WEIGHTS:
@@ -114,8 +116,7 @@ def read(content: bytes) -> AttentionTrace:
     return trace
 
 
-def sentence_of(trace: AttentionTrace) -> SentenceCorrection:
-    """What was read and what was written. A side that the trace lacks is taken to be equal to the other one."""
+def _sentence_of(trace: AttentionTrace) -> SentenceCorrection:
     texts = [_text(trace, side) for side in ("source", "target")]
     source, target = texts[0] or texts[1], texts[1] or texts[0]
     return SentenceCorrection(0, source, find_rewriting(source, target), 0.0, False, lambda *_: trace)
@@ -126,7 +127,7 @@ def _text(trace: AttentionTrace, side: str) -> str:
     return " ".join(getattr(trace, f"{side}_tokens")) if known is None else known
 
 
-def show_texts(sentence: SentenceCorrection) -> Change | None:
+def _show_texts(sentence: SentenceCorrection) -> Change | None:
     """Draw the text with its changes, each of which can be chosen. Returns the chosen one."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
 

@@ -1,4 +1,4 @@
-"""The numbers of the page of the heads: how much each head plays a role, and what changes without it."""
+"""The numbers of the page of the heads: how much each head plays a role, and the effect of its ablation."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class ChosenNumber:
 
     @property
     def is_signed(self) -> bool:
-        """Whether it is told in nats. These have a sign: they speak for the right character or against it."""
+        """Whether its unit is nats. These have a sign: for the right character or against it."""
         return self.name in (WROTE, *INTERVENED)
 
     def of(self, kind: str) -> HeadMeans | None:
-        """The numbers of one kind of attention; None where there are none."""
+        """The numbers of one kind of attention; None if not measured."""
         if self.name == WROTE:
             return self.survey.written(kind, self.at)
         if self.name == LOSS:
@@ -49,7 +49,7 @@ class ChosenNumber:
         return self.survey.role(kind, self.name, self.at)
 
     def grids(self, field: str) -> dict[str, np.ndarray]:
-        """(L, H) of every kind, ``field`` being "mean" or "margin"; nan where there is no number."""
+        """(L, H) of every kind, ``field`` being "mean" or "margin"; nan where not measured."""
         found = {kind: self.of(kind) for kind in self.survey.kinds}
         nothing = np.full(self.survey.shape, np.nan)
         return {kind: nothing if each is None else getattr(each, field) for kind, each in found.items()}
@@ -79,8 +79,8 @@ class ChosenNumber:
 
 
 def told(survey: HeadSurvey, name: str, at: str) -> str:
-    """The sentence above the map: which head stands out, by how much, and whether that was observed or measured by
-    switching heads off."""
+    """The sentence above the map: the first head, its number, and whether that was observed or measured by
+    switching heads off. Effects are in nats."""
     if name == LEADING:
         playing = [role for head in survey.heads if (role := survey.leading(head, at)) != BREADTH]
         counts = {role: playing.count(role) for role in ROLES if role in playing}
@@ -120,10 +120,11 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
 
 
 def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[Head], list[str]]:
-    """(frame, heads, columns): a row for each head, the heads of the rows, and the columns whose numbers are intervened.
+    """(frame, heads, columns): a row for each head, the heads of the rows, and the columns whose numbers are
+    intervened.
 
-    The chosen quantity comes first, with its interval beside it, and orders the rows. The map shows the intervals of the others. The
-    frame's ``attrs["names"]`` say which of QUANTITIES a column has.
+    The chosen quantity comes first, with its interval beside it, and orders the rows. The map shows the
+    intervals of the others. The frame's ``attrs["names"]`` say which of QUANTITIES a column has.
     """
     others = [each for each in (*ROLES, WROTE, EFFECT, LOSS) if each != name]
     columns = [ChosenNumber(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
@@ -151,7 +152,7 @@ def role_of_example(survey: HeadSurvey, head: Head, name: str, at: str) -> str:
 
 
 def pruning_curve(say: Say, survey: HeadSurvey, theme: str = "light") -> go.Figure:
-    """What is still corrected as heads are taken away."""
+    """The share of sentences still corrected as heads are ablated."""
     return viz.pruning_curve(
         survey.pruning,
         main="effect",

@@ -1,4 +1,4 @@
-"""What a model's folder tells about the model, read without loading the network."""
+"""The model card: sizes, scores and training, read from a model's folder without loading the network."""
 
 import json
 import math
@@ -42,7 +42,8 @@ class ModelCard:
 
     @property
     def learned(self) -> tuple[int, float] | None:
-        """How many pairs the network has learned from, and in how many seconds; None where nothing was recorded."""
+        """How many pairs the network has learned from, and in how many seconds; None where nothing was
+        recorded."""
         if self.history is None:
             return None
         rows = self.history.reindex(columns=["pairs", "seconds"]).dropna()  # the last row may be half written
@@ -50,7 +51,8 @@ class ModelCard:
 
 
 def read_card(folder: Path) -> ModelCard | None:
-    """The card of a model folder; None where its config or its weights are missing or unreadable."""
+    """The card of a model folder; None where its config or its weights are missing or unreadable. An OSError
+    or a ValueError of another file leaves its field None."""
     config = _read(folder / "config.json", _read_json)
     parameters = _read(folder / "weights.npz", _count_parameters)
     if config is None or parameters is None:
@@ -88,12 +90,12 @@ def _count_parameters(path: Path) -> int:
 def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
     with archive.open(name) as part:
         version = np.lib.format.read_magic(part)
-        if version != (1, 0):  # what NumPy writes for plain arrays; later ones are for huge headers
+        if version != (1, 0):  # the version of plain arrays; later ones are for huge headers
             raise ValueError(f"{name} should be an array of .npy version 1.0, received {version}")
         return np.lib.format.read_array_header_1_0(part)[0]
 
 
-def score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
+def _score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
     """One row for each set of scores, the columns of SCORES; NaN is the share of nothing."""
     table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=SCORES).astype(float)
     if "clean" in table.index:  # where nothing is wrong no edit can be right: the share says nothing
@@ -102,9 +104,10 @@ def score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
 
 
 def comparison_table(cards: Mapping[str, ModelCard]) -> pd.DataFrame:
-    """One row for each card with an evaluation: how large the network is, how many pairs it has learned from, and its total scores."""
+    """One row for each card with an evaluation: how large the network is, how many pairs it has learned from,
+    and its total scores."""
     totals = {name: card.evaluation["total"] for name, card in cards.items() if card.evaluation}
-    table = score_table(totals).drop(columns=["count", "cer_before"])
+    table = _score_table(totals).drop(columns=["count", "cer_before"])
     compared = [cards[name] for name in totals]
     table.insert(0, "parameters", [card.parameters for card in compared])
     table.insert(1, "pairs", [card.learned[0] if card.learned else np.nan for card in compared])
@@ -118,24 +121,27 @@ def snapshot_table(snapshots: pd.DataFrame) -> pd.DataFrame:
 
 
 def family_table(evaluation: dict) -> pd.DataFrame:
-    """One row for each family of errors, and "all" for all of them."""
-    return score_table({**evaluation["families"], "all": evaluation["total"]})
+    """One row for each family of errors, and "all" for all of them. Raises KeyError for an evaluation without
+    families."""
+    return _score_table({**evaluation["families"], "all": evaluation["total"]})
 
 
 def threshold_table(evaluation: dict) -> pd.DataFrame:
-    """One row for each minimum confidence, by its number; a sentence has the same errors before in all."""
+    """One row for each minimum confidence, by its number; a sentence has the same errors before in all.
+    Raises KeyError for an evaluation without thresholds."""
     rows = {row["minimum_confidence"]: row for row in evaluation["thresholds"]}
-    return score_table(rows).drop(columns=["count", "cer_before"])
+    return _score_table(rows).drop(columns=["count", "cer_before"])
 
 
 def reliability_bins(evaluation: dict) -> pd.DataFrame:
-    """One row for each bin of confidence, with the columns of ``viz.reliability_curve``."""
+    """One row for each bin of confidence, with the columns of ``viz.reliability_curve``. Raises KeyError for
+    an evaluation without bins."""
     names = {"from": "low", "to": "high", "changes": "count", "right": "share_right"}
     return pd.DataFrame(evaluation["reliability"]["bins"]).rename(columns=names)
 
 
 def were_asked_the_same(evaluations: list[dict | None]) -> bool:
-    """Whether there are several evaluations, all of the same sentences with the same errors."""
+    """Whether these are several evaluations of the same sentences with the same errors."""
     asked = {
         None if each is None else tuple(each.get(name) for name in ("file", "seed", "sentences"))
         for each in evaluations

@@ -1,4 +1,4 @@
-"""Where each part of the drawn network leads: the settings it stands for, and the page that shows it."""
+"""Where each part of the drawn network leads: its settings, and the page that shows it."""
 
 from model.trace.trace import ATTENTION_KINDS
 from ui.shell import address
@@ -15,9 +15,8 @@ _PAGES = {
 
 
 def follow(part: str) -> str | None:
-    """Keep the choice that ``part``, such as ``cross_attention:3``, stands for. Returns the page that shows it; None to
-    stay. The browser may send anything; an unknown part changes nothing.
-    """
+    """Keep the choice that ``part``, such as ``cross_attention:3``, means. Returns the page that shows it;
+    None to stay. The browser may send anything; an unknown part changes nothing."""
     name, _, number = part.partition(":")
     if name not in _PAGES and name != "layer":
         return None

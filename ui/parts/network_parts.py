@@ -14,7 +14,7 @@ LONGEST_TEXT = 60  # characters of a typed text; the browser shows as many as fi
 
 @dataclass(frozen=True)
 class Sketch:
-    """What is drawn: a network's config, its parameters by part, and one sentence.
+    """The content of the drawing: a network's config, its parameters by part, and one sentence.
 
     ``layer`` is the one that is open, counted from 1.
     """
@@ -50,12 +50,12 @@ def shape(**sizes: int) -> str:
 
 
 def visible_text(text: str) -> str:
-    """The beginning of ``text``, signs in place of what could not be seen."""
+    """The beginning of ``text``, invisible characters shown as signs."""
     return "".join(each if each == " " else visible_token(each) for each in text[:LONGEST_TEXT])
 
 
 class _CommonParts:
-    """What both networks have in common."""
+    """The parts that both networks have."""
 
     def __init__(self, say: Say, sketch: Sketch):
         self.say, self.sketch, self.config = say, sketch, sketch.config
@@ -64,7 +64,7 @@ class _CommonParts:
     def part(
         self, style: str, name: str, dims: str = "", *places: str, leads_to: str = "", **more: Any
     ) -> DiagramPart:
-        """``places`` are what its parameters belong to."""
+        """``places`` name its parameters."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
         title = more.pop("title", None) or self.say(f"network_{name}")

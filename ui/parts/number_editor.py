@@ -10,9 +10,8 @@ from ui.shell import address, controls
 
 @dataclass
 class _Editor:
-    """What an editor on the screen began with. Its edits count from there, so this stays while edits come in. Given another
-    beginning, Streamlit would make a new editor and forget what was typed.
-    """
+    """The content with which an editor began. Its edits count from there, so this stays while edits come in.
+    Given another beginning, Streamlit would make a new editor and lose the edits."""
 
     version: int
     beginning: NumberTable
@@ -43,7 +42,7 @@ def line(name: str, label: str) -> None:
 def _editor(name: str) -> _Editor:
     place, text = f"editor_{name}", address.get(name)
     editor = st.session_state.get(place)
-    # What a link or a button put there, and what a visit to another page forgot, begins a new editor.
+    # A value from a link or a button, or one lost by a visit to another page, begins a new editor.
     if editor is None or editor.text != text or _key(name, editor) not in st.session_state:
         version = editor.version + 1 if editor else 0
         editor = st.session_state[place] = _Editor(version, NumberTable.parse(text), text)

@@ -30,22 +30,38 @@ class NumberTable:
 
     @classmethod
     def parse(cls, text: str) -> "NumberTable":
-        """Any text at all: rows end at ``;`` or at a line's end, cells at ``,``."""
+        """Any text at all: rows end at ``;`` or at a line's end, cells at ``,``.
+
+        >>> NumberTable.parse("1,0;10,0").cells
+        (('1', '0'), ('10', '0'))
+        """
         rows = text.replace("\n", ";").strip().strip(";").split(";")
         return cls(tuple(tuple(cell.strip() for cell in row.split(",")) for row in rows if row.strip()))
 
     @property
     def text(self) -> str:
-        """What ``parse`` reads as this table."""
+        """The text that ``parse`` reads as this table.
+
+        >>> NumberTable.parse("1, 0;10, 0").text
+        '1,0;10,0'
+        """
         return ";".join(",".join(row) for row in self.cells)
 
     @property
     def width(self) -> int:
-        """The number of cells in the longest row."""
+        """The number of cells in the longest row.
+
+        >>> NumberTable.parse("1;2,3").width
+        2
+        """
         return max(map(len, self.cells), default=0)
 
     def problem(self) -> Problem | None:
-        """The first reason why this table is no array of numbers; None if it is one."""
+        """The first reason why this table is no array of numbers; None if it is one.
+
+        >>> NumberTable.parse("1,x").problem().kind
+        'not_number'
+        """
         if not self.cells:
             return Problem("empty")
         if len(self.cells) > MOST_ROWS:
@@ -67,7 +83,7 @@ class NumberTable:
         return np.array([[float(cell) for cell in row] for row in self.cells])
 
     def frame(self) -> pd.DataFrame:
-        """The table for an editor, columns named 1, 2 …; what is no number is an empty cell."""
+        """The table for an editor, columns named 1, 2 …; other text is an empty cell."""
         width = max(self.width, 1)
         rows = [[_as_number(cell) for cell in row] + [None] * (width - len(row)) for row in self.cells]
         return pd.DataFrame(rows, columns=[str(n + 1) for n in range(width)], dtype="Float64")
@@ -75,7 +91,7 @@ class NumberTable:
     def edited(self, edits: Mapping) -> "NumberTable":
         """This table after ``edits``, the state of a Streamlit data editor that was given ``frame()``.
 
-        Cells nobody touched keep what was typed in them, numbers or not.
+        Unchanged cells keep their text, numbers or not.
         """
         width = max(self.width, 1)
         rows = [list(row) for row in self.cells]

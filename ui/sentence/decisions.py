@@ -1,8 +1,8 @@
-"""Draws the corrected text and keeps what a person decided: the change in focus, changes accepted or rejected.
+"""The corrected text and a person's decisions about it: the change in focus, changes accepted or rejected.
 
-A person may accept a change of which the network was unsure, and reject one of which it was sure. The ``Correction`` applies the
-decisions (``with_decisions``) without asking the network; only the attention of a text that the network did not write itself takes a
-new pass.
+A person may accept a change of which the network was unsure, and reject one of which it was sure. The
+``Correction`` applies the decisions (``with_decisions``) without asking the network; only the attention of a
+text that the network did not write itself takes a new pass.
 
 The sentence of a page without a text area: the one that the main page showed last.
 """
@@ -29,7 +29,7 @@ from viz.labels import probability, visible_token
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a person decided about a correction: how sure a change must be, and single changes."""
+    """A person's decisions about a correction: the minimum confidence, and single changes."""
 
     minimum: float | None  # None: the model's own
     accepted: frozenset[int]  # numbers of proposals, from 0
@@ -46,7 +46,8 @@ class Decisions:
         return cls(address.get_share("confidence"), accepted, rejected)
 
     def applied(self, found: loaders.Correction, own_minimum: float) -> loaders.Correction:
-        """``found`` with these decisions, without asking the network; ``found`` itself if there are none."""
+        """``found`` with these decisions, without asking the network; ``found`` itself if nothing was
+        decided."""
         if self.minimum is not None and self.minimum != own_minimum:
             found = found.with_minimum_confidence(self.minimum)
         if self.accepted or self.rejected:
@@ -58,7 +59,7 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
     """The sentence whose pictures are shown, and its change in focus."""
     if not found.sentences:
         return None, None
-    sentence = found.sentences[opened(found)]
+    sentence = found.sentences[_opened(found)]
     chosen = _chosen(sentence)
     return sentence, None if chosen is None else sentence.changes[chosen]
 
@@ -68,10 +69,11 @@ def show_correction(
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
     """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 
-    Without ``decides`` nothing can be accepted or rejected, because no network is there to be asked about the other text. What a
-    model of one's own has ``told`` may say that it does not correct: then the text is shown as it was written.
+    Without ``decides`` nothing can be accepted or rejected, because no network can be asked about the other
+    text. The description of a visitor's own model, ``told``, may say that it does not correct: then the text
+    is shown unmarked.
     """
-    place = opened(found)
+    place = _opened(found)
     sentence = found.sentences[place] if found.sentences else None
     if told is not None and told.task != "correct":
         words = _words([], False) | {"label": say(f"written_{told.task}")}
@@ -92,7 +94,6 @@ def show_correction(
             chosen=number,
             opened=place,
             words=_words(proposals, decides),
-            share_of=_share,
         ),
         "correction",
         lambda what, number: _answer(found, what, number, decides),
@@ -115,7 +116,7 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
         "copy": say("copy"),
         "copy_long": say("copy_corrected"),
         "copied": say("copied"),
-        "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
+        "hint": say(hint) if proposals else "",  # without proposals a message says so
         "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "accept_layout": say("correction_accept_layout", text="{text}"),
@@ -123,7 +124,7 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
     }
 
 
-def opened(found: loaders.Correction) -> int:
+def _opened(found: loaders.Correction) -> int:
     """The sentence that was opened, from 0; else the first that changed."""
     part = controls.place(PART, len(found.sentences))
     if part is not None:
@@ -137,7 +138,6 @@ def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
 
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
-    """What was made, what has no confidence, and what has at least LEAST_OFFERED."""
     proposals = []
     for first, sentence in zip(_firsts(found), found.sentences, strict=False):
         made = {_span(change) for change in sentence.changes}
@@ -145,7 +145,7 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
             is_made = _span(change) in made
             if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
                 whole = change.moved(sentence.start, sentence.start)
-                proposals.append(Proposal(number, whole, is_made, _about(change, sentence)))
+                proposals.append(Proposal(number, whole, is_made, _about(change, sentence), _share(change)))
     return proposals
 
 
@@ -163,7 +163,6 @@ def _with_norm(proposal: Proposal, sentence: loaders.SentenceCorrection, chosen:
 
 
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
-    """One line about a change: what becomes of what, how sure the network is, which kind of mistake it is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
     if change.is_english_layout:
         return say("correction_about_layout", what=change_in_words(change))
@@ -192,12 +191,10 @@ def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | 
 
 
 def _firsts(found: loaders.Correction) -> list[int]:
-    """The number of each sentence's first proposal, and how many there are in all."""
     return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
 
 
 def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
-    """Do what the visitor asked for in the text. A number that belongs to no proposal changes nothing."""
     if what == "open":
         if 0 <= number < len(found.sentences):
             _open(found, number, "")
@@ -229,13 +226,13 @@ def _focus(found: loaders.Correction, number: int, release: bool) -> None:
     span = _span(sentence.proposed[number - firsts[place]])
     made = [_span(change) for change in sentence.changes]
     edit = str(made.index(span) + 1) if span in made else ""
-    same = release and opened(found) == place and address.get("edit") == edit
+    same = release and _opened(found) == place and address.get("edit") == edit
     _open(found, place, "" if same else edit)
 
 
 def _open(found: loaders.Correction, place: int, edit: str) -> None:
     """Show the pictures of one sentence, from 0, and of one of its changes."""
-    if opened(found) != place:
+    if _opened(found) != place:
         address.forget("sentence")
     address.put("part", str(place + 1))
     address.put("edit", edit)
@@ -245,12 +242,13 @@ MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
 def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
-    """Name the sentence and lead to the page where it is typed. None, and a message, if there is none."""
+    """Name the sentence and lead to the page where it is typed. None, and a message, if there is none. Raises
+    EngineError."""
     text = address.get("sentence")
     sentence = None
     if len(text) <= MAX_CHARACTERS:
         with spinner(say("working")):
-            sentence = chosen_sentence(text, corrector)
+            sentence = _chosen_sentence(text, corrector)
     if sentence is None:
         st.info(say("sentence_none"))
     else:
@@ -259,10 +257,9 @@ def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrect
     return sentence
 
 
-def chosen_sentence(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
-    """The sentence that the main page shows; None where there is none."""
+def _chosen_sentence(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
     found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
-    return found.sentences[opened(found)] if found.sentences else None
+    return found.sentences[_opened(found)] if found.sentences else None
 
 
 def _sentence_text(sentence: loaders.SentenceCorrection) -> str:

@@ -27,22 +27,22 @@ from ui.sentence.stage import (
     show_view,
     trace_remarks,
 )
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, runs
 from ui.shell.runs import TEXT_FRAGMENT, runs_alone, spinner
 from ui.shell.settings import defaults
-from ui.views import overview
-from ui.views.view import View
+from ui.views import TABS, overview
+from ui.views.view import Tabs, View
 from ui.wording import say
 
 _REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
 
 
 @st.fragment(key=TEXT_FRAGMENT)
-def text_fragment(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
+def _text_fragment(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
     """``write`` the text, and ``draw`` its pictures.
 
-    ``write`` returns what the rest of the page depends on; None if there are no pictures.
+    ``write`` returns a key on which the rest of the page depends; None without pictures.
     """
     if not runs_alone():
         with models.error_shown():
@@ -64,10 +64,11 @@ def text_fragment(write: Callable[[], Hashable | None], draw: Callable[[], None]
         runs.ask_rest()
 
 
-def rest_is_drawn(told: Hashable | None) -> None:
-    """Remember that the rest of the page is drawn for ``told``, which ``write`` returned.
+def _rest_is_drawn(told: Hashable | None) -> None:
+    """Remember that the rest of the page is drawn for the key ``told``, which ``write`` returned.
 
-    None says that the rest changes with every text, as an open list of options does. Then each keystroke redraws the whole page.
+    None says that the rest changes with every text, as an open list of options does. Then each keystroke
+    redraws the whole page.
     """
     st.session_state[_REST] = None if told is None else (_rest_settings(), told)
 
@@ -84,7 +85,7 @@ _AHEAD_COMPONENT = st.components.v2.component(
 
 
 @st.fragment
-def listen_ahead(corrector: loaders.EngineCorrector) -> None:
+def _listen_ahead(corrector: loaders.EngineCorrector) -> None:
     """Ask ``corrector`` about each text that the text area tells, until the page shows another model."""
 
     def ask() -> None:
@@ -100,7 +101,7 @@ LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says t
 
 @dataclass(frozen=True)
 class Places:
-    """Where the text, all heads and the open view stand."""
+    """The containers of the text, of all heads and of the open view."""
 
     writing: DeltaGenerator
     heads: DeltaGenerator
@@ -108,27 +109,28 @@ class Places:
 
 
 @dataclass(frozen=True)
-class LookedAt:
-    """A text with its correction, and what the open view is to show of it. None where there is nothing to show."""
+class OpenSentence:
+    """A text with its correction, and the state that the open view shows. None without a picture."""
 
     corrector: loaders.EngineCorrector | None = None
     status: DeltaGenerator | None = None  # where the page says so if no answer came
     view: View | None = None
-    lens: Lens | None = None
+    state: SentenceState | None = None
 
     @property
-    def for_the_rest(self) -> Hashable | None:
-        """What the controls beside the pictures show of it; None where there are none."""
-        if self.corrector is None or self.view is None or self.lens is None:
+    def for_the_controls(self) -> Hashable | None:
+        """A key of everything that the controls beside the pictures show; None without controls."""
+        if self.corrector is None or self.view is None or self.state is None:
             return None
-        lens, view = self.lens, self.view
-        shapes = tuple(map(lens.trace.shape, lens.trace.kinds))
-        below = view.lacks(lens), asks_without(view, lens), tuple(trace_remarks(lens))
-        return self.corrector.fingerprint, view.name, lens.selection, shapes, below
+        state, view = self.state, self.view
+        shapes = tuple(map(state.trace.shape, state.trace.kinds))
+        below = view.lacks(state), asks_without(view, state), tuple(trace_remarks(state))
+        return self.corrector.fingerprint, view.name, state.selection, shapes, below
 
 
-def show_page(page: str, views: tuple[View, ...], setting: str) -> None:
-    """The page ``page`` with ``views`` as its tabs; ``setting`` is the setting that names the open one."""
+def show_page(page: str) -> None:
+    """The page ``page`` with its views as tabs. Shows EngineError as a message."""
+    tabs = TABS[page]
     entrance = page == header.PAGES[0]
     again = header.begin(page, heading=say("product" if entrance else f"{page}_page"))
     with st.container(key="stage"):
@@ -139,76 +141,73 @@ def show_page(page: str, views: tuple[View, ...], setting: str) -> None:
         places = Places(writing, heads, Stage())
     entry = models.chosen()
     is_own = entry is not None and loaders.is_live(entry)
-    # A visitor's own model says what its examples are once it is loaded, so its tools are drawn later.
-    settings = None if is_own or (again and entrance) else tools()
-    written, is_open = show_text(places, views, setting, entrance)
+    # A visitor's own model has its examples once it is loaded, so its tools are drawn later.
+    settings = None if is_own or (again and entrance) else _tools()
+    written, is_open = _show_text(places, tabs, entrance)
     corrector = written.corrector
     if settings is None:
-        settings = tools(corrector if is_own else None)
+        settings = _tools(corrector if is_own else None)
     if settings.open:
         with settings:
             models.choose()
             if corrector is not None:
                 models.choose_confidence(corrector)
     if corrector is not None:
-        listen_ahead(corrector)
+        _listen_ahead(corrector)
     in_class = bool(address.get(session.SETTING))
     # In a class the lesson leads, and the welcome would lie over the way back to it.
     if entrance and not controls.is_on("lecture") and not in_class:
         welcome()
     changes_with_text = is_open or settings.open or is_own or in_class
-    rest_is_drawn(None if changes_with_text else written.for_the_rest)
+    _rest_is_drawn(None if changes_with_text else written.for_the_controls)
 
 
-def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: bool) -> tuple[LookedAt, bool]:
-    """The text, its pictures and their controls. Returns what was written, and whether something is open below the pictures.
+def _show_text(places: Places, tabs: Tabs, entrance: bool) -> tuple[OpenSentence, bool]:
+    """The text, its pictures and their controls. Returns the sentence, and whether something is open below
+    the pictures.
 
-    An experiment may take seconds, and controls should not wait for it. On the ``entrance`` they come after the pictures.
+    An experiment may take seconds, and controls should not wait for it. On the ``entrance`` they come after
+    the pictures.
     """
-    written = LookedAt()
+    written = OpenSentence()
 
     def write() -> Hashable | None:
         nonlocal written
-        written = write_and_look(places.stage, views, setting)
-        return written.for_the_rest
+        written = _write_text(places.stage, tabs)
+        return written.for_the_controls
 
     def draw() -> None:
-        if written.view is not None and written.lens is not None:
+        if written.view is not None and written.state is not None:
             with models.error_shown_in(written.status or places.writing):
-                show_pictures(places.heads, places.stage, written.view, written.lens)
+                show_pictures(places.heads, places.stage, written.view, written.state)
 
     with places.writing:
         if entrance:
-            text_fragment(write, draw)
+            _text_fragment(write, draw)
         else:
             write()
-    view, lens = written.view, written.lens
-    if view is None or lens is None:
+    view, state = written.view, written.state
+    if view is None or state is None:
         return written, False
-    popovers = show_controls(places.stage, lens.trace, lens.selection, view, views, setting)
+    popovers = show_controls(places.stage, state.trace, state.selection, view, tabs)
     if not entrance:
         draw()
-    return written, show_more(places.stage, view, lens, popovers)
+    return written, show_more(places.stage, view, state, popovers)
 
 
-def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> LookedAt:
-    """The text, its correction, and what the open view is to show of them."""
+def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
+    """Draw the text and its correction; returns the state for the open view."""
     entry = models.chosen()
     own = "_own" if entry is not None and loaders.is_live(entry) else ""
-    live_text(
-        address.get("sentence"),
-        say(f"input_label{own}"),
-        say(f"input_placeholder{own}"),
-        say("waiting_for_a_turn"),
-        LONGEST_PASTE,
-        take_typed,
-    )
+    words = {name: say(f"input_{name}{own}") for name in ("label", "placeholder")}
+    words["waiting"] = say("waiting_for_a_turn")
+    live_text(address.get("sentence"), words, LONGEST_PASTE, _take_typed)
     text = address.get("sentence")
     said, status = st.container(key="said"), st.container(key="status")
     with status:
         corrector = models.load_corrector(entry)
     if corrector is None:
-        return LookedAt()
+        return OpenSentence()
     told = loaders.described(corrector)
     if told is not None and text == defaults()["sentence"] != (first := _first_text(told, text)):
         keep_typed(first)
@@ -216,11 +215,11 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         st.rerun()
     sentence = change = None
     with said, models.error_shown_in(status):
-        correction = corrected(text, corrector)
+        correction = _corrected(text, corrector)
         if correction:
             sentence, change = show_correction(correction, told=told)
             models.show_remarks(text, correction, corrector)
-    found = LookedAt(corrector, status)
+    found = OpenSentence(corrector, status)
     if sentence is None:
         return found
     runs.behind_texts()
@@ -230,39 +229,38 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         return found
     with models.error_shown_in(status):
         trace = sentence.trace
-        view, selection = chosen_view(trace, views, setting)
-        lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
-        found = changed(found, view=view, lens=of_one_head(view, lens))
+        view, selection = chosen_view(trace, tabs)
+        state = SentenceState(corrector, sentence, trace, selection, change, controls.theme())
+        found = changed(found, view=view, state=of_one_head(view, state))
     return found
 
 
-def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -> None:
-    """All heads in the container ``heads``, and the open view."""
-    if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
-        complete = not view.lacks(lens)
-        framed = view.marked(lens) if complete else None
+def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, state: SentenceState) -> None:
+    """All heads in the container ``heads``, and the open view. Raises EngineError."""
+    if state.has_several_heads and view.name != "predict":  # the tiles would give the answer away
+        complete = not view.lacks(state)
+        framed = view.marked(state) if complete else None
         with heads:
-            nats = view.tiles(lens) if complete else None
-            overview.draw(lens, framed, nats, shown_below=view.has_map)
-    show_view(stage, view, lens)
+            nats = view.tiles(state) if complete else None
+            overview.draw(state, framed, nats, shown_below=view.has_map)
+    show_view(stage, view, state)
 
 
-def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
-    """The right part of the top line; the popover of the settings. ``own``: a visitor's own model, which brings its examples."""
+def _tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
+    """The right part of the top line; the popover of the settings. ``own``: a visitor's own model, which
+    brings its examples."""
     told = loaders.described(own) if own is not None else None
     with header.tools():
         if _has_examples(told):
-            choose_example(told.examples if told is not None else ())
+            _choose_example(told.examples if told is not None else ())
         return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
 
 
 def _has_examples(told: Described | None) -> bool:
-    """Whether there is an example to choose: the page's own are for models that correct."""
     return told is None or bool(told.examples) or told.task == "correct"
 
 
-def choose_example(own: tuple[str, ...] = ()) -> None:
-    """One sentence for each kind of error; those of ``own`` where there are some."""
+def _choose_example(own: tuple[str, ...] = ()) -> None:
     found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in examples.load_examples()}
 
     def take() -> None:
@@ -279,10 +277,9 @@ def choose_example(own: tuple[str, ...] = ()) -> None:
     )
 
 
-def take_typed(text: str) -> None:
-    """Keep what the text area sent. A slow browser may send it together with the request of another fragment. Then this run belongs to
-    that fragment, and the text is drawn in the next run.
-    """
+def _take_typed(text: str) -> None:
+    """Keep the text of the text area. A slow browser may send it together with the request of another
+    fragment. Then this run belongs to that fragment, and the text is drawn in the next run."""
     with runs.taken_for_whole():
         keep_typed(text)
     if runs.runs_another():
@@ -290,22 +287,21 @@ def take_typed(text: str) -> None:
 
 
 def keep_typed(text: str) -> None:
-    """Keep ``text``, and forget what was chosen in the text before it."""
+    """Keep ``text``, and reset the choices in the text before it."""
     if text != address.get("sentence"):
         address.put("sentence", text)
         address.forget("text")
 
 
 def _first_text(told: Described, text: str) -> str:
-    """What a visitor's own model begins with: its first example. Without one, a model that corrects keeps ``text``, which has mistakes
-    to correct, and any other begins with no text."""
+    """The first text of a visitor's own model: its first example. Without one, a model that corrects keeps
+    ``text``, which has mistakes to correct, and any other begins with no text."""
     if told.examples:
         return told.examples[0]
     return text if told.task == "correct" else ""
 
 
-def corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
-    """The correction with the visitor's settings. None, and a message, if there is none."""
+def _corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
     if not text.strip():
         told = getattr(corrector.config, "described", None)
         st.info(say("empty" if _has_examples(told) else "empty_without_examples"))

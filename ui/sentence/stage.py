@@ -1,4 +1,5 @@
-"""Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts around it."""
+"""Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts
+around it."""
 
 from dataclasses import replace
 from functools import partial
@@ -9,14 +10,22 @@ from model.analysis.edits import by_character
 from model.trace.trace import AttentionTrace, Selection
 from ui.components.widgets import keep_in_sight
 from ui.export import take_away
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.views import VIEWS, overview, wrote
-from ui.views.view import View, ask_without, may_switch_off, missing_text, needs_changes, needs_probabilities
+from ui.views.view import (
+    Tabs,
+    View,
+    ask_without,
+    may_switch_off,
+    missing_text,
+    needs_changes,
+    needs_probabilities,
+)
 from ui.wording import say
 
 MEAN, FIRST = "mean", "1"
-MOST_BUTTONS = 10  # layers and heads that stand side by side at 1366 pixels; more are chosen from lists
+MOST_BUTTONS = 10  # layers and heads side by side at 1366 pixels; more are chosen from lists
 LIST_WIDTH = 150  # pixels
 
 
@@ -30,15 +39,15 @@ class Stage:
         self.more = st.container(key="more")
 
 
-def chosen_view(trace: AttentionTrace, among: tuple[View, ...], setting: str) -> tuple[View, Selection]:
-    """The view among ``among`` that ``setting`` names, and the attention that it shows."""
-    views = {view.name: view for view in among}
-    view = views[address.get_option(setting, list(views))]
+def chosen_view(trace: AttentionTrace, tabs: Tabs) -> tuple[View, Selection]:
+    """The open view of ``tabs``, and the attention that it shows."""
+    views = {view.name: view for view in tabs.views}
+    view = views[address.get_option(tabs.setting, list(views))]
     return view, chosen_map(trace) if view.has_map else Selection(trace.kinds[-1])
 
 
 def chosen_map(trace: AttentionTrace) -> Selection:
-    """The map that the address names, as far as the trace has it."""
+    """The map that the address names, as far as the trace has it. Weights are (Q, K)."""
     kind = address.get_option("kind", list(trace.kinds))
     layers, heads = map(_numbers, trace.shape(kind))
     layer, head = address.get_option("layer", layers, FIRST), address.get_option("head", heads)
@@ -46,21 +55,16 @@ def chosen_map(trace: AttentionTrace) -> Selection:
 
 
 def show_controls(
-    stage: Stage,
-    trace: AttentionTrace,
-    selection: Selection,
-    view: View,
-    among: tuple[View, ...],
-    setting: str,
+    stage: Stage, trace: AttentionTrace, selection: Selection, view: View, tabs: Tabs
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
     """Draw the controls for ``chosen_view``; ``selection`` is the attention that it shows.
 
-    Returns the popovers for its options and for what can be taken along.
+    Returns the popovers for its options and its files.
     """
     with stage.tabs:
         controls.choose(
-            setting,
-            [each.name for each in among],
+            tabs.setting,
+            [each.name for each in tabs.views],
             lambda name: say(f"view_{name}"),
             label_visibility="collapsed",
         )
@@ -71,17 +75,17 @@ def show_controls(
         keep_in_sight(view.name)
     with stage.map:
         if view.has_map:
-            show_map_controls(trace, selection if view.one_head else None, view.draws_all)
+            _show_map_controls(trace, selection if view.one_head else None, view.draws_all)
         else:
             markup.paragraph(say("view_of_all_heads"), "note")
     return options, taking
 
 
-def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draws_all: bool = False) -> None:
-    """The controls for ``chosen_map``. Shown only if there is a choice.
+def _show_map_controls(trace: AttentionTrace, only: Selection | None = None, draws_all: bool = False) -> None:
+    """The controls for ``chosen_map``. Shown only with several options.
 
-    ``only``: the one head that is shown; then no mean can be chosen. ``draws_all``: the view draws all heads instead of their mean, so
-    the option says "all".
+    ``only``: the one head that is shown; then no mean can be chosen. ``draws_all``: the view draws all heads
+    instead of their mean, so the option says "all".
     """
     selection = only or chosen_map(trace)
     if len(trace.kinds) > 1:
@@ -104,35 +108,35 @@ def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draw
 
 
 def choose_map(trace: AttentionTrace) -> Selection:
-    show_map_controls(trace)
+    _show_map_controls(trace)
     return chosen_map(trace)
 
 
 def choose_head(trace: AttentionTrace) -> Selection:
-    """One head, for a view that cannot show a mean. If the address names a mean, the first layer or head stands in for it."""
+    """One head, for a view that cannot show a mean. If the address names a mean, the first layer or head
+    replaces it."""
     chosen = chosen_map(trace)
     only = Selection(chosen.kind, chosen.layer or 0, chosen.head or 0)
-    show_map_controls(trace, only)
+    _show_map_controls(trace, only)
     return only
 
 
-def of_one_head(view: View, lens: Lens) -> Lens:
-    """``lens`` with the head that ``view`` shows, if that is one head and a mean is selected."""
-    if view.one_head is None or lens.single_head is not None:
-        return lens
-    head = view.one_head(lens)
-    return replace(lens, selection=Selection(head.kind, head.layer, head.head))
+def of_one_head(view: View, state: SentenceState) -> SentenceState:
+    """``state`` with the head that ``view`` shows, if that is one head and a mean is selected."""
+    if view.one_head is None or state.single_head is not None:
+        return state
+    head = view.one_head(state)
+    return replace(state, selection=Selection(head.kind, head.layer, head.head))
 
 
 def _numbers(count: int) -> list[str]:
-    """What can be chosen of ``count`` layers or heads; of a single one, that one."""
     numbers = [str(number + 1) for number in range(count)]
     return [MEAN, *numbers] if count > 1 else numbers
 
 
 def _choose_number(name: str, options: list[str], otherwise: str | None, mean: str, from_list: bool) -> None:
-    """The label stands beside its options; if there is no room, both move to the next line. ``from_list``: whether they are too many to
-    stand side by side."""
+    """The label is beside its options; in a narrow window both move to the next line. ``from_list``: whether
+    they are too many to be side by side."""
     with st.container(
         key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
     ):
@@ -140,7 +144,7 @@ def _choose_number(name: str, options: list[str], otherwise: str | None, mean: s
         label_of = lambda option: say(mean) if option == MEAN else option
         if from_list:
             start = options[0] if otherwise is None else otherwise
-            controls.pick(name, options, label_of, start, label_visibility="collapsed", width=LIST_WIDTH)
+            controls.pick(name, options, label_of, start, width=LIST_WIDTH)
         else:
             controls.choose(name, options, label_of, otherwise=otherwise, label_visibility="collapsed")
 
@@ -149,18 +153,18 @@ def _number(option: str) -> int | None:
     return None if option == MEAN else int(option) - 1
 
 
-def show_view(stage: Stage, view: View, lens: Lens) -> None:
-    """One sentence and the picture."""
-    missing, values = view.lacks(lens), controls.values(view.settings)
+def show_view(stage: Stage, view: View, state: SentenceState) -> None:
+    """One sentence and the picture. Raises EngineError."""
+    missing, values = view.lacks(state), controls.values(view.settings)
     with stage.told:
-        told = missing_text(lens, missing) if missing else view.describe(lens, values)
+        told = missing_text(state, missing) if missing else view.describe(state, values)
         markup.told(told, "intervened" if view.intervenes and not missing else "")
     with stage.picture:
         if not missing:
-            view.draw(lens, values)
+            view.draw(state, values)
 
 
-def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
+def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -> bool:
     """Everything that takes one more click to see. Returns whether something of it is open."""
     options, taking = popovers
     if options.open:
@@ -168,23 +172,22 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
             for setting in view.options:
                 controls.show(setting)
             if view.choose:
-                view.choose(lens)
-            overview.choose_order(lens)
+                view.choose(state)
+            overview.choose_order(state)
     if taking.open:
         with taking:
-            take_away.show(lens, VIEWS, view)
+            take_away.show(state, VIEWS, view)
     with stage.more:
-        show_head_buttons(view, lens)
-        for note in trace_remarks(lens):
+        _show_head_buttons(view, state)
+        for note in trace_remarks(state):
             markup.paragraph(note, "note")
-        explained = not view.lacks(lens) and explain(view, lens, controls.values(view.settings))
+        explained = not view.lacks(state) and _explain(view, state, controls.values(view.settings))
     return bool(options.open or taking.open or explained)
 
 
-def show_head_buttons(view: View, lens: Lens) -> None:
-    """Below the picture: the switch between where a head looked and what it wrote, and the button that switches the head off."""
-    other = wrote.other_look(lens, view.name)
-    off = lens.single_head if asks_without(view, lens) else None
+def _show_head_buttons(view: View, state: SentenceState) -> None:
+    other = wrote.other_look(state, view.name)
+    off = state.single_head if asks_without(view, state) else None
     if other is None and off is None:
         return
     with st.container(key="head_buttons", horizontal=True, gap="small"):
@@ -192,36 +195,37 @@ def show_head_buttons(view: View, lens: Lens) -> None:
             text = say(f"switch_to_{other}")
             st.button(text, key="other_look", on_click=wrote.switch_look, args=(other,))
         if off is not None:
-            ask_without(lens, off, "head_off", "head_off_question")
+            ask_without(state, off, "head_off", "head_off_question")
 
 
-def asks_without(view: View, lens: Lens) -> bool:
-    """Whether the button that switches the shown head off stands below the picture. The mean of several heads has none."""
-    shows_a_head = view.has_map and not view.intervenes and lens.single_head is not None
-    return shows_a_head and may_switch_off(lens)
+def asks_without(view: View, state: SentenceState) -> bool:
+    """Whether the button that switches the shown head off is below the picture. The mean of several heads has
+    none."""
+    shows_a_head = view.has_map and not view.intervenes and state.single_head is not None
+    return shows_a_head and may_switch_off(state)
 
 
-def trace_remarks(lens: Lens) -> list[str]:
-    """What a reader should know about the trace of another network than ours."""
-    tokens = lens.trace.source_tokens or lens.trace.target_tokens
+def trace_remarks(state: SentenceState) -> list[str]:
+    """Remarks about the trace of another network: its tokens, and parts that it lacks."""
+    tokens = state.trace.source_tokens or state.trace.target_tokens
     found = [] if by_character(tokens) else [say("tokens_are_pieces")]
-    lacks = [need(lens) for need in (needs_probabilities, needs_changes)]
+    lacks = [need(state) for need in (needs_probabilities, needs_changes)]
     return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
 
 
-def explain(view: View, lens: Lens, values: dict) -> bool:
+def _explain(view: View, state: SentenceState, values: dict) -> bool:
     """How to read the picture, and where it comes from. Returns whether something of it is open."""
     with st.expander(say("explanation"), key="explanation", on_change="rerun") as picture:
         if picture.open:
-            for note in view.notes(lens, values):
+            for note in view.notes(state, values):
                 markup.paragraph(note, "note")
             if view.explain:
-                view.explain(lens)
+                view.explain(state)
             for unit in ("log_odds_note", "nat_note"):
                 markup.paragraph(say(unit), "note")
-    if not lens.has_several_heads:
+    if not state.has_several_heads:
         return bool(picture.open)
     with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as heads:
         if heads.open:
-            overview.explain(lens)
+            overview.explain(state)
     return bool(picture.open or heads.open)

@@ -1,7 +1,9 @@
-"""``Lens``: everything that a view needs to know: the sentence, its trace, the chosen map, the change in focus.
+"""``SentenceState``: everything that a view needs to know: the sentence, its trace, the chosen map, the
+change in focus.
 
-The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count characters in a
-``Correction`` and tokens here (``model/analysis/edits.py``); if each token is one character, that is the same.
+The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count
+characters in a ``Correction`` and tokens here (``model/analysis/edits.py``); if each token is one character,
+that is the same.
 """
 
 from dataclasses import dataclass
@@ -20,12 +22,12 @@ from ui.wording import say
 
 
 @dataclass(frozen=True)
-class Lens:
-    """The choices that all views of one sentence share. ``change`` is one of the sentence's changes, the one in focus; None means
-    the whole sentence.
+class SentenceState:
+    """The choices that all views of one sentence share. ``change`` is one of the sentence's changes, the one
+    in focus; None means the whole sentence.
 
-    ``change`` and ``sentence.changes`` count characters. ``changes``, ``all_changes`` and ``focus``, which are drawn, count
-    tokens. If each token is one character, that is the same.
+    ``change`` and ``sentence.changes`` count characters. ``changes``, ``all_changes`` and ``focus``, which
+    are drawn, count tokens. If each token is one character, that is the same.
     """
 
     corrector: loaders.Asked
@@ -50,12 +52,12 @@ class Lens:
 
     @property
     def single_head(self) -> Head | None:
-        """The head that is looked at; None where it is a mean."""
+        """The selected head; None for a mean."""
         return None if self.layer is None or self.head is None else Head(self.kind, self.layer, self.head)
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(Q, K) float32: what the selected layer and head look at."""
+        """(Q, K) float32: the attention of the selected layer and head."""
         return self.selection.weights(self.trace)
 
     @property
@@ -68,7 +70,7 @@ class Lens:
 
     @property
     def extent(self) -> int:
-        """Tokens of the longest side of all maps of this sentence."""
+        """Tokens of the longest side of all maps of this sentence. The larger of the axes of (T, S)."""
         return max(len(self.trace.source_tokens), len(self.trace.target_tokens))
 
     @property
@@ -78,13 +80,14 @@ class Lens:
 
     @cached_property
     def padded(self) -> np.ndarray | None:
-        """(Q, K) bool, True where there is only padding; None if there is no padding. The app's own traces have none."""
+        """(Q, K) bool, True for padding; None without padding, as in the app's own traces."""
         found = self.trace.padded(self.kind)
         return found if found.any() else None
 
     @property
     def hidden(self) -> np.ndarray | None:
-        """(Q, K) bool, True where a cell is masked in all layers or holds only padding; None where no cell does."""
+        """(Q, K) bool, True where a cell is masked in all layers or holds only padding; None where no cell
+        does."""
         masked = self.trace.masked(self.kind)
         if self.padded is None:
             return masked
@@ -92,7 +95,7 @@ class Lens:
 
     @property
     def read_rows(self) -> np.ndarray:
-        """(Q,) bool: the rows that are not padding. Nobody reads what the others compute, so numbers leave them out."""
+        """(Q,) bool: the rows that are not padding. Their results are not read, so numbers leave them out."""
         return ~self.trace.padding(self.kind)[0]
 
     def can(self, question: Question) -> bool:
@@ -101,8 +104,9 @@ class Lens:
 
     @cached_property
     def all_changes(self) -> tuple[Change, ...]:
-        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False, or where the model does
-        not correct, since what a translation shares with its source is chance."""
+        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False,
+        or where the model does not correct, since a translation shares characters with its source by chance.
+        """
         return (self._placed or ()) if self.corrects else ()
 
     @property
@@ -111,7 +115,7 @@ class Lens:
 
     @property
     def places_known(self) -> bool:
-        """Whether the trace says where its tokens stand in the texts of the sentence."""
+        """Whether the trace gives the places of its tokens in the texts of the sentence."""
         return self._placed is not None
 
     @cached_property
@@ -140,12 +144,12 @@ class Lens:
 
     @property
     def has_several_heads(self) -> bool:
-        """Whether there is a choice among the heads of this kind of attention."""
+        """Whether this kind of attention has several heads."""
         return self.trace.attention(self.kind).shape[:2] != (1, 1)
 
     @property
     def rows(self) -> list[int]:
-        """The rows that ``changes`` concern."""
+        """The rows that ``changes`` concern. Numbers of rows (Q,)."""
         return wording.changed_rows(self.changes, self.kind, len(self.queries))
 
     @property

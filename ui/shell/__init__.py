@@ -1,1 +1,1 @@
-"""What all pages share: the address, the header, controls, messages, the style, and the turns that pages take."""
+"""Parts of all pages: address and settings, header, controls, HTML and style, runs of scripts, the server."""

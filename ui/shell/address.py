@@ -1,12 +1,12 @@
 """Keeps the settings of a session in the address bar, so that a link opens the same view elsewhere.
 
-Streamlit's own binding would write the labels of options, which change with the language. Here each setting is a short string that
-means the same in all languages. The address is read when a session starts. After that the session decides, and ``publish`` writes the
-address at the end of each run.
+Streamlit's own binding would write the labels of options, which change with the language. Here each setting
+is a short string that means the same in all languages. The address is read when a session starts. After that
+the session decides, and ``publish`` writes the address at the end of each run.
 
-A choice is a step of the browser's history, so Back undoes it. Typing is no step. After Back, Streamlit runs the page again and says
-that it follows the history. ``follow`` then takes over the settings of the address before anything is drawn. A run that began before
-Back may still send its settings; the browser ignores them.
+A choice is a step of the browser's history, so Back undoes it. Typing is no step. After Back, Streamlit runs
+the page again and says that it follows the history. ``follow`` then takes over the settings of the address
+before anything is drawn. A run that began before Back may still send its settings; the browser ignores them.
 """
 
 import re
@@ -44,9 +44,10 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run of a fragment without controls (``ui/asking/loaders.py``, ``ui/sentence/page.py``) nothing changes, because the visitor
-    chose nothing. The browser reports the state of its controls with every run. If the session has just moved a control and the
-    browser does not know yet, the old state would look like a choice.
+    In a run of a fragment without controls (``ui/asking/loaders.py``, ``ui/sentence/page.py``) nothing
+    changes, because the visitor chose nothing. The browser reports the state of its controls with every run.
+    If the session has just moved a control and the browser does not know yet, the old state would look like a
+    choice.
     """
     if name not in defaults():
         raise KeyError(f"no setting {name!r}, there are {sorted(defaults())}")
@@ -55,7 +56,7 @@ def put(name: str, value: str) -> None:
 
 
 def put_head(layer: int, head: int, kind: str | None = None) -> None:
-    """Look at this head from now on, of ``kind`` where one is given; both count from 0."""
+    """Select this head, of ``kind`` where one is given; both count from 0."""
     if kind is not None:
         put("kind", kind)
     put("layer", str(layer + 1))
@@ -63,32 +64,35 @@ def put_head(layer: int, head: int, kind: str | None = None) -> None:
 
 
 def get_share(name: str) -> float | None:
-    """The setting as a number from 0 to 1; None for anything else."""
+    """The setting as a number from 0 to 1; None for anything else. Raises KeyError for an undeclared name."""
     text = get(name)
     return float(text) if re.fullmatch(r"0|1|[01]?\.[0-9]{1,4}", text) and float(text) <= 1 else None
 
 
 def get_option(name: str, options: list[str], otherwise: str | None = None) -> str:
-    """The setting, if it is one of ``options``. Else the first of these that is: its default, ``otherwise``, the first option."""
+    """The setting, if it is one of ``options``. Else the first of these that is: its default, ``otherwise``,
+    the first option. Raises StopIteration for no ``options``; KeyError for an undeclared name."""
     return next(text for text in (get(name), defaults()[name], otherwise, options[0]) if text in options)
 
 
 def reset(names: Iterable[str]) -> None:
-    """Put the settings ``names`` back to their defaults."""
+    """Put the settings ``names`` back to their defaults. Raises KeyError for an undeclared name."""
     for name in names:
         put(name, defaults()[name])
 
 
 def forget(subject: Subject) -> None:
-    """Reset what was chosen about one sentence, or about the whole text, its sentences included."""
+    """Reset the settings about one sentence, or about the whole text, its sentences included."""
     reset(names_of(subject))
 
 
 def bind(names: Iterable[str], to: str, here: object) -> None:
-    """Reset the settings ``names`` if ``here`` differs from its value in the session's last run. ``to`` names what ``here`` identifies,
-    such as "file".
+    """Reset the settings ``names`` if ``here`` differs from its value in the session's last run. ``to`` names
+    the kind of ``here``, such as "file".
 
-    The first run resets nothing, because the settings of a link belong to what the link shows.
+    The first run resets nothing, because the settings of a link belong to its content.
+
+    Raises KeyError for an undeclared name.
     """
     key = f"bound_to_{to}"
     before = st.session_state.get(key, here)
@@ -98,7 +102,7 @@ def bind(names: Iterable[str], to: str, here: object) -> None:
 
 
 def told(*always: str) -> dict[str, str]:
-    """What differs from the defaults, and the settings ``always``: the address of this view.
+    """The settings that differ from the defaults, and those of ``always``: the address of this view.
 
     A value of more than LONGEST characters stays out: no server would answer a reload of such an address.
     """
@@ -110,14 +114,14 @@ def told(*always: str) -> dict[str, str]:
 
 
 def shared(*always: str) -> tuple[tuple[str, str], ...]:
-    """What somebody else needs to see this view: ``told`` without what is the visitor's own."""
+    """The settings that another visitor needs to see this view: ``told`` without the visitor's own."""
     own = names_of("visitor")
     return tuple((name, value) for name, value in told(*always).items() if name not in own)
 
 
 def adopt(settings: Iterable[tuple[str, str]]) -> None:
-    """Look at what somebody else ``shared`` from now on; what is the visitor's own stays. Unlike ``put`` it also works in a fragment,
-    so call it only where the visitor pressed something."""
+    """Take over the settings that another visitor ``shared``; the visitor's own stay. Unlike ``put`` it also
+    works in a fragment, so call it only where the visitor pressed something."""
     before = get("sentence")
     _replace(_with(settings))
     if get("sentence") != before:
@@ -125,8 +129,9 @@ def adopt(settings: Iterable[tuple[str, str]]) -> None:
 
 
 @contextmanager
-def looking_at(settings: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Inside, the settings are those that somebody else ``shared``; afterwards they are this session's again."""
+def settings_of(settings: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Inside, the settings are those that another visitor ``shared``; afterwards they are this session's
+    again."""
     own = _view()
     _replace(_with(settings))
     try:
@@ -136,7 +141,8 @@ def looking_at(settings: Iterable[tuple[str, str]]) -> Iterator[None]:
 
 
 def publish(page: str) -> None:
-    """Write the settings that differ from the defaults into the address bar. ``page`` makes a change of page a step of the history."""
+    """Write the settings that differ from the defaults into the address bar. ``page`` makes a change of page
+    a step of the history."""
     context = get_script_run_ctx(suppress_warning=True)
     st.session_state[_PAGE] = context and context.page_script_hash
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
@@ -152,10 +158,11 @@ def publish(page: str) -> None:
 
 
 def follow() -> None:
-    """Take over the settings of the address to which the browser's Back or Forward led, if it is on the same page.
+    """Take over the settings of the address to which the browser's Back or Forward led, if it is on the same
+    page.
 
-    Another page keeps the session's settings. Call this before anything is drawn: drawing may end this run in favour of
-    the next one, which does not know about Back.
+    Another page keeps the session's settings. Call this before anything is drawn: drawing may end this run in
+    favour of the next one, which does not know about Back.
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is None or not context.is_history_navigation:
@@ -190,8 +197,8 @@ def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _view() -> dict[str, str]:
-    """The session's settings, which every text of a page asks for. Streamlit takes a lock and looks in four places for each value of a
-    session, so the thread that draws a page keeps them for its run."""
+    """The session's settings, which every text of a page asks for. Streamlit takes a lock and looks in four
+    places for each value of a session, so the thread that draws a page keeps them for its run."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None or getattr(_DRAWN, "context", None) is not context:
         try:

@@ -26,7 +26,7 @@ def choose(
     otherwise: str | None = None,
     label_visibility: LabelVisibility = "visible",
 ) -> str:
-    """One of a few ``options``, side by side; returns the chosen one."""
+    """One of a few ``options``, side by side; returns the chosen one. Raises KeyError for an undeclared name."""
     key, start = _begin(name, address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),
@@ -43,19 +43,20 @@ def choose(
 
 
 def is_on(name: str) -> bool:
-    """Whether a setting that is "1" or empty is on."""
+    """Whether a setting that is "1" or empty is on. Raises KeyError for an undeclared name."""
     return address.get(name) == "1"
 
 
 def switch(name: str) -> bool:
-    """Something that is on or off; the setting is "1" or empty."""
+    """Something that is on or off; the setting is "1" or empty. Raises KeyError for an undeclared name."""
     key, start = _begin(name, is_on(name))
     st.toggle(say(f"{name}_label"), value=bool(start), key=key, on_change=_keep_switch, args=(name,))
     return is_on(name)
 
 
 def values(settings: Iterable[AnySetting]) -> dict[str, Any]:
-    """The values of ``settings`` in the address, each in its own type."""
+    """The values of ``settings`` in the address, each in its own type. Raises KeyError for an unregistered
+    setting."""
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
 
@@ -91,11 +92,10 @@ def pick(
     options: list[str],
     label_of: Callable[[str], str],
     otherwise: str,
-    *,
-    label_visibility: LabelVisibility = "visible",
-    width: Literal["stretch"] | int = "stretch",
+    width: int | None = None,
 ) -> str:
-    """One of many ``options`` from a list that opens; labels are shown as plain text."""
+    """One of many ``options`` from a list that opens; labels are shown as plain text. Raises KeyError for an
+    undeclared name."""
     key, start = _begin(name, address.get_option(name, options, otherwise))
     st.selectbox(
         say(f"{name}_label"),
@@ -105,14 +105,14 @@ def pick(
         key=key,
         on_change=_keep,
         args=(name,),
-        label_visibility=label_visibility,
-        width=width,
+        label_visibility="visible" if width is None else "collapsed",
+        width="stretch" if width is None else width,
     )
     return address.get_option(name, options, otherwise)
 
 
 def write(name: str, longest: int) -> str:
-    """One line of text of at most ``longest`` characters."""
+    """One line of text of at most ``longest`` characters. Raises KeyError for an undeclared name."""
     key, start = _begin(name, address.get(name)[:longest])
     st.text_input(
         say(f"{name}_label"), value=start or "", key=key, max_chars=longest, on_change=_keep, args=(name,)
@@ -121,7 +121,7 @@ def write(name: str, longest: int) -> str:
 
 
 def slide(setting: Number) -> int:
-    """A whole number of the setting's range."""
+    """A whole number of the setting's range. Raises KeyError for an undeclared name."""
     name, value = setting.name, setting.read(address.get(setting.name))
     key, start = _begin(name, value)
     st.slider(
@@ -138,7 +138,8 @@ def slide(setting: Number) -> int:
 
 
 def slide_share(name: str, unchosen: float) -> float | None:
-    """A slider for a share from 0 to 1 in steps of 0.05; returns None while it stands at ``unchosen``, which is marked."""
+    """A slider for a share from 0 to 1 in steps of 0.05; returns None while it is at ``unchosen``, which is
+    marked."""
     unchosen, asked = round(unchosen, 2), address.get_share(name)
     chosen = unchosen if asked is None else asked  # a link may hold any share
     labels = {
@@ -159,7 +160,7 @@ def slide_share(name: str, unchosen: float) -> float | None:
 
 
 def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
-    """One of ``options`` in their order."""
+    """One of ``options`` in their order. Raises KeyError for an undeclared name."""
     key, start = _begin(name, address.get_option(name, options, otherwise))
     st.select_slider(
         say(f"{name}_label"), options, start, format_func=label_of, key=key, on_change=_keep, args=(name,)
@@ -168,7 +169,8 @@ def slide_through(name: str, options: list[str], otherwise: str, label_of: Calla
 
 
 def pick_numbers(name: str, highest: int) -> list[int]:
-    """Several different whole numbers from 0 to ``highest``, in the order chosen."""
+    """Several different whole numbers from 0 to ``highest``, in the order chosen. Raises KeyError for an
+    undeclared name."""
     key, start = _begin(name, _numbers(address.get(name), highest))
     st.multiselect(
         say(f"{name}_label"),
@@ -191,8 +193,9 @@ def _numbers(text: str, highest: int) -> list[int]:
 def seed(key: str, value: Value) -> tuple[str, Value | None]:
     """The ``key`` of a widget that shall show ``value``, and the value that a new widget begins with.
 
-    The setting decides: a widget that shows something else is set to it. A widget that already shows the value must not be
-    set again. The command would reach the browser together with the drawing, and undo what the visitor has chosen since.
+    The setting decides: a widget that shows something else is set to it. A widget that already shows the
+    value must not be set again. The command would reach the browser together with the drawing, and undo later
+    choices of the visitor.
     """
     if st.session_state.get(key, value) == value:
         return key, value

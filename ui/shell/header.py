@@ -1,6 +1,8 @@
-"""The switch between light and dark. The page runs again when it is pressed, because figures and styles have their colours in them.
+"""The switch between light and dark. The page runs again when it is pressed, because figures and styles have
+their colours in them.
 
-The top line of every page: the pages, the product's name, what the page adds, the language, the lecture mode.
+The top line of every page: the pages, the product's name, the page's own tools, the language, the lecture
+mode.
 """
 
 from collections.abc import Sequence
@@ -26,12 +28,12 @@ _SWITCH = component(
 )
 
 
-def show_theme_switch(theme: str, pages: Sequence[str]) -> None:
-    """Show the switch, and have the page run again once it looks other than ``theme``, "light" or "dark". ``pages`` are the paths of
-    all pages, which change their look together.
-    """
+def _show_theme_switch(theme: str, pages: Sequence[str]) -> None:
+    """Show the switch, and have the page run again once it looks other than ``theme``, "light" or "dark".
+    ``pages`` are the paths of all pages, which change their look together."""
     labels = {look: say(f"theme_{look}") for look in ("light", "dark")}
-    # The callback has nothing to do: the change itself makes the page run again, and each run asks the browser for the theme.
+    # The callback has nothing to do: the change itself makes the page run again, and each run asks the
+    # browser for the theme.
     _SWITCH(
         key="theme_change",
         data={"theme": theme, "labels": labels, "pages": list(pages)},
@@ -65,9 +67,8 @@ def show(page: str) -> None:
 
 
 def begin(page: str, *, heading: str | None = None) -> bool:
-    """The left part of the line: the other pages and the product's name, or ``heading`` on a page without another heading. Returns
-    whether the run before this one showed the same page.
-    """
+    """The left part of the line: the other pages and the product's name, or ``heading`` on a page without
+    another heading. Returns whether the run before this one showed the same page."""
     markup.style(controls.theme())
     send_scripts()
     if controls.is_on("lecture"):
@@ -84,7 +85,8 @@ def begin(page: str, *, heading: str | None = None) -> bool:
 def tools() -> st.delta_generator.DeltaGenerator:
     """The right part of the line: fill the container that is returned.
 
-    A page may call this after it has drawn the text. The Tab key follows the order of calls, so it then reaches the text first.
+    A page may call this after it has drawn the text. The Tab key follows the order of calls, so it then
+    reaches the text first.
     """
     with st.container(
         key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
@@ -95,7 +97,7 @@ def tools() -> st.delta_generator.DeltaGenerator:
         _languages()
         with st.container(key="lecture_switch", width="content"):
             controls.switch("lecture")
-    show_theme_switch(controls.theme(), PAGES)
+    _show_theme_switch(controls.theme(), PAGES)
     return own
 
 

@@ -19,17 +19,19 @@ _LECTURE_STYLE = Path(__file__).with_name("lecture.css")
 def style(theme: str) -> None:
     """The page's few own rules of style; ``theme`` is "light" or "dark"."""
     st.html(_STYLE)
-    # Streamlit sets the colour scheme of the page alone. Popovers and menus lie outside of it and would use light colours.
+    # Streamlit sets the colour scheme of the page alone. Popovers and menus lie outside of it and would use
+    # light colours.
     st.html(f"<style>:root {{color-scheme: {theme}}}</style>")
 
 
 def lecture_style() -> None:
-    """Larger type for the back row. What a lecturer sets before the lesson is put out of the way."""
+    """Larger type for the back row. Controls that a lecturer sets before the lesson are hidden."""
     st.html(_LECTURE_STYLE)
 
 
 def variables(selector: str, values: Mapping[str, str]) -> None:
-    """Set these variables of style.css for what ``selector`` finds; the values are CSS, never text that a person typed."""
+    """Set variables of style.css for the elements of ``selector``; the values are CSS, never a visitor's
+    text."""
     st.html(
         f"<style>{selector} {{{''.join(f'--{name}: {value};' for name, value in values.items())}}}</style>"
     )
@@ -41,12 +43,14 @@ def paragraph(text: str, kind: str) -> None:
 
 
 def told(text: str, kind: str = "") -> None:
-    """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the keyboard."""
+    """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the
+    keyboard."""
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
 
 
 def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
-    """``source`` with each change (start, end, what is right) in its place: what was wrong struck out, what is right after it."""
+    """``source`` with each change (start, end, right text) in its place: the wrong text struck out, the right
+    one after it."""
     parts, done = [], 0
     for start, end, right in changes:
         parts.append(escape(source[done:start]))
@@ -61,13 +65,14 @@ def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
 
 
 def marked(tokens: Sequence[tuple[str, bool]]) -> None:
-    """Characters in a row, each with whether somebody has marked it."""
+    """Characters in a row, each with whether it is marked."""
     parts = (f"<mark>{escape(text)}</mark>" if is_marked else escape(text) for text, is_marked in tokens)
     st.html(f'<p class="class-sentence class-marks" lang="ko">{" ".join(parts)}</p>')
 
 
 def qr_code(text: str, label: str, kind: str = "qr") -> None:
-    """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for, ``kind`` its style."""
+    """``text`` as a QR code, dark on white in every theme; ``label`` describes it, ``kind`` is its style.
+    Raises segno.DataOverflowError for a text that is too long."""
     import segno  # only who asks for a code needs it
 
     drawing = segno.make(text, error="m").svg_data_uri(border=4, light="#ffffff", omitsize=True)
@@ -75,7 +80,8 @@ def qr_code(text: str, label: str, kind: str = "qr") -> None:
 
 
 def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
-    """Texts side by side, large: of each what it is called, the text, and a verdict of two parts, the second of them strong."""
+    """Texts side by side, large: of each a name, the text, and a verdict of two parts, the second of them
+    strong."""
     found = "".join(
         f'<div><p class="label">{escape(label)}</p><p class="written" lang="ko">{escape(text)}</p>'
         f'<p class="verdict">{escape(number)} <strong>{escape(verdict)}</strong></p></div>'
@@ -85,7 +91,8 @@ def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
 
 
 def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
-    """Claims one below the other: of each whether it holds, the word for that, the claim, and the numbers behind it."""
+    """Claims one below the other: of each whether it holds, the word for that, the claim, and the numbers
+    behind it."""
     found = "".join(
         f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" aria-label="{escape(word)}">'
         f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(numbers)}</strong></span></li>"
@@ -107,7 +114,8 @@ def link(address: str) -> None:
 def table(cells: pd.DataFrame, label: str, strong: str | None = None) -> None:
     """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too.
 
-    ``strong`` is the name of the row that stands out. The name of the index, if it has one, heads the names of the rows.
+    ``strong`` is the name of the emphasised row. The name of the index, if it has one, heads the names of the
+    rows.
     """
     corner = f'<th scope="col">{escape(cells.index.name)}</th>' if cells.index.name else "<td></td>"
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in cells.columns)

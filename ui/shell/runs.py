@@ -1,4 +1,5 @@
-"""Runs of a session's script: taking turns with other sessions, fragments, questions asked after drawing, a spinner."""
+"""Runs of a session's script: taking turns with other sessions, fragments, questions asked after drawing, a
+spinner."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,13 +18,15 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 # When this session began to wait for its text, and for its pictures.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _PAUSE = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
-# Looks a second of all such pages together: each takes Python from the page that draws. Of 300, ten a second each took a tenth of it.
+# Looks a second of all such pages together: each takes Python from the page that draws. Of 300, ten a second
+# each took a tenth of it.
 _LOOKS = 100
-# A fragment lets pages go first that begin to wait up to this many seconds later; else a class of phones would hold them all up.
+# A fragment lets pages go first that begin to wait up to this many seconds later; else a class of phones
+# would hold them all up.
 _GIVES_WAY = 1.0
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
-# Waiting since when, a unique number to break ties, and what ends the waiting.
+# Waiting since when, a unique number to break ties, and the event that ends the waiting.
 _InTurn = tuple[float, int, Event]
 
 
@@ -41,7 +44,8 @@ class Turns:
 
     @contextmanager
     def taken(self, since: float) -> Iterator[None]:
-        """Wait for a place, and hold it. Among those who wait, the one with the smallest ``since`` comes next."""
+        """Wait for a place, and hold it. Among those who wait, the one with the smallest ``since`` comes
+        next."""
         self._take(self._texts, since)
         try:
             yield
@@ -50,7 +54,8 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give this thread's place, if it has one, to others meanwhile. Afterwards it comes before all that have not begun.
+        """Give this thread's place, if it has one, to others meanwhile. Afterwards it comes before all that
+        have not begun.
 
         Hold no lock around it: another thread with the place might wait for that lock for ever.
         """
@@ -63,9 +68,11 @@ class Turns:
             self._take(self._texts, -inf)
 
     def behind_texts(self, since: float, meanwhile: Callable[[], object]) -> None:
-        """Wait until no text waits. After _AHEAD texts the one that has waited here longest goes on, so that nobody waits for ever.
+        """Wait until no text waits. After _AHEAD texts the one that has waited here longest continues, so
+        that none waits for ever.
 
-        ``since`` says from when on this one has waited. ``meanwhile`` is called now and then; if it raises, the place is given up.
+        ``since`` says from when on this one has waited. ``meanwhile`` is called now and then; if it raises,
+        the place is given up.
         """
         if not self.nobody_waits and self._give():
             self._take(self._pictures, since, meanwhile)
@@ -126,8 +133,8 @@ TURNS = Turns()
 
 @contextmanager
 def taken() -> Iterator[None]:
-    """One run of this session's page. A run that was ended because the visitor did something keeps its place in the queue for the
-    next one: who types fast does not wait for ever."""
+    """One run of this session's page. A run that was ended because the visitor did something keeps its place
+    in the queue for the next one: who types fast does not wait for ever."""
     with TURNS.taken(_since(_TEXT)):
         yield
     for name in (_TEXT, _PICTURES):
@@ -136,8 +143,8 @@ def taken() -> Iterator[None]:
 
 @contextmanager
 def part_taken() -> Iterator[None]:
-    """One run of a fragment that draws a picture. Pages that begin to wait up to _GIVES_WAY seconds later go first, too. In a run of the
-    whole page, which has its turn already, nothing happens."""
+    """One run of a fragment that draws a picture. Pages that begin to wait up to _GIVES_WAY seconds later go
+    first, too. In a run of the whole page, which has its turn already, nothing happens."""
     context = get_script_run_ctx(suppress_warning=True)
     if not (context and context.fragment_ids_this_run):
         yield
@@ -147,7 +154,7 @@ def part_taken() -> Iterator[None]:
 
 
 def behind_texts() -> None:
-    """This page has shown its text; what comes now may wait until the pages of others have shown theirs. Where the visitor does
+    """Let the texts of other pages go first, once this page has shown its own. Where the visitor does
     something meanwhile that draws the whole page, this run ends here."""
     st.session_state.pop(_TEXT, None)
     TURNS.behind_texts(_since(_PICTURES), lambda: _PICTURES in st.session_state)
@@ -167,13 +174,15 @@ def runs_alone() -> bool:
 
 
 def runs_another() -> bool:
-    """Whether this run draws only a fragment in which the visitor neither types nor chooses, such as one that waits for the model."""
+    """Whether this run draws only a fragment in which the visitor neither types nor chooses, such as one that
+    waits for the model."""
     return bool(_running_fragments()) and not runs_alone() and not _TAKEN.get()
 
 
 @contextmanager
 def taken_for_whole() -> Iterator[None]:
-    """Inside, this run counts as one of the whole page, because its caller knows that the visitor typed or chose something."""
+    """Inside, this run counts as one of the whole page, because its caller knows that the visitor typed or
+    chose something."""
     before = _TAKEN.set(True)
     try:
         yield
@@ -208,12 +217,13 @@ def drop_questions() -> None:
 
 
 def ask_rest() -> None:
-    """Ask what this run left for later, if anything, and run the page again."""
+    """Ask the questions that this run left for later, if any, and run the page again."""
     question = st.session_state.get(_LATER)
     if question is None:
         return
     question()
-    drop_questions()  # looks into the session: there Streamlit ends this run if the visitor did something meanwhile
+    # looks into the session: there Streamlit ends this run if the visitor did something meanwhile
+    drop_questions()
     st.rerun()
 
 
@@ -247,4 +257,4 @@ def spinner(text: str) -> Iterator[None]:
     finally:
         done.set()
         if telling.locked():
-            watching.result()  # the note has to be taken away before the page draws what comes next
+            watching.result()  # the note has to go before the page draws its next element

@@ -1,4 +1,5 @@
-"""The server beside the pages: its start, Nagle's algorithm, imports in spare time, static files kept compressed."""
+"""The server beside the pages: its start, Nagle's algorithm, imports in spare time, static files kept
+compressed."""
 
 import asyncio
 import gc
@@ -32,7 +33,8 @@ class _File(NamedTuple):
 
 
 class KeptFiles:
-    """ASGI middleware: the first who asks for a file gets it as it is, later ones what it was compressed to meanwhile, if that is less.
+    """ASGI middleware: the first who asks for a file gets it as it is, later ones the compressed form, if
+    that is smaller.
 
     A file keeps its content as long as the server runs.
     """
@@ -59,7 +61,6 @@ class KeptFiles:
             await self._app({**scope, "headers": headers}, receive, self._listening(path, send))
 
     def _listening(self, path: str, send: Send) -> Send:
-        """``send``, and what it sends is compressed later."""
         headers: list[tuple[bytes, bytes]] | None = None
         parts: list[bytes] = []
 
@@ -104,7 +105,6 @@ class KeptFiles:
 
 
 def _wants_compressed(scope: Scope) -> bool:
-    """Whether somebody asks for a whole file of ours and takes it compressed. Who has it already asks whether it is still the same."""
     if scope["type"] != "http" or scope["method"] != "GET" or _MINE not in scope["path"]:
         return False
     headers = Headers(scope=scope)
@@ -121,11 +121,12 @@ def _is_kept(start: Message) -> bool:
 # The first page's labels are searched for emoji; compiling the pattern takes 40 ms.
 SOON = ("streamlit.emojis",)
 LIBRARIES = ("pandas",)
-IMPORT_AFTER = 3.0  # seconds after the start of the server; until then somebody who waited for it has seen the first page
+# seconds after the start of the server; until then a visitor who waited for it has seen the first page
+IMPORT_AFTER = 3.0
 _BETWEEN_LOOKS = 0.1  # seconds between two looks whether a page waits
 
 
-def import_later() -> None:
+def _import_later() -> None:
     """Begin beside a server that has just started. Returns at once."""
     Thread(target=_import, args=(SOON,), daemon=True).start()
     timer = Timer(IMPORT_AFTER, _import_libraries)
@@ -136,7 +137,8 @@ def import_later() -> None:
 def _import_libraries() -> None:
     while not runs.TURNS.nobody_waits:
         time.sleep(_BETWEEN_LOOKS)
-    # In a turn of its own, because a page that is drawn meanwhile would fail: Plotly looks into pandas before pandas is imported whole.
+    # In a separate turn, because a page that is drawn meanwhile would fail: Plotly looks into pandas before
+    # pandas is imported whole.
     with runs.TURNS.taken(inf):
         _import(LIBRARIES)
 
@@ -146,19 +148,20 @@ def _import(names: tuple[str, ...]) -> None:
         import_module(name)
 
 
-_FIRST_PAGE = "ui.sentence.page"  # imports what the first page is made of
+_FIRST_PAGE = "ui.sentence.page"  # the module of the first page
 
 
 @asynccontextmanager
 async def started(app: st.App) -> AsyncIterator[None]:
-    """Start the workers, and beside them import the first page's modules: the first visitor waits for neither. At the end, stop the workers."""
+    """Start the workers, and beside them import the first page's modules: the first visitor waits for
+    neither. At the end, stop the workers."""
     from ui.asking import loaders  # its caches want a server that has been made
 
     send_at_once()
-    with suppress(loaders.EngineError):  # the page asks again, and shows what is wrong
+    with suppress(loaders.EngineError):  # the page asks again, and shows the error
         loaders.engine()
     import_module(_FIRST_PAGE)
-    import_later()
+    _import_later()
     yield
     loaders.engine.clear()
 
@@ -166,9 +169,10 @@ async def started(app: st.App) -> AsyncIterator[None]:
 def send_at_once() -> None:
     """Switch off Nagle's algorithm (RFC 896) for all who will connect.
 
-    With it the second half of an answer waits until the browser has acknowledged the first, 40 ms for each of the shell's 55 scripts.
-    asyncio switches it off for sockets that it makes itself; Streamlit's is none of them (github.com/Kludex/uvicorn/issues/3149).
-    Connections inherit the option from the socket at which they arrive.
+    With it the second half of an answer waits until the browser has acknowledged the first, 40 ms for each of
+    the shell's 55 scripts. asyncio switches it off for sockets that it makes itself; Streamlit's is none of
+    them (github.com/Kludex/uvicorn/issues/3149). Connections inherit the option from the socket at which they
+    arrive.
     """
     for each in _listening():
         each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,6 +1,7 @@
 """The settings of the address: their types, those of all pages, and the registry to which views add theirs.
 
-A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it is reset.
+A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it
+is reset.
 """
 
 from collections.abc import Mapping
@@ -17,12 +18,13 @@ Subject = Literal["", "text", "sentence", "visitor"]
 
 @dataclass(frozen=True)
 class Setting:
-    """What an address may say under ``name``.
+    """A setting that an address may hold under ``name``.
 
-    ``of`` says what the setting is about: "sentence" for one sentence of the text, "text" for the whole text, "visitor" for what is the
-    visitor's own, such as the language. A setting about a text or a sentence is forgotten when another one is looked at; settings about
-    a sentence are forgotten with the text, too. The browser's Back leaves the visitor's own settings alone. If ``is_step`` is true,
-    a change of the setting is a step of the browser's history, which Back takes back.
+    ``of`` is its subject: "sentence" for one sentence of the text, "text" for the whole text, "visitor" for
+    the visitor's own, such as the language. A setting about a text or a sentence is reset when another one is
+    opened; settings about a sentence are forgotten with the text, too. The browser's Back leaves the
+    visitor's own settings alone. If ``is_step`` is true, a change of the setting is a step of the browser's
+    history, which Back takes back.
     """
 
     name: str
@@ -77,7 +79,8 @@ class Number(Setting):
 
 @dataclass(frozen=True)
 class Ordinal(Setting):
-    """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was chosen.
+    """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was
+    chosen.
 
     >>> Ordinal("step").read("3"), Ordinal("step").read("")
     (2, None)
@@ -103,7 +106,11 @@ AnySetting = Choice | Flag | Number | Ordinal | Text
 
 
 def is_number(text: str) -> bool:
-    """Whether ``text`` is a short row of ASCII digits; in a link it may be anything."""
+    """Whether ``text`` is a short row of ASCII digits; in a link it may be anything.
+
+    >>> is_number("12"), is_number("-1"), is_number("12345")
+    (True, False, False)
+    """
     return text.isascii() and text.isdecimal() and len(text) <= 4
 
 
@@ -112,7 +119,8 @@ _defaults: dict[str, str] = {}
 
 
 def register(*settings: AnySetting) -> None:
-    """Make ``settings`` part of the address, before a session begins. Raises ValueError for a name that has another meaning already."""
+    """Make ``settings`` part of the address, before a session begins. Raises ValueError for a name that has
+    another meaning already."""
     for setting in settings:
         if _settings.setdefault(setting.name, setting) != setting:
             raise ValueError(
@@ -122,7 +130,7 @@ def register(*settings: AnySetting) -> None:
 
 
 def registered() -> Mapping[str, AnySetting]:
-    """Each setting by its name, in the order of registration."""
+    """Each setting by its name, in the order of registration. Raises TypeError on assignment."""
     return MappingProxyType(_settings)
 
 
@@ -141,7 +149,8 @@ def steps() -> tuple[str, ...]:
 
 
 def names_of(subject: Subject) -> tuple[str, ...]:
-    """The names of the settings about one sentence, about the whole text (its sentences included), or about the visitor.
+    """The names of the settings about one sentence, about the whole text (its sentences included), or about
+    the visitor.
 
     >>> set(names_of("sentence")) < set(names_of("text"))
     True
@@ -174,7 +183,7 @@ OF_PAGES: tuple[AnySetting, ...] = (
     Text("k", "10,0,0;0,10,0;0,0,10;0,0,10"),
     Text("v", "1,0;10,0;100,5;1000,6"),
     Flag("unscaled"),  # the classroom's products are not divided by the root of the width
-    Text("heads_by", "leading"),  # what the map of all heads shows: a role, or an effect
+    Text("heads_by", "leading"),  # the number on the map of all heads: a role, or an effect
     Text("heads_at", "copied"),  # at which characters: copied or edited
     Text("snapshot"),  # the training step of the page on growing up; empty: the last
     Text("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles

@@ -1,4 +1,5 @@
-"""The experiment *circuit*: the few parts that keep a correction when all others are taken away, and what they read from each other."""
+"""The experiment *circuit*: the few components that keep a correction when all others are ablated, and the
+edges between them."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attr
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import controls, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -28,26 +29,28 @@ SETTINGS = (
     Choice("circuit_goal", ("90", "80", "95")),
     Choice("circuit_instead", ("twin", "mean")),
 )
-EDGES = 40  # lines of the graph: more cannot be told apart
-BESIDE = 0.3  # of a column: how far its sub-layers stand from each other
+EDGES = 40  # lines of the graph: more cannot be distinguished
+BESIDE = 0.3  # of a column: the distance of its sub-layers
 STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
-def found_for(
-    lens: Lens, values: Values
+def _found_for(
+    state: SentenceState, values: Values
 ) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
-    """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times None without a change."""
-    change = lens.asked_change
+    """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times
+    None without a change."""
+    change = state.asked_change
     if change is None:
         return None, None, None
     return questions.circuit(
-        lens.sentence, change, lens.corrector, int(values["circuit_goal"]), values["circuit_instead"]
+        state.sentence, change, state.corrector, int(values["circuit_goal"]), values["circuit_instead"]
     )
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """One of three pictures: the graph, to which edges are added once they are known; how the set grew; how it was checked."""
-    circuit, edges, more = found_for(lens, values)
+def _draw(state: SentenceState, values: Values) -> None:
+    """One of three pictures: the graph, to which edges are added once they are known; how the set grew; how
+    it was checked."""
+    circuit, edges, more = _found_for(state, values)
     if circuit is None:
         return
     with st.container(key="circuit_choices", horizontal=True, vertical_alignment="center", gap="small"):
@@ -56,41 +59,45 @@ def draw(lens: Lens, values: Values) -> None:
         if edges is not None and circuit.is_telling:
             st.download_button(
                 say("circuit_json"),
-                # Made outside of the session, which alone knows the language, so the names are told now.
-                partial(_json, lens, circuit, edges, {node: node_name(node) for node in circuit.members}),
-                file_name=f"{file_name(lens, 'circuit')}.json",
+                # Made outside of the session, which alone knows the language, so the names are made now.
+                partial(_json, state, circuit, edges, {node: node_name(node) for node in circuit.members}),
+                file_name=f"{file_name(state, 'circuit')}.json",
                 mime="application/json",
                 key="circuit_json",
                 on_click="ignore",
             )
     if more is not None and values["circuit_as"] == GRAPH:
         runs.ask_later(more)
-    for name, (figure, label) in figures_of(lens, values).items():
+    for name, (figure, label) in _figures_of(state, values).items():
         if name == f"circuit_{values['circuit_as']}":
             figures.draw(
-                figure, name, file_name(lens, name.replace("_", "-")), partial(open_node, lens), label=label
+                figure,
+                name,
+                file_name(state, name.replace("_", "-")),
+                partial(_open_node, state),
+                label=label,
             )
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
     """All three; nothing where the parts add nothing to the score."""
-    circuit, edges, _ = found_for(lens, values)
+    circuit, edges, _ = _found_for(state, values)
     if circuit is None or not circuit.is_telling:
         return {}
     made = {
-        "circuit_graph": _graph(lens, circuit, edges),
-        "circuit_growth": _growth(lens, circuit),
-        "circuit_checks": _checks(lens, circuit),
+        "circuit_graph": _graph(state, circuit, edges),
+        "circuit_growth": _growth(state, circuit),
+        "circuit_checks": _checks(state, circuit),
     }
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
-def _graph(lens: Lens, circuit: Circuit, edges: CircuitEdges | None) -> Specification:
+def _graph(state: SentenceState, circuit: Circuit, edges: CircuitEdges | None) -> Specification:
     shown: tuple[Edge, ...] = edges.largest(EDGES) if edges else ()
-    layers = lens.trace.num_layers
+    layers = state.trace.num_layers
     characters = sorted({edge.sender for edge in shown if isinstance(edge.sender, Character)})
     places: list[Node | Character | None] = [*characters, *circuit.members, None]
-    nodes = [_node(lens, circuit, place, layers) for place in places]
+    nodes = [_node(state, circuit, place, layers) for place in places]
     numbers = {place: number for number, place in enumerate(places)}
     return viz.circuit_graph.specification(
         nodes,
@@ -105,23 +112,27 @@ def _graph(lens: Lens, circuit: Circuit, edges: CircuitEdges | None) -> Specific
             say("circuit_answer"),
         ],
         edge_title=say("circuit_edge"),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def _node(lens: Lens, circuit: Circuit, place: Node | Character | None, layers: int) -> viz.GraphNode:
+def _node(
+    state: SentenceState, circuit: Circuit, place: Node | Character | None, layers: int
+) -> viz.GraphNode:
     match place:
         case None:
             return viz.GraphNode(visible_token(circuit.contrast.written_token), 2 * layers + 1, "answer")
         case Character():
-            tokens = lens.trace.source_tokens if place.side == "encoder" else lens.trace.decoder_input_tokens
+            tokens = (
+                state.trace.source_tokens if place.side == "encoder" else state.trace.decoder_input_tokens
+            )
             token = visible_token(tokens[place.position])
             detail = say(f"circuit_token_{place.side}", token=token, position=place.position + 1)
             return viz.GraphNode(token if place.side == "encoder" else f"({token})", 0, "token", detail)
-    # The column says which side and layer; a head of encoder-decoder attention stands in the decoder.
+    # The column says which side and layer; a head of encoder-decoder attention is in the decoder.
     short = say("circuit_short_feed") if place.head is None else f"{place.layer + 1}·{place.head + 1}"
     if place.kind == "cross_attention":
-        short = short_name(place)
+        short = _short_name(place)
     custom = None if place.head is None else tuple(place)
     kinds = SUBLAYERS[place.side]
     beside = (kinds.index(place.kind) - (len(kinds) - 1) / 2) * BESIDE
@@ -136,31 +147,31 @@ def node_name(node: Node) -> str:
     return say(f"circuit_feed_{node.side}", layer=node.layer + 1)
 
 
-def short_name(node: Node) -> str:
+def _short_name(node: Node) -> str:
     """The same in a few letters, for an axis."""
     number = node.layer + 1 if node.head is None else f"{node.layer + 1}·{node.head + 1}"
     return say(f"circuit_short_{node.kind}", number=number)
 
 
-def _growth(lens: Lens, circuit: Circuit) -> Specification:
+def _growth(state: SentenceState, circuit: Circuit) -> Specification:
     reached = next(
         (n for n, share in enumerate(circuit.growth) if share >= circuit.goal), len(circuit.growth) - 1
     )
     count = min(reached + 1 + STEPS_BEYOND, len(circuit.growth))
     return viz.layer_curve.specification(
         circuit.growth[:count].tolist(),
-        [short_name(node) for node in circuit.nodes[:count]],
+        [_short_name(node) for node in circuit.nodes[:count]],
         details=[
             f"{node_name(node)}: {say('circuit_member' if node in circuit.members else 'circuit_spared')}"
             for node in circuit.nodes[:count]
         ],
         marked=reached,
         value_title=say("circuit_share"),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def _checks(lens: Lens, circuit: Circuit) -> Specification:
+def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     whole = circuit.faithfulness
     rows = [
         viz.Measured(
@@ -178,42 +189,42 @@ def _checks(lens: Lens, circuit: Circuit) -> Specification:
         before_name=say("circuit_whole"),
         after_name=say("circuit_changed"),
         value_title=say("circuit_share"),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def open_node(lens: Lens, point: dict) -> None:
+def _open_node(state: SentenceState, point: dict) -> None:
     """Show the map of a chosen head. A browser may send anything; an unknown point changes nothing."""
     match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if kind in lens.trace.kinds:
-            layers, heads = lens.trace.shape(kind)
+        case [str(kind), int(layer), int(head)] if kind in state.trace.kinds:
+            layers, heads = state.trace.shape(kind)
             if 0 <= layer < layers and 0 <= head < heads:
-                open_head(lens, Head(kind, layer, head))
+                open_head(state, Head(kind, layer, head))
 
 
-def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
-    row, logs = circuit.contrast.row, lens.trace.log_probabilities
+def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
+    row, logs = circuit.contrast.row, state.trace.log_probabilities
     assert logs is not None, "a network that was asked for its circuit told how probable its characters are"
     graph = attribution_graph(
         circuit,
         edges,
-        lens.trace.source_tokens,
-        lens.trace.decoder_input_tokens[: row + 1],
-        layers=lens.trace.num_layers,
-        model=lens.corrector.name,
+        state.trace.source_tokens,
+        state.trace.decoder_input_tokens[: row + 1],
+        layers=state.trace.num_layers,
+        model=state.corrector.name,
         probability=float(np.exp(logs[row])),
         names=names,
     )
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
 
 
-def describe(lens: Lens, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """How many parts are enough, and how well random ones do."""
-    change = lens.asked_change
+    change = state.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
-        circuit, _, _ = found_for(lens, values)
+        circuit, _, _ = _found_for(state, values)
     if circuit is None:
         return say("circuit_same_token")
     if not circuit.is_telling:
@@ -228,12 +239,12 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     told = [
         say(f"circuit_note_{values['circuit_as']}"),
         say(f"circuit_instead_note_{values['circuit_instead']}"),
     ]
-    circuit = None if VIEW.lacks(lens) else found_for(lens, values)[0]
+    circuit = None if VIEW.lacks(state) else _found_for(state, values)[0]
     if circuit is not None and circuit.is_telling:
         told.append(
             say(
@@ -254,13 +265,13 @@ VIEW = declare(
         "circuit",
         "laboratory",
         70,
-        describe,
-        draw,
+        _describe,
+        _draw,
         SETTINGS,
-        notes,
+        _notes,
         idea("circuit"),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         drawn=SETTINGS,
         intervenes=True,
         lacks=needs_activations(declared.circuit),

@@ -1,4 +1,4 @@
-"""The view *when decided*: what the network would say after each sub-layer, and where each jamo appears."""
+"""The view *when decided*: the logit lens after each sub-layer, and the sub-layer at which each jamo appears."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -11,7 +11,7 @@ from engine import questions as declared
 from model.analysis.residual_stream import JAMO, LogitLens
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views.sources import choose_step
@@ -31,34 +31,33 @@ FORMULA = r"p_n = \mathrm{softmax}\big(\mathrm{LayerNorm}(x_n)\, E^{\top} + b\bi
 NO_FINAL = "∅"
 
 
-def decided(lens: Lens) -> LogitLens:
-    return questions.logit_lens(lens.sentence, lens.corrector)
+def _decided(state: SentenceState) -> LogitLens:
+    return questions.logit_lens(state.sentence, state.corrector)
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     """The grid of all characters, the curve of one, or the jamo of one part."""
-    found = decided(lens)
+    found = _decided(state)
     with st.container(key="decided_choices", horizontal=True, vertical_alignment="center", gap="small"):
         _choose("decided_as", [how for how in SETTINGS[0].options if found.jamo or how != READ_JAMO])
-        how = shown(values, found)
+        how = _shown(values, found)
         if how == READ_JAMO:
             _choose("decided_part", SETTINGS[1].options)
             _choose("decided_side", SETTINGS[2].options)
         elif how == CURVE:
-            choose_step(lens, found.questions[number_of(lens, found)].row)
+            choose_step(state, found.questions[number_of(state, found)].row)
     name = f"decided_{how}"
-    figure, label = _pictures(lens, values, found)[name]
+    figure, label = _pictures(state, values, found)[name]
     figures.draw(
         figure,
         name,
-        file_name(lens, name.replace("_", "-")),
-        partial(choose_column, lens) if name == "decided_grid" else None,
+        file_name(state, name.replace("_", "-")),
+        partial(_choose_column, state) if name == "decided_grid" else None,
         label=label,
     )
 
 
-def shown(values: Values, found: LogitLens) -> str:
-    """Which of the three pictures is shown. It is the grid if jamo are asked for but the tokens have none."""
+def _shown(values: Values, found: LogitLens) -> str:
     how = values["decided_as"]
     return GRID if how == READ_JAMO and not found.jamo else how
 
@@ -67,27 +66,27 @@ def _choose(name: str, options: Iterable[str]) -> None:
     controls.choose(name, list(options), lambda option: say(f"{name}_{option}"), label_visibility="collapsed")
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """All that there are."""
-    return _pictures(lens, values, decided(lens))
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
+    return _pictures(state, values, _decided(state))
 
 
-def _pictures(lens: Lens, values: Values, found: LogitLens) -> dict[str, tuple[Specification, str]]:
+def _pictures(state: SentenceState, values: Values, found: LogitLens) -> dict[str, tuple[Specification, str]]:
     side, part = values["decided_side"], values["decided_part"]
     pictures = {
-        "decided_grid": (_grid(lens, found), say("decided_grid_label")),
-        "decided_curve": (_curve(lens, found), say("decided_curve_label")),
+        "decided_grid": (_grid(state, found), say("decided_grid_label")),
+        "decided_curve": (_curve(state, found), say("decided_curve_label")),
     }
     if found.jamo:
         named = say("decided_jamo_label", part=say(f"decided_part_{part}"), side=say(f"decided_side_{side}"))
-        pictures["decided_jamo"] = _jamo_grid(lens, found, side, part), named
+        pictures["decided_jamo"] = _jamo_grid(state, found, side, part), named
     return pictures
 
 
-def choose_column(lens: Lens, point: dict) -> None:
-    """Ask about the step of a chosen cell, and show its curve. A browser may send anything; an unknown point changes nothing."""
+def _choose_column(state: SentenceState, point: dict) -> None:
+    """Ask about the step of a chosen cell, and show its curve. A browser may send anything; an unknown point
+    changes nothing."""
     cell = figures.cell_of(point)
-    if cell is not None and 0 <= cell[1] < len(lens.trace.target_tokens):
+    if cell is not None and 0 <= cell[1] < len(state.trace.target_tokens):
         address.put("sources_step", str(cell[1] + 1))
         address.put("decided_as", CURVE)
 
@@ -102,7 +101,7 @@ def places(side: str, count: int) -> list[str]:
     return [say("decided_place_input"), *named]
 
 
-def _grid(lens: Lens, found: LogitLens) -> Specification:
+def _grid(state: SentenceState, found: LogitLens) -> Specification:
     details = [
         [
             " · ".join(
@@ -117,19 +116,19 @@ def _grid(lens: Lens, found: LogitLens) -> Specification:
         found.labels(),
         found.probabilities[..., 0],
         places("decoder", len(found.likeliest)),
-        lens.trace.target_tokens,
+        state.trace.target_tokens,
         details=details,
-        outlined=found.questions[number_of(lens, found)].row,
-        emphasis=_changed(lens, "decoder"),
+        outlined=found.questions[number_of(state, found)].row,
+        emphasis=_changed(state, "decoder"),
         place_title=say("decided_place"),
         token_title=say("decided_step"),
         probability_title=say("decided_probability"),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def _curve(lens: Lens, found: LogitLens) -> Specification:
-    number = number_of(lens, found)
+def _curve(state: SentenceState, found: LogitLens) -> Specification:
+    number = number_of(state, found)
     question = found.questions[number]
     names = [visible_token(row[question.row]) for row in found.labels()]
     return viz.layer_curve.specification(
@@ -142,14 +141,14 @@ def _curve(lens: Lens, found: LogitLens) -> Specification:
             token=visible_token(question.written_token),
             other=visible_token(question.instead_token),
         ),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def _jamo_grid(lens: Lens, found: LogitLens, side: str, part: str) -> Specification:
+def _jamo_grid(state: SentenceState, found: LogitLens, side: str, part: str) -> Specification:
     read = found.jamo[f"{side} {part}"]
     texts = [[JAMO[part][jamo] or NO_FINAL for jamo in row] for row in read.likeliest.tolist()]
-    tokens = lens.trace.source_tokens if side == "encoder" else lens.trace.target_tokens
+    tokens = state.trace.source_tokens if side == "encoder" else state.trace.target_tokens
     expected = [
         ["" if np.isnan(share) else say(f"decided_own_{side}", share=probability(share)) for share in row]
         for row in read.expected.tolist()
@@ -160,32 +159,31 @@ def _jamo_grid(lens: Lens, found: LogitLens, side: str, part: str) -> Specificat
         places(side, len(read.likeliest)),
         tokens,
         details=expected,
-        emphasis=_changed(lens, side),
+        emphasis=_changed(state, side),
         place_title=say("decided_place"),
         token_title=say(f"decided_step_{side}"),
         probability_title=say("decided_probability" if side == "decoder" else "decided_likeness"),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def _changed(lens: Lens, side: str) -> list[int]:
+def _changed(state: SentenceState, side: str) -> list[int]:
     kind, tokens = (
-        ("encoder_attention", lens.trace.source_tokens)
+        ("encoder_attention", state.trace.source_tokens)
         if side == "encoder"
-        else ("cross_attention", lens.trace.target_tokens)
+        else ("cross_attention", state.trace.target_tokens)
     )
-    return changed_rows(lens.changes, kind, len(tokens))
+    return changed_rows(state.changes, kind, len(tokens))
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """After which sub-layer the answer stays the same, or what the chosen jamo does."""
-    found = decided(lens)
-    number = number_of(lens, found)
+def _describe(state: SentenceState, values: Values) -> str:
+    found = _decided(state)
+    number = number_of(state, found)
     row = found.questions[number].row
     names = places("decoder", len(found.likeliest))
     place = found.settled(row)
-    token = visible_token(lens.trace.target_tokens[row])
-    if shown(values, found) == READ_JAMO:
+    token = visible_token(state.trace.target_tokens[row])
+    if _shown(values, found) == READ_JAMO:
         return say(
             "decided_jamo_reading",
             part=say(f"decided_part_{values['decided_part']}"),
@@ -202,10 +200,9 @@ def describe(lens: Lens, values: Values) -> str:
     return say(f"decided_other{start}", answer=answer, probability=share, **facts)
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    """What a lens can and cannot say."""
-    found = decided(lens) if lens.can(declared.logit_lens) else None
-    how = shown(values, found) if found else values["decided_as"]
+def _notes(state: SentenceState, values: Values) -> list[str]:
+    found = _decided(state) if state.can(declared.logit_lens) else None
+    how = _shown(values, found) if found else values["decided_as"]
     told = [say(f"decided_{how}_note")]
     if how == READ_JAMO:
         told.append(say(f"decided_jamo_{values['decided_side']}"))
@@ -219,13 +216,13 @@ VIEW = declare(
         "decided",
         "attention",
         60,
-        describe,
-        draw,
+        _describe,
+        _draw,
         SETTINGS,
-        notes,
+        _notes,
         idea("decided", FORMULA),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         drawn=SETTINGS,
         lacks=needs_answer(declared.logit_lens, "lacks_residual"),
     )

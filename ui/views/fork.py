@@ -12,7 +12,7 @@ from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal, Text
@@ -22,68 +22,68 @@ from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
 
 STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins
-# Written there; empty: what was typed, or the likeliest other token.
+# Written there; empty: the typed token, or the likeliest other one.
 TOKEN = Text("fork_token", of="sentence")
 
 
-def row_of(lens: Lens) -> int:
-    """The step at which another token is forced, from 0: the chosen one, else where the change in focus or the first change begins."""
-    length = len(lens.trace.target_tokens)
+def _row_of(state: SentenceState) -> int:
+    """The step at which another token is forced, from 0: the chosen one, else where the change in focus or
+    the first change begins."""
+    length = len(state.trace.target_tokens)
     chosen = controls.place(STEP, length)
     if chosen is not None:
         return chosen
-    return min(lens.changes[0].target_start, length - 1) if lens.changes else 0
+    return min(state.changes[0].target_start, length - 1) if state.changes else 0
 
 
-def candidates(lens: Lens, row: int) -> list[str]:
-    """What else could be written there: what was typed, then the likeliest tokens; not what was written, and no mark that a text
-    cannot hold."""
-    trace = lens.trace
-    change = next((each for each in lens.all_changes if each.target_start == row), None)
+def _candidates(state: SentenceState, row: int) -> list[str]:
+    """Other tokens for this row: the typed one, then the likeliest ones; not the written one, and no mark
+    that a text cannot hold."""
+    trace = state.trace
+    change = next((each for each in state.all_changes if each.target_start == row), None)
     typed = trace.source_tokens[change.source_start] if change else None
     found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
     unwritable = {trace.target_tokens[row], OUTSIDE, START, PAD}
     return [each for each in dict.fromkeys(found) if each not in unwritable]
 
 
-def candidate_of(lens: Lens, row: int) -> str | None:
-    """The chosen token, else the first there is."""
-    found = candidates(lens, row)
+def _candidate_of(state: SentenceState, row: int) -> str | None:
+    found = _candidates(state, row)
     wanted = address.get(TOKEN.name)
     return wanted if wanted in found else next(iter(found), None)
 
 
-def _fork(lens: Lens) -> tuple[int, str, AlternativeContinuation | None]:
+def _fork(state: SentenceState) -> tuple[int, str, AlternativeContinuation | None]:
     """(row, candidate, fork); no candidate and no fork where nothing else could be written."""
-    row = row_of(lens)
-    candidate = candidate_of(lens, row)
+    row = _row_of(state)
+    candidate = _candidate_of(state, row)
     if candidate is None:
         return row, "", None
     with spinner(say("working_laboratory")):
         return (
             row,
             candidate,
-            questions.alternative_continuation(lens.sentence, row, candidate, lens.corrector),
+            questions.alternative_continuation(state.sentence, row, candidate, state.corrector),
         )
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """Where the roads part and what is written there, both branches with their probabilities, and their attention."""
+def _draw(state: SentenceState, values: Values) -> None:
+    """The step and the other token, both branches with their probabilities, and their attention."""
     with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
-        row = row_of(lens)
-        steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-        controls.pick(STEP.name, steps, lambda step: step_name(lens.trace, int(step) - 1), str(row + 1))
-        if found := candidates(lens, row):
+        row = _row_of(state)
+        steps = [str(number + 1) for number in range(len(state.trace.target_tokens))]
+        controls.pick(STEP.name, steps, lambda step: step_name(state.trace, int(step) - 1), str(row + 1))
+        if found := _candidates(state, row):
             controls.choose(TOKEN.name, found, label_of, otherwise=found[0])
-    made = figures_of(lens, values)
+    made = _figures_of(state, values)
     if not made:
         return
     (branches, label), *maps = made.values()
     figures.draw(
         branches,
         "fork",
-        file_name(lens, "fork"),
-        lambda point: _choose_step(point, len(lens.trace.target_tokens)),
+        file_name(state, "fork"),
+        lambda point: _choose_step(point, len(state.trace.target_tokens)),
         label=label,
     )
     if not maps:
@@ -91,12 +91,12 @@ def draw(lens: Lens, values: Values) -> None:
     for place, key, (figure, label) in zip(st.columns(2), ("observed", "other"), maps, strict=True):
         with place:
             markup.paragraph(label, "kind-observed" if key == "observed" else "kind-instead")
-            figures.draw(figure, f"fork_map_{key}", file_name(lens, f"fork-map-{key}"), label=label)
+            figures.draw(figure, f"fork_map_{key}", file_name(state, f"fork-map-{key}"), label=label)
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """Both branches, and the attention of each; one of them where the other finds no end."""
-    row, _, fork = _fork(lens)
+    row, _, fork = _fork(state)
     if fork is None:
         return {}
     traces = {"observed": fork.observed} | ({"other": fork.other} if fork.other else {})
@@ -107,9 +107,9 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
         parted=row,
         step_title=say("fork_step_title"),
         probability_title=say("fork_probability"),
-        theme=lens.theme,
+        theme=state.theme,
     )
-    maps = {f"fork_map_{key}": (_map(lens, each, row), say(f"fork_{key}")) for key, each in traces.items()}
+    maps = {f"fork_map_{key}": (_map(state, each, row), say(f"fork_{key}")) for key, each in traces.items()}
     return {"fork": (branches, say("fork_label"))} | (maps if fork.other else {})
 
 
@@ -126,16 +126,16 @@ def _choose_step(point: dict, length: int) -> None:
         address.put(STEP.name, str(cell[1] + 1))
 
 
-def _map(lens: Lens, trace: AttentionTrace, row: int) -> go.Figure:
-    queries, keys = trace.axes(lens.kind)
+def _map(state: SentenceState, trace: AttentionTrace, row: int) -> go.Figure:
+    queries, keys = trace.axes(state.kind)
     return viz.attention_heatmap(
-        lens.selection.weights(trace),
+        state.selection.weights(trace),
         queries,
         keys,
-        texts=map_texts(say, lens.kind),
-        emphasis_rows=[] if lens.kind == "encoder_attention" else [row],
-        extent=max(lens.extent, len(trace.target_tokens)),
-        theme=lens.theme,
+        texts=map_texts(say, state.kind),
+        emphasis_rows=[] if state.kind == "encoder_attention" else [row],
+        extent=max(state.extent, len(trace.target_tokens)),
+        theme=state.theme,
     )
 
 
@@ -149,12 +149,11 @@ def step_name(trace: AttentionTrace, row: int) -> str:
     return f"{row + 1}: {visible_token(trace.target_tokens[row])}"
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """What the network writes after the other token, and how it judges both texts."""
-    row, candidate, fork = _fork(lens)
+def _describe(state: SentenceState, values: Values) -> str:
+    row, candidate, fork = _fork(state)
     if fork is None:
         return say("fork_nothing")
-    written = visible_token(lens.trace.target_tokens[row])
+    written = visible_token(state.trace.target_tokens[row])
     if fork.other is None:
         return say("fork_endless", step=row + 1, candidate=visible_token(candidate), written=written)
     return say(
@@ -167,7 +166,7 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("fork_note"), say("fork_forced")]
 
 
@@ -176,12 +175,12 @@ VIEW = declare(
         "fork",
         "laboratory",
         40,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (STEP, TOKEN),
-        notes,
+        _notes,
         idea("fork"),
-        figures=figures_of,
+        figures=_figures_of,
         intervenes=True,
         lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
     )

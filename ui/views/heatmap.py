@@ -1,4 +1,5 @@
-"""The view *heatmap*: every weight of one attention map, by token or word, minus a copy, or on a logarithmic scale."""
+"""The view *heatmap*: every weight of one attention map, by token or word, minus a copy, or on a logarithmic
+scale."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from model.analysis.attention_maps import WordAxis, by_word, masked_by_word, wor
 from model.analysis.edits import MARKS, row_positions
 from ui import wording
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
 from ui.views.view import Values, View, declare, file_name, idea, picture_title
@@ -28,9 +29,9 @@ TokenSpans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 class MapCells:
     """Q rows and K columns, each standing for a span of tokens; the first ones may be left out.
 
-    Before the tokens there may be the column of an attention sink, which stands for none.
+    Before the tokens there may be the column of an attention sink, which is no token.
 
-    Rows and columns are numbered from ``first``, as in the figure, and by what they stand for.
+    Rows and columns are numbered from ``first``, as in the figure, and by their tokens.
     """
 
     values: np.ndarray  # (Q, K) float32: weights in 0..1, or differences in -1..1
@@ -79,7 +80,7 @@ class MapCells:
         return self.queries[row], self.keys[column]
 
     def largest(self, rows: list[int]) -> tuple[int, int]:
-        """The numbers of the cell with the largest value in these rows, or in all where there are none."""
+        """The numbers of the cell with the largest value in these rows, or in all rows. Values are (Q, K)."""
         allowed = np.full(len(self.queries), not rows)
         allowed[[row - self.first[0] for row in rows]] = True
         found = np.where(allowed[:, None], self.values, -np.inf).argmax()
@@ -90,19 +91,21 @@ class MapCells:
         return cell[0] - self.first[0], cell[1] - self.first[1]
 
 
-def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: bool) -> MapCells:
-    """What the heatmap shows of ``lens``.
+def cells_of(state: SentenceState, *, by_words: bool, without_marks: bool, minus_copy: bool) -> MapCells:
+    """The cells of the heatmap of ``state``.
 
     ``minus_copy`` subtracts 1 where a plain copy would look (``row_positions``); rows of new characters,
     which have no such place, stay as they are. A sentence of marks alone keeps them.
+
+    Values are (Q, K).
     """
-    values = _minus_copy(lens) if minus_copy else lens.weights
+    values = _minus_copy(state) if minus_copy else state.weights
     if by_words:
-        rows_axis, columns_axis = word_axes(lens.trace, lens.kind)
+        rows_axis, columns_axis = word_axes(state.trace, state.kind)
     else:
-        rows_axis, columns_axis = map(_each_token, (lens.queries, lens.keys))
+        rows_axis, columns_axis = map(_each_token, (state.queries, state.keys))
     query_spans, key_spans = rows_axis.words, columns_axis.words
-    masked, padded = lens.masked, lens.padded
+    masked, padded = state.masked, state.padded
     if by_words:
         # A row of half precision may sum to a little more than 1.
         values = by_word(values, query_spans, key_spans).clip(-1 if minus_copy else 0, 1).astype(np.float32)
@@ -112,7 +115,7 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
         )
     rows, columns = (
         _without_marks(spans, tokens) if without_marks else slice(0, len(spans))
-        for spans, tokens in ((query_spans, lens.queries), (key_spans, lens.keys))
+        for spans, tokens in ((query_spans, state.queries), (key_spans, state.keys))
     )
     cells = MapCells(
         np.ascontiguousarray(values[rows, columns]),
@@ -124,12 +127,11 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
         key_spans[columns],
         (rows.start, columns.start),
     )
-    sink = lens.trace.sink(lens.kind)
-    return cells if sink is None else _with_sink(cells, lens.selection.mean(sink), rows_axis.words)
+    sink = state.trace.sink(state.kind)
+    return cells if sink is None else _with_sink(cells, state.selection.mean(sink), rows_axis.words)
 
 
 def _with_sink(cells: MapCells, sink: np.ndarray, words: TokenSpans) -> MapCells:
-    """The same cells, and before them what falls on no token, ``sink`` (T,) of all rows; ``words`` are the spans of all rows."""
     column = np.array([sink[start:end].mean() for start, end in words], np.float32)
     column = column[cells.first[0] :][: len(cells.queries), None]
     wider = ((0, 0), (1, 0))
@@ -148,17 +150,16 @@ def _each_token(tokens: tuple[str, ...]) -> WordAxis:
     return WordAxis(tuple((place, place + 1) for place in range(len(tokens))), tokens)
 
 
-def _minus_copy(lens: Lens) -> np.ndarray:
+def _minus_copy(state: SentenceState) -> np.ndarray:
     """(Q, K) float32 in -1..1."""
-    copy = row_positions(lens.trace, lens.kind, lens.all_changes)
+    copy = row_positions(state.trace, state.kind, state.all_changes)
     rows = np.flatnonzero(copy >= 0)
-    values = lens.weights.copy()
+    values = state.weights.copy()
     values[rows, copy[rows]] -= 1
     return values
 
 
 def _without_marks(spans: TokenSpans, tokens: tuple[str, ...]) -> slice:
-    """Marks stand at the ends of a sentence, so that what is left has no holes."""
     kept = [number for number, (start, _) in enumerate(spans) if tokens[start] not in MARKS]
     return slice(kept[0], kept[-1] + 1) if kept else slice(0, len(spans))
 
@@ -176,22 +177,22 @@ FORMULA = (
 )
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     """The map as the settings say; a cell of it can be chosen."""
-    cells = cells_for(lens, values)
+    cells = cells_for(state, values)
     figures.draw(
-        picture(lens, values, selected_cell(cells)),
+        picture(state, values, selected_cell(cells)),
         "heatmap",
-        file_name(lens),
+        file_name(state),
         partial(choose_cell, cells),
-        label=f"{say(f'kind_{lens.kind}')} · {lens.place}",
-        title=picture_title(lens),
+        label=f"{say(f'kind_{state.kind}')} · {state.place}",
+        title=picture_title(state),
     )
 
 
-def cells_for(lens: Lens, values: Values) -> MapCells:
+def cells_for(state: SentenceState, values: Values) -> MapCells:
     return cells_of(
-        lens,
+        state,
         by_words=values["unit"] == "word",
         without_marks=values["unmarked"],
         minus_copy=values["shown"] == "difference",
@@ -199,50 +200,55 @@ def cells_for(lens: Lens, values: Values) -> MapCells:
 
 
 def picture(
-    lens: Lens, values: Values, selected: tuple[int, int] | None = None, say: Callable[..., str] = say
+    state: SentenceState,
+    values: Values,
+    selected: tuple[int, int] | None = None,
+    say: Callable[..., str] = say,
 ) -> Specification:
     """The map as Plotly's data; ``selected`` is the (row, column) of a cell.
 
     A file is made outside of the session, so it brings its own ``say``.
+
+    The map is (Q, K).
     """
-    cells = cells_for(lens, values)
+    cells = cells_for(state, values)
     minus_copy = values["shown"] == "difference"
     return viz.attention_heatmap.specification(
         cells.values,
         cells.queries,
         cells.keys,
-        texts=map_texts(say, lens.kind, difference=minus_copy, by_words=values["unit"] == "word"),
+        texts=map_texts(say, state.kind, difference=minus_copy, by_words=values["unit"] == "word"),
         masked=cells.masked,
         padded=cells.padded,
-        emphasis_rows=cells.rows_of(lens.rows),
+        emphasis_rows=cells.rows_of(state.rows),
         selected=selected,
         first=cells.first,
-        extent=lens.extent if values["unit"] == "syllable" else None,
+        extent=state.extent if values["unit"] == "syllable" else None,
         difference=minus_copy,
         logarithmic=values["logarithmic"],
-        # What is left beside a copy is small; on the scale of whole weights nobody would see it.
+        # Differences from a copy are small; on the scale of whole weights they would be invisible.
         colour_max=None if values["fitted"] or minus_copy else 1.0,
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def describe(lens: Lens, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """The chosen cell; else where the changes look most, or where a plain copy would not look."""
-    cells = cells_for(lens, values)
+    cells = cells_for(state, values)
     minus_copy = values["shown"] == "difference"
     if selected := selected_cell(cells):
         return _told(cells, selected, minus_copy)
     if not minus_copy and values["unit"] == "syllable":
-        return wording.describe_map(say, lens.trace, lens.weights, lens.kind, lens.changes, lens.place)
-    row, column = cells.largest(cells.rows_of(lens.rows))
+        return wording.describe_map(say, state.trace, state.selection, state.changes)
+    row, column = cells.largest(cells.rows_of(state.rows))
     query, key = map(_named, cells.labels_of((row, column)))
     amount = f"{cells.value_of((row, column)):.2f}"
     told = "heatmap_reading_difference" if minus_copy else "heatmap_reading_words"
-    return say(told, query=query, key=key, amount=amount, place=lens.place)
+    return say(told, query=query, key=key, amount=amount, place=state.place)
 
 
 def selected_cell(cells: MapCells) -> tuple[int, int] | None:
-    """The row and column numbers of the cell that the setting names; None where there is none such here."""
+    """The row and column numbers of the cell that the setting names; None if it is not on this map."""
     found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
     return cells.cell_of((int(found[1]), int(found[2]))) if found else None
 
@@ -265,17 +271,16 @@ def _told(cells: MapCells, selected: tuple[int, int], minus_copy: bool) -> str:
     return say(told, query=query, key=key, value=value, name=name)
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    """What a reader should know about the figure as it is set."""
-    cells = cells_for(lens, values)
+def _notes(state: SentenceState, values: Values) -> list[str]:
+    cells = cells_for(state, values)
     tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
     found = [
-        wording.map_caption(say, lens.kind, lens.all_changes, difference=values["shown"] == "difference")
+        wording.map_caption(say, state.kind, state.all_changes, difference=values["shown"] == "difference")
     ]
     found += [say("heatmap_words")] * (values["unit"] == "word")
-    found += [say("heatmap_unmarked_note")] * (tokens < len(lens.keys))
+    found += [say("heatmap_unmarked_note")] * (tokens < len(state.keys))
     found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]
-    found += [say("sink_note")] * (lens.trace.sink(lens.kind) is not None)
+    found += [say("sink_note")] * (state.trace.sink(state.kind) is not None)
     return [*found, say("heatmap_click")]
 
 
@@ -284,4 +289,4 @@ def _named(label: str) -> str:
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = declare(View("heatmap", "attention", 10, describe, draw, SETTINGS, notes, idea("heatmap", FORMULA)))
+VIEW = declare(View("heatmap", "attention", 10, _describe, _draw, SETTINGS, _notes, idea("heatmap", FORMULA)))

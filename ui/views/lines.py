@@ -10,7 +10,7 @@ from model.text.changes import Change
 from model.trace.trace import LayerHead, LayerHeads, Selection
 from ui import wording
 from ui.components.figures import draw_lines
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
 from ui.views.received import changed_columns
@@ -28,24 +28,24 @@ FORMULAS = (
 )
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     """The chosen heads as lines."""
-    draw_lines(data_of(lens, heads_to_draw(lens), values["mass"]), key="lines")
+    draw_lines(data_of(state, heads_to_draw(state), values["mass"]), key="lines")
 
 
-def heads_to_draw(lens: Lens) -> list[LayerHeads]:
+def heads_to_draw(state: SentenceState) -> list[LayerHeads]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
-    return [*chosen_heads(address.get(HEADS.name), *lens.trace.shape(lens.kind))] or heads_of(lens)
+    return [*chosen_heads(address.get(HEADS.name), *state.trace.shape(state.kind))] or heads_of(state)
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    bold = [say("lines_bold")] if lens.all_changes else []
+def _notes(state: SentenceState, values: Values) -> list[str]:
+    bold = [say("lines_bold")] if state.all_changes else []
     return [" ".join([say("lines_caption", mass=values["mass"]), *bold])]
 
 
-def choose_heads(lens: Lens) -> None:
+def _choose_heads(state: SentenceState) -> None:
     """Which heads to draw beside one another."""
-    layers, heads = lens.trace.shape(lens.kind)
+    layers, heads = state.trace.shape(state.kind)
     if layers * heads == 1:
         return
     chosen = chosen_heads(address.get(HEADS.name), layers, heads)
@@ -59,13 +59,18 @@ def choose_heads(lens: Lens) -> None:
         ),
         key=key,
         on_change=lambda: address.put(HEADS.name, ",".join(st.session_state[key])),
-        placeholder=say("lines_follow", place=lens.place),
+        placeholder=say("lines_follow", place=state.place),
         max_selections=MOST_HEADS,
     )
 
 
 def chosen_heads(text: str, layers: int, heads: int) -> list[LayerHead]:
-    """The heads of an address such as "1.2,3.4", which counts from 1. Heads that this network does not have are left out."""
+    """The heads of an address such as "1.2,3.4", which counts from 1. Heads that this network does not have
+    are left out.
+
+    >>> chosen_heads("1.2,9.9", 4, 4)
+    [(0, 1)]
+    """
     found = [
         (int(layer) - 1, int(head) - 1)
         for layer, head in re.findall(r"\b([1-9]\d?)\.([1-9]\d?)\b", text, re.ASCII)
@@ -73,51 +78,53 @@ def chosen_heads(text: str, layers: int, heads: int) -> list[LayerHead]:
     return [head for head in dict.fromkeys(found) if head[0] < layers and head[1] < heads][:MOST_HEADS]
 
 
-def heads_of(lens: Lens) -> list[LayerHeads]:
-    """What the page's layer and head stand for: a mean over heads, or over layers, is drawn as its parts."""
-    layers, heads = map(range, lens.trace.shape(lens.kind))
-    found: list[LayerHeads] = [(lens.layer, lens.head)]
-    if lens.head is None and lens.layer is not None:
-        found = [(lens.layer, head) for head in heads]
-    elif lens.layer is None and lens.head is not None:
-        found = [(layer, lens.head) for layer in layers]
+def heads_of(state: SentenceState) -> list[LayerHeads]:
+    """The heads of the page's selection: a mean over heads, or over layers, is drawn as its parts."""
+    layers, heads = map(range, state.trace.shape(state.kind))
+    found: list[LayerHeads] = [(state.layer, state.head)]
+    if state.head is None and state.layer is not None:
+        found = [(state.layer, head) for head in heads]
+    elif state.layer is None and state.head is not None:
+        found = [(layer, state.head) for layer in layers]
     return found[:MOST_HEADS]
 
 
-def data_of(lens: Lens, heads: list[LayerHeads], mass: int) -> dict:
-    """What ``lines`` draws of ``heads``; ``mass`` in percent."""
-    named = [(_place(lens, head), _weights(lens, head)) for head in heads]
-    label = f"{say(f'kind_{lens.kind}')} · {named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
+def data_of(state: SentenceState, heads: list[LayerHeads], mass: int) -> dict:
+    """The data of ``draw_lines`` for ``heads``; ``mass`` in percent. Weights are (Q, K)."""
+    named = [(_place(state, head), _weights(state, head)) for head in heads]
+    label = f"{say(f'kind_{state.kind}')} · {named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
     return lines_data(
         say,
-        lens.trace,
-        lens.kind,
+        state.trace,
+        state.kind,
         named,
         mass=mass / 100,
         label=label,
-        changed=(lens.rows, changed_columns(lens)),
-        isolated=lens.rows if lens.focus else (),
-        file=file_name(lens, "lines"),
-        theme=lens.theme,
+        changed=(state.rows, changed_columns(state)),
+        isolated=state.rows if state.focus else (),
+        file=file_name(state, "lines"),
+        theme=state.theme,
     )
 
 
-def describe(lens: Lens, values: Values) -> str:
+def describe(state: SentenceState, values: Values) -> str:
     """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
-    heads = heads_to_draw(lens)
-    if lens.focus:
-        return _of_change(lens, lens.focus, heads)
-    standing = np.where(lens.read_rows, row_positions(lens.trace, lens.kind, lens.all_changes), -1)  # (Q,)
-    strongest = [_weights(lens, head).argmax(axis=1) for head in heads]  # (Q,) of each head
+    heads = heads_to_draw(state)
+    if state.focus:
+        return _of_change(state, state.focus, heads)
+    standing = np.where(
+        state.read_rows, row_positions(state.trace, state.kind, state.all_changes), -1
+    )  # (Q,)
+    strongest = [_weights(state, head).argmax(axis=1) for head in heads]  # (Q,) of each head
     straight = [int((keys == standing).sum()) for keys in strongest]
-    values = {"home": say(f"lines_home_{lens.kind}"), "total": int((standing >= 0).sum())}
+    values = {"home": say(f"lines_home_{state.kind}"), "total": int((standing >= 0).sum())}
     if len(heads) > 1:
         best, worst = int(np.argmax(straight)), int(np.argmin(straight))
         return say(
             "lines_reading_several" if straight[best] > straight[worst] else "lines_reading_alike",
-            best=_place(lens, heads[best]),
+            best=_place(state, heads[best]),
             most=straight[best],
-            worst=_place(lens, heads[worst]),
+            worst=_place(state, heads[worst]),
             fewest=straight[worst],
             **values,
         )
@@ -125,36 +132,36 @@ def describe(lens: Lens, values: Values) -> str:
     row = (
         int(distance.argmax())
         if distance.any()
-        else int(np.where(lens.read_rows, _weights(lens, heads[0]).max(axis=1), 1).argmin())
+        else int(np.where(state.read_rows, _weights(state, heads[0]).max(axis=1), 1).argmin())
     )
     return say(
         "lines_reading_one" if distance[row] else "lines_reading_straight",
-        place=wording.capital(_place(lens, heads[0])),
+        place=wording.capital(_place(state, heads[0])),
         straight=straight[0],
         distance=int(distance[row]),
-        **_edge(lens, heads[0], row, int(strongest[0][row])),
+        **_edge(state, heads[0], row, int(strongest[0][row])),
         **values,
     )
 
 
-def _of_change(lens: Lens, change: Change, heads: list[LayerHeads]) -> str:
-    weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
+def _of_change(state: SentenceState, change: Change, heads: list[LayerHeads]) -> str:
+    weights = np.stack([_weights(state, head)[state.rows] for head in heads])  # (heads, rows, K)
     head, row, key = np.unravel_index(weights.argmax(), weights.shape)
     happened = say(
         f"change_{wording.what_happened(change)}",
         wrong=wording.visible(change.wrong),
         right=wording.visible(change.right),
     )
-    edge = _edge(lens, heads[head], lens.rows[row], int(key))
-    return say("lines_reading_change", change=happened, place=_place(lens, heads[head]), **edge)
+    edge = _edge(state, heads[head], state.rows[row], int(key))
+    return say("lines_reading_change", change=happened, place=_place(state, heads[head]), **edge)
 
 
-def _edge(lens: Lens, head: LayerHeads, row: int, key: int) -> dict[str, str]:
+def _edge(state: SentenceState, head: LayerHeads, row: int, key: int) -> dict[str, str]:
     """One line in words."""
     return {
-        "query": _token(lens.queries[row], row),
-        "key": _token(lens.keys[key], key),
-        "weight": f"{_weights(lens, head)[row, key]:.3f}",
+        "query": _token(state.queries[row], row),
+        "key": _token(state.keys[key], key),
+        "weight": f"{_weights(state, head)[row, key]:.3f}",
     }
 
 
@@ -162,13 +169,12 @@ def _token(token: str, place: int) -> str:
     return say("lines_token", token=token, place=place + 1)
 
 
-def _weights(lens: Lens, head: LayerHeads) -> np.ndarray:
-    """(Q, K) of one head, or of the mean over what is None; no line leads from a row of padding."""
-    return Selection(lens.kind, *head).weights(lens.trace) * lens.read_rows[:, None]
+def _weights(state: SentenceState, head: LayerHeads) -> np.ndarray:
+    return Selection(state.kind, *head).weights(state.trace) * state.read_rows[:, None]
 
 
-def _place(lens: Lens, head: LayerHeads) -> str:
-    return Selection(lens.kind, *head).label(say, lens.trace)
+def _place(state: SentenceState, head: LayerHeads) -> str:
+    return Selection(state.kind, *head).label(say, state.trace)
 
 
 def _short(head: LayerHead) -> str:
@@ -181,11 +187,11 @@ VIEW = declare(
         "attention",
         20,
         describe,
-        draw,
+        _draw,
         (MASS, HEADS),
-        notes,
+        _notes,
         idea("lines", *FORMULAS),
-        choose=choose_heads,
+        choose=_choose_heads,
         draws_all=True,
     )
 )

@@ -1,4 +1,5 @@
-"""The experiment *transplant*: what the typed sentence holds at one place is put into a twin that is not corrected."""
+"""The experiment *transplant*: activation patching from the clean run, the typed sentence, into a corrupted
+run."""
 
 from functools import partial
 
@@ -11,7 +12,7 @@ from model.analysis.patching import ActivationPatching
 from model.trace.interventions import ATTENTIONS, Head
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -30,9 +31,8 @@ SETTINGS = (
 )
 
 
-def found_for(lens: Lens, values: Values) -> list[ActivationPatching]:
-    """The maps that stand one below the other: one, or for the decoder's heads one for each kind. None where there is no twin."""
-    change, side, part = lens.asked_change, values["patch_side"], values["patch_part"]
+def _found_for(state: SentenceState, values: Values) -> list[ActivationPatching]:
+    change, side, part = state.asked_change, values["patch_side"], values["patch_part"]
     if change is None:
         return []
     other = (
@@ -42,7 +42,7 @@ def found_for(lens: Lens, values: Values) -> list[ActivationPatching]:
     )
     asked = [
         questions.activation_patching(
-            lens.sentence, change, lens.corrector, declared.Patching(part, of, values["patch_twin"], other)
+            state.sentence, change, state.corrector, declared.Patching(part, of, values["patch_twin"], other)
         )
         for of in _of(side, part)
     ]
@@ -53,75 +53,74 @@ def _of(side: str, part: str) -> tuple[str, ...]:
     return ATTENTIONS[side] if part == HEADS else (side,)
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """What is put into which twin, and the map of what returns."""
-    if lens.asked_change is None:
+def _draw(state: SentenceState, values: Values) -> None:
+    if state.asked_change is None:
         return
     with st.container(key="patch_choices", horizontal=True, vertical_alignment="center", gap="small"):
         for setting in SETTINGS:
             controls.choose_beside(setting)
         if values["patch_twin"] == "sentence":
             controls.write(side_by_side.SENTENCE.name, side_by_side.LONGEST)
-    for name, (figure, label) in figures_of(lens, values).items():
-        on_click = partial(open_row, lens, values) if values["patch_part"] == HEADS else None
-        figures.draw(figure, name, file_name(lens, "transplant"), on_click, label=label)
+    for name, (figure, label) in _figures_of(state, values).items():
+        on_click = partial(_open_row, state, values) if values["patch_part"] == HEADS else None
+        figures.draw(figure, name, file_name(state, "transplant"), on_click, label=label)
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """The map; nothing where there is no twin, or where both runs hardly differ."""
-    found = found_for(lens, values)
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
+    """The map; nothing without a corrupted run, or if both runs hardly differ."""
+    found = _found_for(state, values)
     if not found or not found[0].is_telling:
         return {}
     side = values["patch_side"]
     returned = np.concatenate([each.restored for each in found])
     kind, tokens = (
-        ("encoder_attention", lens.trace.source_tokens)
+        ("encoder_attention", state.trace.source_tokens)
         if side == "encoder"
-        else ("cross_attention", lens.trace.target_tokens)
+        else ("cross_attention", state.trace.target_tokens)
     )
     tokens = tokens[: returned.shape[1]]
     figure = viz.place_map.specification(
         returned,
-        rows_of(lens, values, len(returned)),
+        _rows_of(state, values, len(returned)),
         tokens,
         details=np.concatenate([each.patched for each in found]),
-        emphasis=[row for row in changed_rows(lens.changes, kind, len(tokens)) if row < len(tokens)],
+        emphasis=[row for row in changed_rows(state.changes, kind, len(tokens)) if row < len(tokens)],
         place_title=say("decided_place"),
         token_title=say(f"patch_token_{side}"),
         value_title=say("patch_returned"),
         detail_title=say("patch_score"),
-        theme=lens.theme,
+        theme=state.theme,
     )
     return {"patched": (figure, say("patch_label", side=say(f"patch_side_{side}")))}
 
 
-def rows_of(lens: Lens, values: Values, count: int) -> list[str]:
+def _rows_of(state: SentenceState, values: Values, count: int) -> list[str]:
     """The names of the rows."""
     side, part = values["patch_side"], values["patch_part"]
     if part == HEADS:
-        return [head_name(head) for head in _heads(lens, side)]
+        return [head_name(head) for head in _heads(state, side)]
     return places(side, count) if part == RESIDUAL else places(side, count + 1)[1:]
 
 
-def _heads(lens: Lens, side: str) -> list[Head]:
-    return [Head(kind, *place) for kind in ATTENTIONS[side] for place in np.ndindex(*lens.trace.shape(kind))]
+def _heads(state: SentenceState, side: str) -> list[Head]:
+    return [Head(kind, *place) for kind in ATTENTIONS[side] for place in np.ndindex(*state.trace.shape(kind))]
 
 
-def open_row(lens: Lens, values: Values, point: dict) -> None:
+def _open_row(state: SentenceState, values: Values, point: dict) -> None:
     """Show the map of the head of a chosen row; an unknown point changes nothing."""
     y = point.get("y")
-    heads = _heads(lens, values["patch_side"])
+    heads = _heads(state, values["patch_side"])
     if isinstance(y, int | float) and 0 <= y < len(heads):
-        open_head(lens, heads[round(y)])
+        open_head(state, heads[round(y)])
 
 
-def describe(lens: Lens, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """Where most returns."""
-    change = lens.asked_change
+    change = state.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
-        found = found_for(lens, values)
+        found = _found_for(state, values)
     if not found:
         return say(f"patch_no_twin_{values['patch_twin']}", wrong=visible_token(change.wrong))
     twin = found[0].corrupted
@@ -129,24 +128,24 @@ def describe(lens: Lens, values: Values) -> str:
         return say("patch_alike", twin=twin)
     returned = np.concatenate([each.restored for each in found])
     place, position = np.unravel_index(np.nan_to_num(returned, nan=-np.inf).argmax(), returned.shape)
-    tokens = lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.target_tokens
+    tokens = state.trace.source_tokens if values["patch_side"] == "encoder" else state.trace.target_tokens
     return say(
         "patch_reading",
         change=change_in_words(change),
         twin=twin,
-        place=rows_of(lens, values, len(returned))[int(place)],
+        place=_rows_of(state, values, len(returned))[int(place)],
         token=visible_token(tokens[int(position)]),
         share=percent(say, float(returned[place, position])) if returned[place, position] <= 1 else "100%",
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     told = [
         say(f"patch_note_{values['patch_part']}"),
         say("patch_colours"),
         say(f"patch_twin_note_{values['patch_twin']}"),
     ]
-    found = found_for(lens, values) if not VIEW.lacks(lens) else []
+    found = _found_for(state, values) if not VIEW.lacks(state) else []
     if found:
         scores = {
             "score": nats(found[0].score),
@@ -162,13 +161,13 @@ VIEW = declare(
         "patched",
         "laboratory",
         60,
-        describe,
-        draw,
+        _describe,
+        _draw,
         SETTINGS,
-        notes,
+        _notes,
         idea("patch"),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         drawn=SETTINGS,
         intervenes=True,
         lacks=needs_activations(declared.activation_patching),

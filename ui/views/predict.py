@@ -1,4 +1,5 @@
-"""The view *predict*: mark the characters that should matter for a change, then compare with what the heads looked at."""
+"""The view *predict*: mark the characters that should matter for a change, then compare with the attention of
+the heads."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Flag, Text, is_number
 from ui.views.edits import KIND, bars
@@ -46,72 +47,72 @@ FORMULA = (
 )
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """Nothing that is shown before the reveal depends on what the network looked at."""
-    if not lens.all_changes:
+def _draw(state: SentenceState, values: Values) -> None:
+    if not state.all_changes:
         return
-    change = lens.changes[0]
-    _forget_another_question(lens, change)
-    if is_revealed(lens):
-        _compare(lens, change)
+    change = state.changes[0]
+    _forget_another_question(state, change)
+    if is_revealed(state):
+        _compare(state, change)
     else:
-        _ask(lens, change)
+        _ask(state, change)
 
 
-def is_revealed(lens: Lens) -> bool:
-    return controls.is_on(REVEALED.name) and bool(marks(lens))
+def is_revealed(state: SentenceState) -> bool:
+    return controls.is_on(REVEALED.name) and bool(marks(state))
 
 
-def describe(lens: Lens, values: Values) -> str:
+def describe(state: SentenceState, values: Values) -> str:
     """The question; once it is answered, how the marks compare with the attention."""
-    if not lens.all_changes:
+    if not state.all_changes:
         return say("predict_nothing")
-    change = lens.changes[0]
-    if is_revealed(lens):
-        return _describe(lens, *_agreements(lens, change)[:3])
-    return say("predict_question" if lens.focus else "predict_question_first", change=change_in_words(change))
+    change = state.changes[0]
+    if is_revealed(state):
+        return _describe(state, *_agreements(state, change)[:3])
+    return say(
+        "predict_question" if state.focus else "predict_question_first", change=change_in_words(change)
+    )
 
 
-def marks(lens: Lens) -> list[int]:
-    """The marked positions, in order; what is no character of this sentence is left out."""
+def marks(state: SentenceState) -> list[int]:
+    """The marked positions, in order; other numbers are left out."""
     numbers = {int(part) for part in address.get(MARKED.name).split(",") if is_number(part)}
-    return sorted(number for number in numbers if number < markable(lens))
+    return sorted(number for number in numbers if number < _markable(state))
 
 
-def markable(lens: Lens) -> int:
+def _markable(state: SentenceState) -> int:
     """How many source tokens can be marked: all but the end mark."""
-    tokens = lens.trace.source_tokens
+    tokens = state.trace.source_tokens
     return len(tokens) - (tokens[-1] in MARKS)
 
 
-def window(lens: Lens, change: Change, around: str) -> range:
+def window(state: SentenceState, change: Change, around: str) -> range:
     """The positions that are offered: the source of ``change`` and ``around`` tokens on each side."""
-    length = markable(lens)
+    length = _markable(state)
     if around == ALL:
         return range(length)
-    columns = focus(lens.trace, KIND, change).columns
+    columns = focus(state.trace, KIND, change).columns
     return range(max(columns[0] - int(around), 0), min(columns[-1] + int(around) + 1, length))
 
 
 def label(token: str, position: int, changed: bool) -> str:
-    """A token in Markdown, with its position, by which repeated syllables differ; bold what was changed."""
+    """A token in Markdown, with its position, by which repeated syllables differ; bold if changed."""
     shown = wording.plain_markdown(visible_token(token))
     return f"{f'**{shown}**' if changed else shown} :small[{position + 1}]"
 
 
-def _forget_another_question(lens: Lens, change: Change) -> None:
-    """Marks belong to one change of one sentence, and what was revealed to one network's answer."""
-    question = (lens.sentence.source, change.source_start, change.source_end, change.right)
-    answer = (lens.sentence.text, lens.corrector.fingerprint)
+def _forget_another_question(state: SentenceState, change: Change) -> None:
+    question = (state.sentence.source, change.source_start, change.source_end, change.right)
+    answer = (state.sentence.text, state.corrector.fingerprint)
     address.bind([MARKED.name], "question", question)
     address.bind([REVEALED.name], "answer", (question, answer))
 
 
-def _ask(lens: Lens, change: Change) -> None:
+def _ask(state: SentenceState, change: Change) -> None:
     """The characters to mark, and the button that ends the guessing."""
-    offered, marked = _offer(lens, change), marks(lens)
+    offered, marked = _offer(state, change), marks(state)
     key, start = controls.seed("control_marks", [position for position in marked if position in offered])
-    tokens = lens.trace.source_tokens
+    tokens = state.trace.source_tokens
     changed = range(change.source_start, change.source_end)
     st.pills(
         say("predict_marks"),
@@ -130,25 +131,23 @@ def _ask(lens: Lens, change: Change) -> None:
         st.warning(say("predict_no_marks"))
 
 
-def _offer(lens: Lens, change: Change) -> range:
-    """The positions to choose from; asked only where they are not all of the sentence anyway."""
-    if options := _widths(lens, change):
+def _offer(state: SentenceState, change: Change) -> range:
+    if options := _widths(state, change):
         controls.choose(
             OFFERED.name, options, lambda option: say("around_all") if option == ALL else f"±{option}"
         )
-    return offered(lens, change)
+    return offered(state, change)
 
 
-def offered(lens: Lens, change: Change) -> range:
+def offered(state: SentenceState, change: Change) -> range:
     """The positions that can be marked now."""
-    options = _widths(lens, change)
-    return window(lens, change, address.get_option(OFFERED.name, options) if options else ALL)
+    options = _widths(state, change)
+    return window(state, change, address.get_option(OFFERED.name, options) if options else ALL)
 
 
-def _widths(lens: Lens, change: Change) -> list[str]:
-    """The choices of how much is offered; none where there is no choice."""
-    everything = window(lens, change, ALL)
-    narrower = [str(count) for count in AROUND if window(lens, change, str(count)) != everything]
+def _widths(state: SentenceState, change: Change) -> list[str]:
+    everything = window(state, change, ALL)
+    narrower = [str(count) for count in AROUND if window(state, change, str(count)) != everything]
     return [*narrower, ALL] if narrower else []
 
 
@@ -164,11 +163,10 @@ def _reveal() -> None:
         address.put(REVEALED.name, "1")
 
 
-def _compare(lens: Lens, change: Change) -> None:
-    """The marks beside what the heads looked at while they wrote ``change``."""
-    ((figure, label),) = figures_of(lens, {}).values()
-    figures.draw(figure, "predict_bars", file_name(lens, "predict"), label=label, title=picture_title(lens))
-    mean, heads, head, _ = _agreements(lens, change)
+def _compare(state: SentenceState, change: Change) -> None:
+    ((figure, label),) = _figures_of(state, {}).values()
+    figures.draw(figure, "predict_bars", file_name(state, "predict"), label=label, title=picture_title(state))
+    mean, heads, head, _ = _agreements(state, change)
     several = heads.share.size > 1
     with st.container(horizontal=True, gap="small"):
         st.button(
@@ -178,23 +176,24 @@ def _compare(lens: Lens, change: Change) -> None:
             args=([MARKED.name, REVEALED.name],),
         )
         if several:
-            chosen, place = Head(KIND, *head), _place(lens, head)
+            chosen, place = Head(KIND, *head), _place(state, head)
             st.button(
-                say("predict_open", place=place), key="predict_open", on_click=open_head, args=(lens, chosen)
+                say("predict_open", place=place), key="predict_open", on_click=open_head, args=(state, chosen)
             )
-            ask_without(lens, chosen, "predict_off")
-    markup.paragraph(rows_told(lens, change, _names(lens, heads, head)[0]), "note")
+            ask_without(state, chosen, "predict_off")
+    markup.paragraph(_rows_told(state, change, _names(state, heads, head)[0]), "note")
     compared = [_numbers(mean, ())] if several else []
-    markup.table(_table([*compared, _numbers(heads, head)], _names(lens, heads, head)), say("predict_table"))
+    markup.table(_table([*compared, _numbers(heads, head)], _names(state, heads, head)), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
 
 
-def rows_told(lens: Lens, change: Change, of: str) -> str:
-    """Where each character of ``change`` looked most: the bars are the mean over all of them. ``of``: whose attention it is."""
-    weights, told = lens.trace.attention(KIND).mean(axis=(0, 1)), []
-    for row in focus(lens.trace, KIND, change).rows:
+def _rows_told(state: SentenceState, change: Change, of: str) -> str:
+    """Where each character of ``change`` looked most: the bars are the mean over all of them. ``of``: whose
+    attention it is."""
+    weights, told = state.trace.attention(KIND).mean(axis=(0, 1)), []
+    for row in focus(state.trace, KIND, change).rows:
         key = int(weights[row].argmax())
-        names = {"written": lens.trace.target_tokens[row], "looked": lens.trace.source_tokens[key]}
+        names = {"written": state.trace.target_tokens[row], "looked": state.trace.source_tokens[key]}
         told.append(
             say(
                 "predict_row",
@@ -206,38 +205,39 @@ def rows_told(lens: Lens, change: Change, of: str) -> str:
     return say("predict_rows", of=of, rows=" · ".join(told))
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The bars with the marks; none before the reveal, since they would give the answer away."""
-    if not lens.all_changes or not is_revealed(lens):
+    if not state.all_changes or not is_revealed(state):
         return {}
-    change = lens.changes[0]
-    _, heads, head, attention = _agreements(lens, change)
+    change = state.changes[0]
+    _, heads, head, attention = _agreements(state, change)
     rows = [attention.mean(axis=(0, 1))] if heads.share.size > 1 else []
-    outlined = (marks(lens), say("predict_outlined"))
-    figure = bars(lens, change, [*rows, attention[head]], _names(lens, heads, head), outlined)
+    outlined = (marks(state), say("predict_outlined"))
+    figure = bars(state, change, [*rows, attention[head]], _names(state, heads, head), outlined)
     return {"predict": (figure, change_in_words(change))}
 
 
-def _names(lens: Lens, heads: Agreement, head: tuple[int, int]) -> list[str]:
-    """What is compared with the marks: the mean of all heads and one of them, or the only one there is."""
-    place = _place(lens, head)
+def _names(state: SentenceState, heads: Agreement, head: tuple[int, int]) -> list[str]:
+    place = _place(state, head)
     return [say("predict_mean"), say("predict_head", place=place)] if heads.share.size > 1 else [place]
 
 
-def _place(lens: Lens, head: tuple[int, int]) -> str:
-    return Selection(KIND, *head).label(say, lens.trace)
+def _place(state: SentenceState, head: tuple[int, int]) -> str:
+    return Selection(KIND, *head).label(say, state.trace)
 
 
-def _agreements(lens: Lens, change: Change) -> tuple[Agreement, Agreement, tuple[int, int], np.ndarray]:
+def _agreements(
+    state: SentenceState, change: Change
+) -> tuple[Agreement, Agreement, tuple[int, int], np.ndarray]:
     """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
-    attention = attention_of_change(lens.trace, change)
-    characters = attention[..., : markable(lens)]  # nobody is asked about the end mark
-    marked = marks(lens)
+    attention = attention_of_change(state.trace, change)
+    characters = attention[..., : _markable(state)]  # the end mark cannot be marked
+    marked = marks(state)
     mean, heads = agreement(characters.mean(axis=(0, 1)), marked), agreement(characters, marked)
     return mean, heads, agreeing_head(heads), attention
 
 
-def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
+def _describe(state: SentenceState, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
     several = heads.share.size > 1
     return say(
         "predict_reading" if several else "predict_reading_only",
@@ -246,7 +246,7 @@ def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, in
         best=percent(say, float(mean.best)),
         random=percent(say, float(mean.random)),
         hits=int(mean.hits),
-        place=_place(lens, head),
+        place=_place(state, head),
         most=percent(say, float(heads.share[head])),
     )
 
@@ -257,7 +257,8 @@ def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
+    # here, because it would be a third of the first page's imports, and that page does not need it
+    import pandas as pd
 
     columns = [say(f"predict_column_{name}") for name in ("share", "random", "best", "hits")]
     return pd.DataFrame(rows, index=names, columns=columns)
@@ -269,12 +270,12 @@ VIEW = declare(
         "attention",
         90,
         describe,
-        draw,
+        _draw,
         (MARKED, REVEALED, OFFERED),
         explain=idea("predict", FORMULA),
         drawn=(REVEALED,),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         lacks=needs_changes,
     )
 )

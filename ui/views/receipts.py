@@ -1,4 +1,5 @@
-"""The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
+"""The experiment *explained*: a few claims about a correction, each with the score before and after the
+intervention that tested it."""
 
 import viz
 from engine import questions as declared
@@ -7,7 +8,7 @@ from model.norm import article_of
 from model.trace.interventions import Contrast, Node
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
@@ -23,14 +24,14 @@ TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))
 
 
-def found_for(lens: Lens) -> Explanation | None:
-    change = lens.asked_change
-    return None if change is None else questions.verified_explanation(lens.sentence, change, lens.corrector)
+def _found_for(state: SentenceState) -> Explanation | None:
+    change = state.asked_change
+    return None if change is None else questions.verified_explanation(state.sentence, change, state.corrector)
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     """The claims, each with its receipt; or the picture of all receipts."""
-    found = found_for(lens)
+    found = _found_for(state)
     if found is None:
         return
     controls.choose_beside(AS)
@@ -40,36 +41,35 @@ def draw(lens: Lens, values: Values) -> None:
                 (
                     each.holds,
                     say("receipt_holds" if each.holds else "receipt_fails"),
-                    clause(lens, each),
-                    numbers(each),
+                    _clause(state, each),
+                    _numbers(each),
                 )
                 for each in found.claims
             ]
         )
         return
-    for name, (figure, label) in figures_of(lens, values).items():
-        figures.draw(figure, name, file_name(lens, name), label=label)
+    for name, (figure, label) in _figures_of(state, values).items():
+        figures.draw(figure, name, file_name(state, name), label=label)
 
 
-def clause(lens: Lens, receipt: Claim) -> str:
-    """The claim in words, and what was changed to test it."""
+def _clause(state: SentenceState, receipt: Claim) -> str:
     facts = {name: _told(name, value) for name, value in receipt.facts.items()}
     text = f"receipt_{receipt.name}"
     if receipt.name == "fed":
         text += "_for" if receipt.facts["nats"] > 0 else "_against"
-    if receipt.name == "alone" and (article := _article(lens)):
+    if receipt.name == "alone" and (article := _article(state)):
         text, facts = "receipt_alone_article", facts | {"article": article}
     if receipt.name == "decided":
-        facts["place"] = places("decoder", 3 * lens.trace.num_layers + 1)[receipt.facts["place"]]
+        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[receipt.facts["place"]]
     contrast_facts = {
-        "token": visible_token(_contrast(lens).written_token),
-        "other_token": visible_token(_contrast(lens).instead_token),
+        "token": visible_token(_contrast(state).written_token),
+        "other_token": visible_token(_contrast(state).instead_token),
     }
     return say(text, **contrast_facts | facts)
 
 
-def _contrast(lens: Lens) -> Contrast:
-    found = found_for(lens)
+def _contrast(state: SentenceState) -> Contrast:
+    found = _found_for(state)
     assert found is not None, "callers stop where there is no explanation"
     return found.contrast
 
@@ -93,24 +93,24 @@ def _told(name: str, value: object) -> str:
     return str(value)
 
 
-def _article(lens: Lens) -> str | None:
+def _article(state: SentenceState) -> str | None:
     """The article of the norm by which the change is right, where one is known for sure."""
-    change = lens.change or lens.sentence.changes[0]
-    text = lens.sentence.text
+    change = state.change or state.sentence.changes[0]
+    text = state.sentence.text
     found = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
     return found.article if found else None
 
 
-def numbers(receipt: Claim) -> str:
+def _numbers(receipt: Claim) -> str:
     """The receipt: the score, or a weight of attention, before and after."""
     if receipt.measured == LOOK:
         return say("receipt_weights", before=probability(receipt.before), after=probability(receipt.after))
     return say("receipt_numbers", before=nats(receipt.before), after=nats(receipt.after))
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
     """For each claim about the score, the score before and after the intervention."""
-    found = found_for(lens)
+    found = _found_for(state)
     if found is None:
         return {}
     figure = viz.before_after.specification(
@@ -126,18 +126,17 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
         before_name=say("sources_observed"),
         after_name=say("sources_intervened"),
         value_title=say("receipt_score"),
-        theme=lens.theme,
+        theme=state.theme,
     )
     return {"receipts": (figure, say("receipt_label"))}
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """How many claims there are, and how many hold."""
-    change = lens.asked_change
+def _describe(state: SentenceState, values: Values) -> str:
+    change = state.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):
-        found = found_for(lens)
+        found = _found_for(state)
     if found is None:
         return say("circuit_same_token")
     held = sum(receipt.holds for receipt in found.claims)
@@ -150,16 +149,15 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def paragraphs(lens: Lens, values: Values) -> list[str]:
-    """The paragraph for the exported file: what the page shows as a list."""
-    found = found_for(lens)
+def _paragraphs(state: SentenceState, values: Values) -> list[str]:
+    found = _found_for(state)
     return [
-        f"{'✓' if receipt.holds else '✗'} {clause(lens, receipt)} {numbers(receipt)}"
+        f"{'✓' if receipt.holds else '✗'} {_clause(state, receipt)} {_numbers(receipt)}"
         for receipt in (found.claims if found else ())
     ]
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
@@ -168,14 +166,14 @@ VIEW = declare(
         "receipts",
         "laboratory",
         90,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (AS,),
-        notes,
+        _notes,
         idea("receipt"),
         has_map=False,
-        figures=figures_of,
-        paragraphs=paragraphs,
+        figures=_figures_of,
+        paragraphs=_paragraphs,
         drawn=(AS,),
         intervenes=True,
         lacks=needs_activations(declared.verified_explanation),

@@ -1,4 +1,4 @@
-"""The view *looked at*: how much attention each token receives, the mean over the rows of a map."""
+"""The view *received*: the attention that each token receives, the mean over the rows of a map."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -6,69 +6,72 @@ import plotly.graph_objects as go
 import viz
 from ui import wording
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.views.view import Values, View, declare, file_name, picture_title
 from ui.wording import say
 from viz.labels import visible_token
 
 
-def received(lens: Lens) -> np.ndarray:
+def _received(state: SentenceState) -> np.ndarray:
     """(K,) float32 in 0..1: the mean weight that each key gets from the rows that may look at it."""
-    weights, allowed = lens.weights[lens.read_rows], _allowed(lens)
+    weights, allowed = state.weights[state.read_rows], _allowed(state)
     return (weights.sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)).astype(np.float32)
 
 
-def _allowed(lens: Lens) -> np.ndarray:
+def _allowed(state: SentenceState) -> np.ndarray:
     """(rows that are no padding, K) bool: which of them may look at which key."""
-    everywhere = np.ones(lens.weights.shape, bool) if lens.masked is None else ~lens.masked
-    return everywhere[lens.read_rows]
+    everywhere = np.ones(state.weights.shape, bool) if state.masked is None else ~state.masked
+    return everywhere[state.read_rows]
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     figures.draw(
-        picture(lens), "received", file_name(lens, "received"), label=lens.place, title=picture_title(lens)
+        picture(state),
+        "received",
+        file_name(state, "received"),
+        label=state.place,
+        title=picture_title(state),
     )
 
 
-def picture(lens: Lens) -> go.Figure:
-    """One bar a key; those that the changes concern are outlined."""
+def picture(state: SentenceState) -> go.Figure:
+    """One bar a key; those that the changes concern are outlined. The bars are (K,)."""
     return viz.attention_bars(
-        received(lens)[None],
-        lens.keys,
-        [lens.place],
-        outlined=changed_columns(lens),
+        _received(state)[None],
+        state.keys,
+        [state.place],
+        outlined=changed_columns(state),
         outlined_title=say("received_changed"),
         first=1,
-        token_title=say(f"key_{lens.kind}"),
+        token_title=say(f"key_{state.kind}"),
         hover=(say("hover_key"), say("received_mean")),
-        theme=lens.theme,
+        theme=state.theme,
     )
 
 
-def changed_columns(lens: Lens) -> list[int]:
-    """The keys that the changes concern: what was read, or what was written and then read again."""
-    if lens.kind == "decoder_attention":  # column j holds what row j - 1 wrote
-        return [row + 1 for row in lens.rows if row + 1 < len(lens.keys)]
-    return wording.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
+def changed_columns(state: SentenceState) -> list[int]:
+    """The keys that the changes concern: source tokens, or target tokens that were read again."""
+    if state.kind == "decoder_attention":  # column j holds the token of row j - 1
+        return [row + 1 for row in state.rows if row + 1 < len(state.keys)]
+    return wording.changed_rows(state.changes, "encoder_attention", len(state.keys))
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """Which key is looked at most, and how much more than if all were looked at alike."""
-    found = received(lens)
+def _describe(state: SentenceState, values: Values) -> str:
+    found = _received(state)
     most = int(found.argmax())
-    even = float(lens.weights[lens.read_rows].sum() / max(_allowed(lens).sum(), 1))
+    even = float(state.weights[state.read_rows].sum() / max(_allowed(state).sum(), 1))
     return say(
         "received_reading",
-        key=visible_token(lens.keys[most]),
+        key=visible_token(state.keys[most]),
         position=most + 1,
         weight=f"{found[most]:.2f}",
         times=f"{found[most] / even:.1f}",
-        place=lens.place,
+        place=state.place,
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("received_note"), *([say("received_masked")] if lens.masked is not None else [])]
+def _notes(state: SentenceState, values: Values) -> list[str]:
+    return [say("received_note"), *([say("received_masked")] if state.masked is not None else [])]
 
 
-VIEW = declare(View("received", "attention", 70, describe, draw, (), notes))
+VIEW = declare(View("received", "attention", 70, _describe, _draw, (), _notes))

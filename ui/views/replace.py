@@ -16,7 +16,7 @@ from model.text.changes import Change
 from model.trace.interventions import Contrast, Head
 from ui.asking import questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text, is_number
@@ -28,29 +28,28 @@ from viz.labels import probability, visible_token
 if TYPE_CHECKING:
     import pandas as pd
 
-# What stands in place of a head's weights.
+# The weights that replace those of a head.
 INSTEAD = Choice("instead", ("uniform", "copy", "permuted", PAINTED))
 KEYS = Text("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
 MOST_PAINTED = 32
 MOST_SHARES = 3  # shares that one cell can get; one more click takes them away
 
 
-def head_of(lens: Lens, change: Change) -> Head:
-    """The selected head. A mean has no weights of its own, so it stands for the head of the selected layers and heads that
-    looked at the change most.
-    """
-    looked = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes).share
-    best = max(lens.selection.heads(lens.trace), key=lambda place: looked[place])
-    return Head(lens.kind, *best)
+def _head_of(state: SentenceState, change: Change) -> Head:
+    """The selected head. A mean has no separate weights, so it means the selected head with the most
+    attention on the change."""
+    looked = attention_to_edit(state.trace, state.kind, change, state.all_changes).share
+    best = max(state.selection.heads(state.trace), key=lambda place: looked[place])
+    return Head(state.kind, *best)
 
 
-def one_head(lens: Lens) -> Head:
-    """``head_of`` for the controls, which are there without a change, too."""
-    change = lens.asked_change
-    return head_of(lens, change) if change else Head(lens.kind, lens.layer or 0, lens.head or 0)
+def _one_head(state: SentenceState) -> Head:
+    """``_head_of`` for the controls, which are there without a change, too."""
+    change = state.asked_change
+    return _head_of(state, change) if change else Head(state.kind, state.layer or 0, state.head or 0)
 
 
-def painted_keys() -> tuple[int, ...]:
+def _painted_keys() -> tuple[int, ...]:
     """The columns that the visitor gave shares of the weight to, from 0, each as often as it has shares."""
     parts = address.get(KEYS.name).split(",")
     keys = Counter(int(part) - 1 for part in parts if is_number(part) and int(part))
@@ -59,10 +58,10 @@ def painted_keys() -> tuple[int, ...]:
     ]
 
 
-def _asked(lens: Lens, change: Change) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
+def _asked(state: SentenceState, change: Change) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         return questions.replaced(
-            lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector
+            state.sentence, change, _head_of(state, change), _painted_keys(), state.corrector
         )
 
 
@@ -71,54 +70,55 @@ def _chosen(versions: tuple[ReplacedAttention, ...], values: Values) -> Replaced
     return next((each for each in versions if each.how == values["instead"]), versions[0])
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """The head's map as it was and as it would be, side by side, and what becomes of the change in each version."""
-    change = lens.asked_change
+def _draw(state: SentenceState, values: Values) -> None:
+    """The head's map as it was and as it would be, side by side, and the probabilities and text of each
+    version."""
+    change = state.asked_change
     if change is None:
         return
     controls.show(INSTEAD)
-    contrast, versions = _asked(lens, change)
-    row = row_of_contrast(lens.kind, contrast.row, change)
+    contrast, versions = _asked(state, change)
+    row = row_of_contrast(state.kind, contrast.row, change)
 
     def paint(point: dict) -> None:
         cell = figures.cell_of(point)
-        if cell is not None and cell[0] == row and 0 <= cell[1] < len(lens.keys):
-            shares = Counter(painted_keys())
+        if cell is not None and cell[0] == row and 0 <= cell[1] < len(state.keys):
+            shares = Counter(_painted_keys())
             shares[cell[1]] = (shares[cell[1]] + 1) % (MOST_SHARES + 1)
             keys = sorted(shares.elements())
             address.put(KEYS.name, ",".join(str(number + 1) for number in keys))
             address.put(INSTEAD.name, PAINTED if keys else INSTEAD.default)
 
-    shown = zip(st.columns(2), figures_of(lens, values).items(), strict=True)
+    shown = zip(st.columns(2), _figures_of(state, values).items(), strict=True)
     for place, (name, (figure, label)) in shown:
         with place:
             markup.paragraph(label, name.replace("replace_", "kind-"))
             on_click = paint if name == "replace_instead" else None
-            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
+            figures.draw(figure, name, file_name(state, name.replace("_", "-")), on_click, label=label)
     markup.table(_table(contrast, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The head's map as it was and as it would be; nothing where nothing was changed."""
-    change = lens.asked_change
+    change = state.asked_change
     if change is None:
         return {}
-    contrast, versions = _asked(lens, change)
-    row = row_of_contrast(lens.kind, contrast.row, change)
+    contrast, versions = _asked(state, change)
+    row = row_of_contrast(state.kind, contrast.row, change)
     shown = {"replace_observed": versions[0], "replace_instead": _chosen(versions, values)}
-    return {name: (_map(lens, version, row), say(name)) for name, version in shown.items()}
+    return {name: (_map(state, version, row), say(name)) for name, version in shown.items()}
 
 
-def _map(lens: Lens, version: ReplacedAttention, row: int) -> go.Figure:
+def _map(state: SentenceState, version: ReplacedAttention, row: int) -> go.Figure:
     return viz.attention_heatmap(
         version.weights,
-        lens.queries,
-        lens.keys,
-        texts=map_texts(say, lens.kind),
-        masked=lens.masked,
+        state.queries,
+        state.keys,
+        texts=map_texts(say, state.kind),
+        masked=state.masked,
         emphasis_rows=[row],
-        extent=lens.extent,
-        theme=lens.theme,
+        extent=state.extent,
+        theme=state.theme,
     )
 
 
@@ -146,26 +146,25 @@ def _name(version: ReplacedAttention) -> str:
     return say(f"replace_{version.how}")
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """What the exchange does to the probability of the fix, and to the text."""
-    change = lens.asked_change
+def _describe(state: SentenceState, values: Values) -> str:
+    change = state.asked_change
     if change is None:
         return say("without_none")
-    _, versions = _asked(lens, change)
+    _, versions = _asked(state, change)
     observed, chosen = versions[0], _chosen(versions, values)
     if chosen is observed:
         return say("replace_paint")
     return say(
         "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
         change=change_in_words(change),
-        head=head_name(head_of(lens, change)),
+        head=head_name(_head_of(state, change)),
         how=say(f"instead_{chosen.how}"),
         before=probability(observed.written_probability, digits=3),
         after=probability(chosen.written_probability, digits=3),
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("replace_note"), say("replace_click"), say("replace_mean")]
 
 
@@ -174,14 +173,14 @@ VIEW = declare(
         "replace",
         "laboratory",
         30,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (INSTEAD, KEYS),
-        notes,
+        _notes,
         idea("replace"),
         drawn=(INSTEAD,),
-        figures=figures_of,
-        one_head=one_head,
+        figures=_figures_of,
+        one_head=_one_head,
         intervenes=True,
         lacks=needs_experiment(declared.replaced),
     )

@@ -1,4 +1,5 @@
-"""The experiment *side by side*: this pass beside that of another sentence, of the uncorrected text, or of another model."""
+"""The experiment *side by side*: this pass beside that of another sentence, of the uncorrected text, or of
+another model."""
 
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from model.analysis.attention_maps import aligned_difference
 from model.trace.trace import AttentionTrace, Selection
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Flag, Text
 from ui.views.view import Values, View, declare, file_name, idea
@@ -20,8 +21,9 @@ from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token
 
-# Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not corrected.
-OTHER = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
+# Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not
+# corrected.
+OTHER = Choice("twin", ("typed", "pair", "model"))  # the other side of the comparison
 DIFFERENCE = Flag("twin_difference")  # the second map is shown minus the first
 SENTENCE = Text("twin_sentence", "친구의 가치")
 MODEL = Text("twin_model")
@@ -30,32 +32,32 @@ LONGEST = 200  # characters of the second sentence
 
 @dataclass(frozen=True)
 class OtherPass:
-    """The pass that this one is compared with: of which text, what was written, and its trace."""
+    """The pass that this one is compared with: its source, its text, and its trace."""
 
     source: str
     text: str
     trace: AttentionTrace
 
 
-def other_pass(lens: Lens, values: Values) -> OtherPass | str:
-    """The other pass, or the key of the text that says why there is none.
+def _other_pass(state: SentenceState, values: Values) -> OtherPass | str:
+    """The other pass, or the key of the text that says why it is missing.
 
     Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
     """
     match values["twin"]:
         case "typed":
-            if not lens.sentence.changes:
+            if not state.sentence.changes:
                 return "beside_same"
-            return _corrected(lens.sentence.text, lens.corrector)
+            return _corrected(state.sentence.text, state.corrector)
         case "pair":
             text = address.get(SENTENCE.name)[:LONGEST]
-            return _corrected(text, lens.corrector) if text.strip() else "beside_empty"
+            return _corrected(text, state.corrector) if text.strip() else "beside_empty"
         case _:
             entry = _other_model()
             if entry is None:
                 return "beside_no_model"
             try:
-                return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
+                return _corrected(state.sentence.source, loaders.load_corrector(entry.path))
             except ModelFolderError:  # only now its weights are read
                 return "beside_damaged"
 
@@ -71,7 +73,6 @@ def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
 
 
 def _other_models() -> dict[str, loaders.ModelEntry]:
-    """Beside a shipped one the visitor's own come first: what has fine-tuning changed?"""
     chosen = models.chosen()
     found = {name: entry for name, entry in models.usable().items() if entry != chosen}
     return dict(sorted(found.items(), key=lambda each: loaders.is_shipped(each[1])))
@@ -82,8 +83,9 @@ def _other_model() -> loaders.ModelEntry | None:
     return found.get(address.get(MODEL.name)) or next(iter(found.values()), None)
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """What this pass is compared with; both maps side by side, or the second minus the first; below, all heads of the other pass."""
+def _draw(state: SentenceState, values: Values) -> None:
+    """The choice of the other pass; both maps side by side, or the second minus the first; below, all heads
+    of the other pass."""
     with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.show(OTHER)
         if values["twin"] == "pair":
@@ -92,77 +94,77 @@ def draw(lens: Lens, values: Values) -> None:
             names = {name: models.name_of(entry) for name, entry in others.items()}
             controls.pick(MODEL.name, list(names), names.__getitem__, next(iter(names)))
     try:
-        other = other_pass(lens, values)
+        other = _other_pass(state, values)
     except loaders.StillLoading as still:
         loaders.show_loading(still.corrector)
         return
     if isinstance(other, str):
         return
-    kind = _kind(lens, other)
+    kind = _kind(state, other)
     shown = zip(
-        st.columns(2), ("kind-first", "kind-second"), maps_of(lens, other, values).items(), strict=True
+        st.columns(2), ("kind-first", "kind-second"), _maps_of(state, other, values).items(), strict=True
     )
     for place, sort, (name, (figure, label)) in shown:
         with place:
             markup.paragraph(label, sort)
-            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), label=label)
+            figures.draw(figure, name, file_name(state, name.replace("_", "-")), label=label)
     if other.trace.shape(kind) != (1, 1):
-        file = file_name(lens, "second-heads")
-        selection = _selection(lens, other.trace, kind)
-        same = other.trace.shape(kind) == lens.trace.shape(kind)  # else this pass may have no such head
+        file = file_name(state, "second-heads")
+        selection = _selection(state, other.trace, kind)
+        same = other.trace.shape(kind) == state.trace.shape(kind)  # else this pass may have no such head
         opened = figures.open_tile if same else None
-        figures.draw_heads(other.trace, selection, "beside_heads", file, opened, label=say("beside_heads"))
+        tiles = figures.heads_figure(other.trace, selection)
+        figures.draw(tiles, "beside_heads", file, opened, label=say("beside_heads"))
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """Both maps; nothing while there is no other pass."""
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
     try:
-        other = other_pass(lens, values)
+        other = _other_pass(state, values)
     except loaders.StillLoading:
         return {}
-    return {} if isinstance(other, str) else maps_of(lens, other, values)
+    return {} if isinstance(other, str) else _maps_of(state, other, values)
 
 
-def maps_of(lens: Lens, other: OtherPass, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _maps_of(state: SentenceState, other: OtherPass, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The first map, and the second or its difference from the first."""
-    kind = _kind(lens, other)
-    first, second = (_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, other))
+    kind = _kind(state, other)
+    first, second = (_selection(state, each.trace, kind).weights(each.trace) for each in (state, other))
     made = {
         "beside_first_map": (
-            _map(lens, lens.trace, kind, first),
-            _heading("first", lens.sentence.source, lens.sentence.text, values),
+            _map(state, state.trace, kind, first),
+            _heading("first", state.sentence.source, state.sentence.text, values),
         )
     }
     if not values["twin_difference"]:
         return made | {
             "beside_second_map": (
-                _map(lens, other.trace, kind, second),
+                _map(state, other.trace, kind, second),
                 _heading("second", other.source, other.text, values),
             )
         }
-    found, missing = aligned_difference(kind, lens.trace, other.trace, (first, second))
+    found, missing = aligned_difference(kind, state.trace, other.trace, (first, second))
     return made | {
-        "beside_difference_map": (_map(lens, other.trace, kind, found, missing), say("beside_difference"))
+        "beside_difference_map": (_map(state, other.trace, kind, found, missing), say("beside_difference"))
     }
 
 
 def _heading(which: str, source: str, written: str, values: Values) -> str:
-    """The sentence that was read: what was written from it may be the same on both sides. Two models read the same, so there it is the
-    model, and what it has written."""
+    """The source, since both sides may have the same target. Two models read the same, so there it is the
+    model, and its text."""
     entry = models.chosen() if which == "first" else _other_model()
     if values["twin"] != "model" or entry is None:
         return say(f"beside_{which}", text=source)
     return say(f"beside_{which}_model", model=models.name_of(entry), text=written)
 
 
-def _kind(lens: Lens, other: OtherPass) -> str:
+def _kind(state: SentenceState, other: OtherPass) -> str:
     """A recurrent network has attention from target to source alone."""
-    return lens.kind if lens.kind in other.trace.kinds else "cross_attention"
+    return state.kind if state.kind in other.trace.kinds else "cross_attention"
 
 
-def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
+def _selection(state: SentenceState, trace: AttentionTrace, kind: str) -> Selection:
     """The same layer and head where the trace has them, else their mean."""
-    layer, head = lens.layer, lens.head
+    layer, head = state.layer, state.head
     layers, heads = trace.shape(kind)
     return Selection(
         kind,
@@ -172,7 +174,11 @@ def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
 
 
 def _map(
-    lens: Lens, trace: AttentionTrace, kind: str, weights: np.ndarray, missing: np.ndarray | None = None
+    state: SentenceState,
+    trace: AttentionTrace,
+    kind: str,
+    weights: np.ndarray,
+    missing: np.ndarray | None = None,
 ) -> go.Figure:
     queries, keys = trace.axes(kind)
     return viz.attention_heatmap(
@@ -183,22 +189,22 @@ def _map(
         masked=missing,
         difference=missing is not None,
         colour_max=1.0 if missing is None else None,
-        extent=max(lens.extent, *map(len, (queries, keys))),
-        theme=lens.theme,
+        extent=max(state.extent, *map(len, (queries, keys))),
+        theme=state.theme,
     )
 
 
-def describe(lens: Lens, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """Where the two differ most, of the tokens that have a counterpart."""
     try:
-        other = other_pass(lens, values)
+        other = _other_pass(state, values)
     except loaders.StillLoading:
         return say("beside_loading")
     if isinstance(other, str):
         return say(other)
-    kind = _kind(lens, other)
-    own, others = (_selection(lens, each, kind).weights(each) for each in (lens.trace, other.trace))
-    found, missing = aligned_difference(kind, lens.trace, other.trace, (own, others))
+    kind = _kind(state, other)
+    own, others = (_selection(state, each, kind).weights(each) for each in (state.trace, other.trace))
+    found, missing = aligned_difference(kind, state.trace, other.trace, (own, others))
     if missing.all() or not found.any():
         return say("beside_reading_same")
     row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
@@ -210,11 +216,11 @@ def describe(lens: Lens, values: Values) -> str:
         key=visible_token(keys[column]),
         before=f"{after - float(found[row, column]):.2f}",
         after=f"{after:.2f}",
-        place=lens.place,
+        place=state.place,
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     found = [say("beside_note")]
     return found + [say("beside_difference_note")] * values["twin_difference"]
 
@@ -224,12 +230,12 @@ VIEW = declare(
         "twins",
         "laboratory",
         50,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (OTHER, DIFFERENCE, SENTENCE, MODEL),
-        notes,
+        _notes,
         idea("beside"),
         drawn=(OTHER,),
-        figures=figures_of,
+        figures=_figures_of,
     )
 )

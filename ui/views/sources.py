@@ -1,4 +1,5 @@
-"""The experiment *from what*: several methods say which characters a produced character comes from. One really leaves them out."""
+"""The experiment *from what*: attribution methods for one produced character. One of them really leaves
+characters out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ from model.analysis.contributions import REFERENCE, Contribution, MethodAgreemen
 from model.text.changes import Change
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import controls, markup, runs
 from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal
@@ -21,30 +22,29 @@ from ui.views.view import Values, View, declare, file_name, idea, needs_experime
 from ui.wording import change_in_words, correlation, say
 from viz.labels import visible_token
 
-STEP = Ordinal("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
+STEP = Ordinal("sources_step", of="sentence")  # the written token in question; empty: where the change begins
 WIDTH = 160  # pixels of the list of steps
 
 
-def asked_about(lens: Lens) -> Change | int | None:
-    """The step that is asked about, from 0, if another one was chosen than where the change in focus begins; else that change. Without a
-    change it is the first step. None if the network answers for changes only and there is none.
-    """
-    change = lens.asked_change
-    if not lens.can(declared.step_contributions):
+def asked_about(state: SentenceState) -> Change | int | None:
+    """The step in question, from 0, if another one was chosen than the beginning of the change in focus; else
+    that change. Without a change it is the first step. None if the network answers for changes only and
+    nothing was changed."""
+    change = state.asked_change
+    if not state.can(declared.step_contributions):
         return change
-    row = controls.place(STEP, len(lens.trace.target_tokens))
+    row = controls.place(STEP, len(state.trace.target_tokens))
     if row is not None:
         return change if change and change.target_start == row else row
     return change or 0
 
 
-def said(
-    lens: Lens, about: Change | int
+def _said(
+    state: SentenceState, about: Change | int
 ) -> tuple[int, dict[str, Contribution | None], dict[str, MethodAgreement]]:
-    """(row, what each method says, how well those that have answered agree with the reference). The reference comes first; None
-    stands for what is not known yet.
-    """
-    row, methods, found, _ = questions.contributions(lens.sentence, about, lens.corrector)
+    """(row, the answer of each method, the agreement of the known ones with the reference). The reference
+    comes first; None means not known yet."""
+    row, methods, found, _ = questions.contributions(state.sentence, about, state.corrector)
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)
     agreed = {
@@ -55,53 +55,51 @@ def said(
     return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, agreed
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """One row of bars for each method over the source and what was written before, all on one axis. The slow methods
-    have their places, and are asked once the picture is there."""
-    about = asked_about(lens)
+def _draw(state: SentenceState, values: Values) -> None:
+    """One row of bars for each method over the source and the target before the row, all on one axis. The
+    slow methods have empty rows, and are asked after the picture is drawn."""
+    about = asked_about(state)
     if about is None:
         return
-    row, _, _, more = questions.contributions(lens.sentence, about, lens.corrector)
-    if lens.can(declared.step_contributions):
-        choose_step(lens, row if isinstance(about, int) else about.target_start)
+    row, _, _, more = questions.contributions(state.sentence, about, state.corrector)
+    if state.can(declared.step_contributions):
+        choose_step(state, row if isinstance(about, int) else about.target_start)
     if more is not None:
         runs.ask_later(more)
-    for name, (figure, label) in figures_of(lens, values).items():
-        figures.draw(figure, name, file_name(lens, name), label=label)
+    for name, (figure, label) in _figures_of(state, values).items():
+        figures.draw(figure, name, file_name(state, name), label=label)
 
 
-def choose_step(lens: Lens, row: int) -> None:
-    """Which of the written characters is asked about."""
-    steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
+def choose_step(state: SentenceState, row: int) -> None:
+    """The control for the written character in question."""
+    steps = [str(number + 1) for number in range(len(state.trace.target_tokens))]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         markup.paragraph(say("sources_step_label"), "label")
         controls.pick(
             STEP.name,
             steps,
-            lambda step: step_name(lens.trace, int(step) - 1),
+            lambda step: step_name(state.trace, int(step) - 1),
             str(row + 1),
-            label_visibility="collapsed",
             width=WIDTH,
         )
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """The bars; nothing where nothing can be asked about."""
-    about = asked_about(lens)
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    about = asked_about(state)
     if about is None:
         return {}
-    row, found, agreed = said(lens, about)
+    row, found, agreed = _said(state, about)
     panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
     figure = viz.contribution_panels(
         panels,
-        [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
+        [*state.trace.source_tokens, *state.trace.decoder_input_tokens[: row + 1]],
         outlined=() if isinstance(about, int) else range(about.source_start, about.source_end),
-        split=len(lens.trace.source_tokens),
+        split=len(state.trace.source_tokens),
         observed_name=say("sources_observed"),
         intervened_name=say("sources_intervened"),
         token_title=say("sources_tokens"),
         value_title=say("sources_share"),
-        theme=lens.theme,
+        theme=state.theme,
     )
     return {"sources": (figure, say("sources_label"))}
 
@@ -125,20 +123,20 @@ def _agreement(agreed: MethodAgreement, characters: int) -> str:
     )
 
 
-def describe(lens: Lens, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """Which character's absence changes most, and how many methods name it."""
-    about = asked_about(lens)
+    about = asked_about(state)
     if about is None:
         return say("without_none")
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        row, found, agreed = said(lens, about)
+        row, found, agreed = _said(state, about)
     answered = {name: each for name, each in found.items() if each is not None}
     if len(answered) < len(found):
         return say("sources_coming", answered=len(answered), count=len(found))
     key = int(abs(answered[REFERENCE].source[:-1]).argmax())
-    token = lens.trace.target_tokens[row]
+    token = state.trace.target_tokens[row]
     if isinstance(about, int):
-        other = next(each for each in lens.trace.alternatives[row] if each != token)
+        other = next(each for each in state.trace.alternatives[row] if each != token)
         asked = {"step": row + 1, "other": visible_token(other)}
     else:
         asked = {"change": change_in_words(about)}
@@ -146,23 +144,23 @@ def describe(lens: Lens, values: Values) -> str:
         "sources_reading" if "change" in asked else "sources_reading_step",
         **asked,
         token=visible_token(token),
-        key=visible_token(lens.trace.source_tokens[key]),
+        key=visible_token(state.trace.source_tokens[key]),
         position=key + 1,
         agreeing=sum(each.top_1 for each in agreed.values()),
         count=len(agreed),
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("sources_note"), *_over_many(lens)]
+def notes(state: SentenceState, values: Values) -> list[str]:
+    return [say("sources_note"), *_over_many(state)]
 
 
-def _over_many(lens: Lens) -> list[str]:
-    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights. Methods that
-    the study does not hold are named."""
+def _over_many(state: SentenceState) -> list[str]:
+    """How well the methods agreed over many edits, the best one first; nothing for weights without a study.
+    Methods that the study does not hold are named."""
     entry = models.chosen()
     try:
-        found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
+        found = entry and loaders.corpus_agreement(entry.path, state.corrector)
     except ModelFolderError:
         return []
     if not found:
@@ -184,13 +182,13 @@ VIEW = declare(
         "sources",
         "laboratory",
         20,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (STEP,),
         notes,
         idea("sources"),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         intervenes=True,
         lacks=needs_experiment(declared.contributions),
     )

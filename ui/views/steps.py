@@ -1,4 +1,4 @@
-"""The view *step by step*: what was written at each step, what else was considered, and what was looked at."""
+"""The view *step by step*: the token, the candidates and the attention of each decoding step."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.components.figures import draw_steps
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
 from ui.shell.settings import Ordinal
 from ui.views import fork
@@ -24,32 +24,31 @@ SURE = 0.99  # a sentence whose steps are all more probable than this was writte
 STEP = Ordinal("step", of="sentence")
 
 
-def draw(lens: Lens, values: Values) -> None:
+def _draw(state: SentenceState, values: Values) -> None:
     """The player of the whole sentence."""
-    data = data_of(lens, may_part=fork.VIEW.lacks(lens) is None)
-    draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
+    data = data_of(state, may_part=fork.VIEW.lacks(state) is None)
+    draw_steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(_part, state.trace))
 
 
-def data_of(lens: Lens, may_part: bool) -> dict:
-    """What the player needs; with ``may_part`` it leads to the laboratory's *road not taken*."""
+def data_of(state: SentenceState, may_part: bool) -> dict:
+    """The data of the player; with ``may_part`` it leads to the laboratory's *road not taken*."""
     return steps_data(
         say,
-        lens.trace,
-        lens.all_changes,
-        weights=partial(lens.selection.weights, lens.trace),
-        place=lens.place,
-        step=first_step(lens),
-        chosen=lens.focus,
+        state.trace,
+        state.all_changes,
+        weights=partial(state.selection.weights, state.trace),
+        place=state.place,
+        step=first_step(state),
+        chosen=state.focus,
         may_part=may_part,
-        file=file_name(lens, "steps"),
-        theme=lens.theme,
+        file=file_name(state, "steps"),
+        theme=state.theme,
     )
 
 
-def part(trace: AttentionTrace, step: int, place: int) -> None:
-    """Turn to the laboratory's *road not taken* at ``step`` (from 1), with the candidate at ``place`` among those of the step, or
-    with what was typed for KEEP. If there is no such candidate, nothing happens.
-    """
+def _part(trace: AttentionTrace, step: int, place: int) -> None:
+    """Turn to the laboratory's *road not taken* at ``step`` (from 1), with the candidate at ``place`` among
+    those of the step, or with the typed token for KEEP. Without such a candidate, nothing happens."""
     if not 1 <= step <= len(trace.target_tokens):
         return
     considered = trace.alternatives[step - 1]
@@ -61,37 +60,38 @@ def part(trace: AttentionTrace, step: int, place: int) -> None:
     header.turn_to("laboratory")
 
 
-def describe(lens: Lens, values: Values) -> str:
-    step = first_step(lens)
-    if address.get("step") == str(step) and not _is_inside(lens, step - 1):
-        return choice(say, lens.trace, step - 1)
-    return hesitation(say, lens.trace, lens.focus)
+def _describe(state: SentenceState, values: Values) -> str:
+    step = first_step(state)
+    if address.get("step") == str(step) and not _is_inside(state, step - 1):
+        return choice(say, state.trace, step - 1)
+    return hesitation(say, state.trace, state.focus)
 
 
-def _is_inside(lens: Lens, row: int) -> bool:
+def _is_inside(state: SentenceState, row: int) -> bool:
     """Whether the row belongs to the change in focus, whose reading names its least sure step."""
-    changes = [] if lens.focus is None else [lens.focus]
-    return row in wording.changed_rows(changes, "cross_attention", len(lens.trace.target_tokens))
+    changes = [] if state.focus is None else [state.focus]
+    return row in wording.changed_rows(changes, "cross_attention", len(state.trace.target_tokens))
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("steps_keys")]
 
 
-def first_step(lens: Lens) -> int:
-    """The step in the address, counted from 1. For another sentence or change than before, the step where it begins.
+def first_step(state: SentenceState) -> int:
+    """The step in the address, counted from 1. For another sentence or change than before, the step where it
+    begins.
 
-    A link's step belongs to what the link shows, and not to what the visitor turns to afterwards.
+    A link's step belongs to the link's sentence and change, not to later ones.
     """
-    address.bind([STEP.name], "steps", revision(lens.trace, lens.focus))
-    asked = controls.place(STEP, len(lens.trace.target_tokens))
+    address.bind([STEP.name], "steps", revision(state.trace, state.focus))
+    asked = controls.place(STEP, len(state.trace.target_tokens))
     if asked is not None:
         return asked + 1
-    return lens.changes[0].target_start + 1 if lens.changes else 1
+    return state.changes[0].target_start + 1 if state.changes else 1
 
 
 def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
-    """Which step was the least sure, of the whole sentence or of one change, and what else it considered."""
+    """Which step was the least sure, of the whole sentence or of one change, and its other candidates."""
     rows = wording.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
         "``needs.probabilities`` keeps other traces away"
@@ -107,7 +107,7 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
 
 
 def choice(say: Say, trace: AttentionTrace, row: int) -> str:
-    """How sure the network was at one step, and what else it considered there."""
+    """The probability of one step's token, and its other candidates."""
     values = _values(say, trace, row)
     return say(f"steps_reading_step{_certain(values)}", **values)
 
@@ -141,15 +141,15 @@ def share(value: float) -> str:
     return probability(value, digits=3)
 
 
-def explain(lens: Lens) -> None:
+def _explain(state: SentenceState) -> None:
     """The idea, the formula with this sentence's number, and where both come from."""
     markup.paragraph(say("steps_idea"), "lead")
     st.latex(
         r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
         r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
     )
-    assert lens.trace.log_probabilities is not None, "``needs.probabilities`` keeps other traces away"
-    probability = share(float(np.exp(lens.trace.log_probabilities.sum(dtype=np.float64))))
+    assert state.trace.log_probabilities is not None, "``needs.probabilities`` keeps other traces away"
+    probability = share(float(np.exp(state.trace.log_probabilities.sum(dtype=np.float64))))
     markup.paragraph(say("steps_formula", probability=probability), "lead")
     markup.paragraph(say("steps_shown"), "lead")
     markup.paragraph(say("steps_sources"), "note")
@@ -160,5 +160,5 @@ def _name(say: Say, token: str) -> str:
 
 
 VIEW = declare(
-    View("steps", "attention", 30, describe, draw, (STEP,), notes, explain, lacks=needs_probabilities)
+    View("steps", "attention", 30, _describe, _draw, (STEP,), _notes, _explain, lacks=needs_probabilities)
 )

@@ -1,6 +1,6 @@
-"""The heads that are off in the experiment *switch heads off*: which they are, what stands in for them, and how they are called.
+"""The experiment *switch heads off*: the effect of each head on a change, measured by ablation.
 
-The experiment *switch heads off*: what each head does for a change, found by asking the network again without it.
+A head that is off puts out zeros, or its means over the sentences of a survey.
 """
 
 import re
@@ -21,7 +21,7 @@ from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
 from ui.asking import loaders, models, questions
 from ui.components import figures
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text
@@ -33,35 +33,34 @@ STRONGEST = 5  # heads that are off until the visitor chooses others
 MOST_NAMED = STRONGEST - 1  # heads that a sentence calls by their names
 ZERO, MEAN = "zero", "mean"
 NONE = "none"  # in the address: the visitor switched every head on
-OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
-# The heads that are off, such as cross_attention.2.3, counted from 1. NONE: no head. Empty: the strongest ones.
+OFF = Choice("off", (ZERO, MEAN))  # the ablation value
+# The heads that are off, such as cross_attention.2.3, counted from 1. NONE: no head. Empty: the strongest
+# ones.
 HEADS = Text("switched_off")
 
 
-def survey_of(lens: Lens) -> HeadSurvey | None:
-    """The survey with the means of this model's heads; None if there is none."""
+def _survey_of(state: SentenceState) -> HeadSurvey | None:
     entry = models.chosen()
     try:
-        return entry and loaders.head_survey(entry.path, lens.corrector)
-    except ModelFolderError:  # the page of the heads says what is wrong with it
+        return entry and loaders.head_survey(entry.path, state.corrector)
+    except ModelFolderError:  # the page of the heads shows the error
         return None
 
 
-def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
-    """What heads that are off put out: their means over the sentences of a survey; None for zero."""
-    survey = survey_of(lens) if values["off"] == MEAN else None
+def _means_of(state: SentenceState, values: Values) -> dict[str, np.ndarray] | None:
+    survey = _survey_of(state) if values["off"] == MEAN else None
     return survey.means if survey is not None else None
 
 
-def heads_off(lens: Lens, values: Values) -> tuple[Head, ...]:
+def _heads_off(state: SentenceState, values: Values) -> tuple[Head, ...]:
     """The heads that are off: those that the visitor chose, at first the strongest ones."""
     if address.get(HEADS.name) == NONE:
         return ()
-    change = lens.asked_change
-    return () if change is None else framed_heads(lens, change, means_of(lens, values))
+    change = state.asked_change
+    return () if change is None else _framed_heads(state, change, _means_of(state, values))
 
 
-def switched_off(lens: Lens) -> tuple[Head, ...]:
+def _switched_off(state: SentenceState) -> tuple[Head, ...]:
     """The heads that the visitor switched off, of those that the network has."""
     found = [
         Head(kind, int(layer) - 1, int(head) - 1)
@@ -69,24 +68,25 @@ def switched_off(lens: Lens) -> tuple[Head, ...]:
             r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
         )
     ]
-    return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
+    return tuple(head for head in dict.fromkeys(found) if _has(state, head))
 
 
-def _has(lens: Lens, head: Head) -> bool:
-    if head.kind not in lens.trace.kinds:
+def _has(state: SentenceState, head: Head) -> bool:
+    if head.kind not in state.trace.kinds:
         return False
-    layers, heads = lens.trace.shape(head.kind)
+    layers, heads = state.trace.shape(head.kind)
     return 0 <= head.layer < layers and 0 <= head.head < heads
 
 
-def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | None) -> tuple[Head, ...]:
+def _framed_heads(
+    state: SentenceState, change: Change, means: Mapping[str, np.ndarray] | None
+) -> tuple[Head, ...]:
     """The heads that the visitor switched off; before that the strongest ones."""
-    found = questions.head_effects(lens.sentence, change, lens.corrector, means)
-    return switched_off(lens) or found.strongest(STRONGEST)
+    found = questions.head_effects(state.sentence, change, state.corrector, means)
+    return _switched_off(state) or found.strongest(STRONGEST)
 
 
-def names_of(heads: Collection[Head]) -> str:
-    """What is off: each head by its name where they are few."""
+def _names_of(heads: Collection[Head]) -> str:
     if not heads:
         return say("without_all_heads")
     if len(heads) > MOST_NAMED:
@@ -94,10 +94,11 @@ def names_of(heads: Collection[Head]) -> str:
     return say("without_heads", heads=", ".join(map(head_name, sorted(heads))))
 
 
-def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
-    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point changes nothing."""
+def _switch(state: SentenceState, off: Sequence[Head], point: dict) -> None:
+    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point
+    changes nothing."""
     match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
+        case [str(kind), int(layer), int(head)] if _has(state, chosen := Head(kind, layer, head)):
             _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])
 
 
@@ -106,12 +107,12 @@ def _put(heads: Iterable[Head]) -> None:
     address.put(HEADS.name, told or NONE)
 
 
-def draw(lens: Lens, values: Values) -> None:
-    """What became of the correction, then a square for each head, and a point for each."""
-    if lens.asked_change is None:
+def _draw(state: SentenceState, values: Values) -> None:
+    """The correction without the heads that are off, then a square for each head, and a point for each."""
+    if state.asked_change is None:
         return
-    off = heads_off(lens, values)
-    show_verdict(lens, values, off)
+    off = _heads_off(state, values)
+    _show_verdict(state, values, off)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
         controls.choose(OFF.name, [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
@@ -130,21 +131,20 @@ def draw(lens: Lens, values: Values) -> None:
             args=([HEADS.name],),
         )
     parts = dict(zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True))
-    for name, (figure, label) in figures_of(lens, values).items():
-        on_click = partial(switch, lens, off) if name == "without_mosaic" else None
+    for name, (figure, label) in _figures_of(state, values).items():
+        on_click = partial(_switch, state, off) if name == "without_mosaic" else None
         with parts[name]:
-            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
-    markup.paragraph(observed(lens, values), "note")
+            figures.draw(figure, name, file_name(state, name.replace("_", "-")), on_click, label=label)
+    markup.paragraph(_observed(state, values), "note")
 
 
-def show_verdict(lens: Lens, values: Values, off: Collection[Head]) -> None:
-    """Before and after, large: what the network writes of its own accord, how probable the fix is, and whether it is made."""
-    found = verdict(lens, values, off)
+def _show_verdict(state: SentenceState, values: Values, off: Collection[Head]) -> None:
+    found = _verdict(state, values, off)
     sides = ((), found[0]), (off, found[1])
     markup.before_and_after(
         [
             (
-                names_of(heads),
+                _names_of(heads),
                 say("without_no_end") if each.text is None else each.text,
                 say("without_probability", probability=probability(each.probability, digits=3)),
                 say(f"without_{each.outcome}"),
@@ -156,34 +156,39 @@ def show_verdict(lens: Lens, values: Values, off: Collection[Head]) -> None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one change: the text, how probable the fix is, and one of made, undone and other."""
+    """The fate of one change: the text, the probability of the fix, and one of made, undone and other."""
 
     text: str | None
     probability: float
     outcome: str
 
 
-def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
+def _verdict(state: SentenceState, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
     """With all heads, and without those that are ``off``."""
-    change, means = lens.asked_change, means_of(lens, values)
+    change, means = state.asked_change, _means_of(state, values)
     assert change is not None, "without a change this is not called"
     sets = ((), tuple(off))
-    texts = questions.ablate_heads(lens.sentence, sets, lens.corrector, means)
-    shares = questions.ablated_fix_probability(lens.sentence, change, sets, lens.corrector, means)
+    texts = questions.ablate_heads(state.sentence, sets, state.corrector, means)
+    shares = questions.ablated_fix_probability(state.sentence, change, sets, state.corrector, means)
     before, after = (
-        Verdict(one.text, share, outcome(lens.sentence.source, one.text, _typed(lens)))
+        Verdict(one.text, share, outcome(state.sentence.source, one.text, _typed(state)))
         for one, share in zip(texts, shares, strict=True)
     )
     return before, after
 
 
-def _typed(lens: Lens) -> Change:
-    """The change that is asked about, with the offsets of the characters."""
-    return lens.change or lens.sentence.changes[0]
+def _typed(state: SentenceState) -> Change:
+    return state.change or state.sentence.changes[0]
 
 
 def outcome(source: str, text: str | None, change: Change) -> str:
-    """Whether ``text`` makes just this change of ``source``, leaves its place as typed, or writes something else there."""
+    """Whether ``text`` makes just this change of ``source``, leaves its place as typed, or writes something
+    else there.
+
+    >>> from model.text.changes import find_changes
+    >>> outcome("가다", "가요", find_changes("가다", "가요")[0])
+    'made'
+    """
     if text is None:
         return "other"
     span = change.source_start, change.source_end
@@ -198,22 +203,24 @@ def outcome(source: str, text: str | None, change: Change) -> str:
     return "made" if same else "other"
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The squares and the points of all heads; nothing where nothing was changed."""
-    change = lens.asked_change
+    change = state.asked_change
     if change is None:
         return {}
-    found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
+    found = questions.head_effects(state.sentence, change, state.corrector, _means_of(state, values))
     shared: dict[str, Any] = {
-        "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
-        "chosen": heads_off(lens, values),
+        "names": {kind: say(f"kind_{kind}") for kind in state.trace.kinds},
+        "chosen": _heads_off(state, values),
         "layer_title": say("layer_label"),
         "head_title": say("head_label"),
-        "theme": lens.theme,
+        "theme": state.theme,
     }
     made = {
         "without_mosaic": viz.head_mosaic(
-            {kind: found.grid(kind) for kind in lens.trace.kinds}, value_title=say("without_effect"), **shared
+            {kind: found.grid(kind) for kind in state.trace.kinds},
+            value_title=say("without_effect"),
+            **shared,
         ),
         "without_scatter": viz.attention_effect_scatter(
             found.attention.tolist(),
@@ -227,31 +234,30 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
-def describe(lens: Lens, values: Values) -> str:
-    """What became of the change without the heads that are off."""
-    change = lens.asked_change
+def _describe(state: SentenceState, values: Values) -> str:
+    change = state.asked_change
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        off = heads_off(lens, values)
-        before, after = verdict(lens, values, off)
+        off = _heads_off(state, values)
+        before, after = _verdict(state, values, off)
     shares = [probability(each.probability, digits=3) for each in (before, after)]
     if not off:
         return say("without_reading_on", change=change_in_words(change), before=shares[0])
     return say(
         f"without_reading_{after.outcome}",
         change=change_in_words(change),
-        heads=names_of(off),
+        heads=_names_of(off),
         before=shares[0],
         after=shares[1],
     )
 
 
-def observed(lens: Lens, values: Values) -> str:
+def _observed(state: SentenceState, values: Values) -> str:
     """Whether the head that looked most is the one that mattered most."""
-    change = lens.asked_change
+    change = state.asked_change
     assert change is not None, "without a change this is not called"
-    found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
+    found = questions.head_effects(state.sentence, change, state.corrector, _means_of(state, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",
@@ -264,10 +270,10 @@ def observed(lens: Lens, values: Values) -> str:
     )
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
+def _notes(state: SentenceState, values: Values) -> list[str]:
     found = [say("without_note"), say("without_intervened")]
     if values["off"] == MEAN:
-        survey = survey_of(lens)
+        survey = _survey_of(state)
         told = say("without_means", sentences=survey.effect_sentences) if survey else say("without_no_means")
         found.append(told)
     return found
@@ -278,13 +284,13 @@ VIEW = declare(
         "without",
         "laboratory",
         10,
-        describe,
-        draw,
+        _describe,
+        _draw,
         (OFF, HEADS),
-        notes,
+        _notes,
         idea("without"),
         has_map=False,
-        figures=figures_of,
+        figures=_figures_of,
         drawn=(OFF,),
         intervenes=True,
         lacks=needs_experiment(declared.head_effects),

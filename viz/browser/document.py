@@ -20,6 +20,7 @@ PLOTLY = next(assets.STATIC.glob("plotly-*.js"))
 FONT = assets.STATIC / "NotoSansKR-subset.woff2"
 FOLDER = Path(__file__).parent
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
+_NAMED_EXPORT = re.compile(r"^export (?=function|const)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,13 @@ def read_script(
     Raises:
         FileNotFoundError: a script or a style that does not exist.
     """
-    js = "\n".join([declared(constants), *((FOLDER / file).read_text("utf-8") for file in files)])
+    js = "\n".join([declared(constants), *(read_source(FOLDER / file) for file in files)])
     return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)
+
+
+def read_source(path: Path) -> str:
+    """A file as part of a joined script: without its named exports, which only a bundler reads."""
+    return _NAMED_EXPORT.sub("", path.read_text("utf-8"))
 
 
 def declared(constants: Mapping[str, object]) -> str:

@@ -28,7 +28,8 @@ def engine():
         for name in (SPELLER, BARE, TRANSLATOR, CONTINUING):
             model = engine.open(name)
             model.correct("ready")
-            # The news that it is ready may come a moment after its first answer; until then a page shows how far it is.
+            # The news that it is ready may come a moment after its first answer; until then a page shows how
+            # far it is.
             wait_until(lambda model=model: model.progress.is_ready)
         yield engine
 

@@ -1,4 +1,5 @@
-"""The class is asked: predictions that the network answers beside it, and questions before and after the lesson."""
+"""The class is asked: predictions that the network answers beside it, and questions before and after the
+lesson."""
 
 import csv
 import io

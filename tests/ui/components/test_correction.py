@@ -36,14 +36,14 @@ def proposed(correction: Correction) -> list[Proposal]:
         for change in sentence.proposed:
             is_made = (change.source_start, change.source_end) in made
             whole = change.moved(sentence.start, sentence.start)
-            proposals.append(Proposal(number, whole, is_made, f"about {number}"))
+            proposals.append(Proposal(number, whole, is_made, f"about {number}", share(change)))
             number += 1
     return proposals
 
 
 def data_of(correction: Correction, *, chosen=None, opened=0, proposals=None) -> dict:
     proposals = proposed(correction) if proposals is None else proposals
-    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS, share_of=share)
+    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS)
 
 
 def pieces(*sentences, minimum: float = 0.5) -> list[dict]:

@@ -55,7 +55,7 @@ def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, na
     calls = {
         figures: lambda: figures.draw_steps({}, "here", passed.append, lambda *both: passed.append([*both])),
         diagram: lambda: diagram.diagram({}, "here", passed.append),
-        live_text: lambda: live_text.live_text("가", "", "", "", 9, passed.append),
+        live_text: lambda: live_text.live_text("가", {}, 9, passed.append),
     }
     pairs = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])
     for value in (good, *pairs, *(each for each in VALUES if type(each) is not type(good))):

@@ -1,4 +1,5 @@
-"""The page with its network: offered where the file is there and of the same network, and made to begin with the view's sentence."""
+"""The page with its network: offered where the file is there and of the same network, and made to begin with
+the view's sentence."""
 
 import zlib
 from urllib.parse import parse_qs

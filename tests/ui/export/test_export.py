@@ -26,7 +26,7 @@ from tests.ui.screen import open_popover
 from ui import wording
 from ui.export import data, page, take_away
 from ui.export.page import Choices, Experiment
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.views import VIEWS
 from ui.views.heatmap import cells_of
 from viz.browser import document
@@ -35,11 +35,13 @@ from viz.browser.document import Script
 NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
 
 
-def make_lens(text=NASTY, kind="cross_attention", layer=1, head=2, theme="light", trace=None) -> Lens:
+def make_state(
+    text=NASTY, kind="cross_attention", layer=1, head=2, theme="light", trace=None
+) -> SentenceState:
     corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
     corrector.name = "fake-model"
     sentence = corrector.correct(text).sentences[0]
-    return Lens(corrector, sentence, sentence.trace, Selection(kind, layer, head), None, theme)
+    return SentenceState(corrector, sentence, sentence.trace, Selection(kind, layer, head), None, theme)
 
 
 VALUES = {view.name: {each.name: each.read("") for each in view.settings} for view in VIEWS}
@@ -49,32 +51,34 @@ def say_in(language: str):
     return partial(take_away.say_in, language)
 
 
-def make_html(lens: Lens, language: str = "ko") -> str:
+def make_html(state: SentenceState, language: str = "ko") -> str:
     choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", VALUES)
-    return page.to_html(lens, say_in(language), choices).decode()
+    return page.to_html(state, say_in(language), choices).decode()
 
 
-def read_csv(lens: Lens) -> list[dict[str, str]]:
-    text = data.to_csv(lens).decode("utf-8-sig")
+def read_csv(state: SentenceState) -> list[dict[str, str]]:
+    text = data.to_csv(state).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def test_csv_begins_with_the_mark_by_which_excel_knows_hangul():
-    assert data.to_csv(make_lens()).startswith(b"\xef\xbb\xbfkind,layer,head,")
+    assert data.to_csv(make_state()).startswith(b"\xef\xbb\xbfkind,layer,head,")
 
 
 def test_every_weight_of_the_csv_is_that_of_the_trace():
-    lens = make_lens()
-    found = {kind: np.full(lens.trace.attention(kind).shape, np.nan, np.float32) for kind in lens.trace.kinds}
-    for row in read_csv(lens):
+    state = make_state()
+    found = {
+        kind: np.full(state.trace.attention(kind).shape, np.nan, np.float32) for kind in state.trace.kinds
+    }
+    for row in read_csv(state):
         place = (int(row["layer"]) - 1, int(row["head"]) - 1)
         cell = (int(row["query_position"]) - 1, int(row["key_position"]) - 1)
         found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
-        queries, keys = lens.trace.axes(row["kind"])
+        queries, keys = state.trace.axes(row["kind"])
         assert row["query_token"] == data.harmless(queries[cell[0]])
         assert row["key_token"] == data.harmless(keys[cell[1]])
     for kind, weights in found.items():
-        np.testing.assert_array_equal(weights, lens.trace.attention(kind))
+        np.testing.assert_array_equal(weights, state.trace.attention(kind))
 
 
 @pytest.mark.parametrize("token", ["=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"])
@@ -88,62 +92,62 @@ def test_other_tokens_stay_as_they_are(token):
 
 
 def test_no_token_in_the_table_can_be_taken_for_a_formula():
-    cells = {row[name] for row in read_csv(make_lens()) for name in ("query_token", "key_token")}
+    cells = {row[name] for row in read_csv(make_state()) for name in ("query_token", "key_token")}
     assert {"'=", "'+", "'-", "'@"} <= cells
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
 
 
 def test_json_holds_the_whole_trace_exactly():
-    lens = make_lens()
-    content = json.loads(data.to_json(lens))
-    for field in fields(lens.trace):
-        value = getattr(lens.trace, field.name)
+    state = make_state()
+    content = json.loads(data.to_json(state))
+    for field in fields(state.trace):
+        value = getattr(state.trace, field.name)
         given = np.array(content.get(field.name), np.asarray(value).dtype)
         np.testing.assert_array_equal(given, np.asarray(value))
-    assert (content["source"], content["text"]) == (lens.sentence.source, lens.sentence.text)
+    assert (content["source"], content["text"]) == (state.sentence.source, state.sentence.text)
     assert (content["model"], content["fingerprint"]) == ("fake-model", "fake")
     (change,) = content["changes"]
     assert (change["wrong"], change["right"]) == ("갱", "객")
     assert (change["fix_probability"], change["keep_probability"]) == (0.97, 0.01)
     assert content["shown"]["layer"] == 2
     assert content["shown"]["head"] == 3
-    np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), lens.weights)
+    np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), state.weights)
     assert content["schema_version"] == data.SCHEMA_VERSION
 
 
 def test_json_names_a_mean():
-    shown = json.loads(data.to_json(make_lens(layer=None, head=None)))["shown"]
+    shown = json.loads(data.to_json(make_state(layer=None, head=None)))["shown"]
     assert (shown["layer"], shown["head"]) == ("mean", "mean")
 
 
 def test_npz_opens_without_pickle_and_gives_every_array_back():
-    lens = make_lens()
-    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
-        for field in fields(lens.trace):
-            if getattr(lens.trace, field.name) is None:
+    state = make_state()
+    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
+        for field in fields(state.trace):
+            if getattr(state.trace, field.name) is None:
                 continue
-            value = np.asarray(getattr(lens.trace, field.name))
+            value = np.asarray(getattr(state.trace, field.name))
             np.testing.assert_array_equal(arrays[field.name], value)
             assert arrays[field.name].dtype.kind == value.dtype.kind
         assert arrays["cross_attention"].dtype == np.float32
-        assert str(arrays["source"]) == lens.sentence.source
+        assert str(arrays["source"]) == state.sentence.source
         assert arrays["change_spans"].tolist() == [[1, 2, 1, 2]]
 
 
 def test_a_recurrent_network_leaves_out_what_it_lacks():
-    lens = make_lens("고갱", layer=0, head=0, trace=one_map_trace)
-    assert {row["kind"] for row in read_csv(lens)} == {"cross_attention"}
-    assert "encoder_attention" not in json.loads(data.to_json(lens))
-    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+    state = make_state("고갱", layer=0, head=0, trace=one_map_trace)
+    assert {row["kind"] for row in read_csv(state)} == {"cross_attention"}
+    assert "encoder_attention" not in json.loads(data.to_json(state))
+    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
         assert "encoder_attention" not in arrays.files
-    assert 'id="heatmap"' in make_html(lens)
+    assert 'id="heatmap"' in make_html(state)
 
 
 def test_a_sentence_without_changes_is_no_exception():
-    lens = make_lens("가")
-    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+    state = make_state("가")
+    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
         assert arrays["change_spans"].shape == (0, 4)
-    assert json.loads(data.to_json(lens))["changes"] == []
+    assert json.loads(data.to_json(state))["changes"] == []
 
 
 @pytest.mark.parametrize(
@@ -152,18 +156,18 @@ def test_a_sentence_without_changes_is_no_exception():
 )
 def test_csv_and_json_take_what_one_sheet_can_show(monkeypatch, rows, part, kinds):
     monkeypatch.setattr(data, "SHEET_ROWS", rows)
-    lens = make_lens("고갱님이 왔어요")
-    assert data.part_that_fits(lens) == part
-    table = read_csv(lens)
-    assert len(table) == data.count(lens, part) <= rows
+    state = make_state("고갱님이 왔어요")
+    assert data.part_that_fits(state) == part
+    table = read_csv(state)
+    assert len(table) == data.count(state, part) <= rows
     assert len({row["kind"] for row in table}) == kinds
-    content = json.loads(data.to_json(lens))
+    content = json.loads(data.to_json(state))
     assert content["attention_part"] == part
-    assert sum(kind in content for kind in lens.trace.kinds) == {"all": 3, "kind": 1, "shown": 0}[part]
+    assert sum(kind in content for kind in state.trace.kinds) == {"all": 3, "kind": 1, "shown": 0}[part]
 
 
 def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
-    html = make_html(make_lens())
+    html = make_html(make_state())
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy.startswith("default-src 'none'")
     assert "unsafe-inline" not in policy.split("style-src")[0]
@@ -178,7 +182,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
 
 @pytest.mark.parametrize("language", wording.LANGUAGES)
 def test_what_was_typed_stays_text(language):
-    html = make_html(make_lens("고갱</script><img src=x onerror=f()>"), language)
+    html = make_html(make_state("고갱</script><img src=x onerror=f()>"), language)
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
     assert "<img" not in html
     assert outside.count("</script") == 0
@@ -186,35 +190,35 @@ def test_what_was_typed_stays_text(language):
 
 
 def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
-    lens = make_lens("고갱")
-    cells = cells_of(lens, by_words=False, without_marks=True, minus_copy=True)
+    state = make_state("고갱")
+    cells = cells_of(state, by_words=False, without_marks=True, minus_copy=True)
     shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
     choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
-    figure = page.heatmap_figure(lens, say_in("ko"), choices)
+    figure = page.heatmap_figure(state, say_in("ko"), choices)
     np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
     assert len(figure["layout"]["shapes"]) == 2
     assert (
         wording.table("ko")["heatmap_difference_cross_attention"][:20]
-        in page.to_html(lens, say_in("ko"), choices).decode()
+        in page.to_html(state, say_in("ko"), choices).decode()
     )
 
 
 def test_an_open_experiment_stands_behind_everything_that_was_observed():
-    lens = make_lens("고갱")
+    state = make_state("고갱")
     figure = viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])})
     experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")}, True)
     choices = Choices("ko", "", VALUES, experiment=experiment)
-    written = page.to_html(lens, say_in("ko"), choices).decode()
+    written = page.to_html(state, say_in("ko"), choices).decode()
     behind = written.partition("<h2>&lt;꺼 보기&gt;</h2>")[2]
     assert "말한 것 &lt;1&gt;" in behind
     assert "<h2>" not in behind.partition("<script")[0]
     assert "<h3>칸 &lt;2&gt;</h3>" in behind
     assert "without_mosaic" in behind
-    assert len(written) > len(make_html(lens))
+    assert len(written) > len(make_html(state))
 
 
 def test_marks_show_a_change_in_its_place():
-    sentence = make_lens("<고갱>").sentence
+    sentence = make_state("<고갱>").sentence
     assert page.marked(sentence.source, sentence.changes) == "&lt;고<del>갱</del><ins>객</ins>&gt;"
 
 
@@ -239,10 +243,10 @@ def test_file_names_keep_hangul_and_drop_what_systems_forbid():
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention"])
 def test_a_typed_half_of_a_character_breaks_no_file(kind):
-    lens = make_lens("고갱\udc80", kind=kind)
-    data.to_csv(lens)
-    assert json.loads(data.to_json(lens))["source"] == "고갱\udc80"
-    data.to_npz(lens)
+    state = make_state("고갱\udc80", kind=kind)
+    data.to_csv(state)
+    assert json.loads(data.to_json(state))["source"] == "고갱\udc80"
+    data.to_npz(state)
 
 
 def test_the_link_of_a_view_opens_the_same_view(open_app):
@@ -263,11 +267,11 @@ def test_the_app_offers_five_files(open_app, monkeypatch):
 
 
 def test_the_trace_is_what_the_library_reads():
-    lens = make_lens()
-    for file in (data.to_trace(lens), data.to_npz(lens)):
+    state = make_state()
+    for file in (data.to_trace(state), data.to_npz(state)):
         found = AttentionTrace.load(io.BytesIO(file), limited=True)
-        assert found.target_tokens == lens.trace.target_tokens
-        np.testing.assert_array_equal(found.cross_attention, lens.trace.cross_attention)
+        assert found.target_tokens == state.trace.target_tokens
+        np.testing.assert_array_equal(found.cross_attention, state.trace.cross_attention)
 
 
 def test_offering_files_changes_no_setting(open_app):
@@ -286,20 +290,22 @@ def test_what_a_model_of_ones_own_lacks_is_left_out(model):
     sentence = TracedCorrector("own", model).correct_batch([own_model.WRONG])[0].sentences[0]
     corrector = FakeCorrector()
     corrector.name = "own"
-    lens = Lens(corrector, sentence, sentence.trace, Selection(sentence.trace.kinds[-1], 0, 0), None, "light")
-    assert own_model.RIGHT in make_html(lens)
-    assert ('data-component="steps"' in make_html(lens)) == isinstance(model, own_model.Speller)
-    assert {change["confidence"] for change in json.loads(data.to_json(lens))["changes"]} == {None}
-    assert AttentionTrace.load(io.BytesIO(data.to_trace(lens))).kinds == sentence.trace.kinds
-    with np.load(io.BytesIO(data.to_npz(lens))) as arrays:
+    state = SentenceState(
+        corrector, sentence, sentence.trace, Selection(sentence.trace.kinds[-1], 0, 0), None, "light"
+    )
+    assert own_model.RIGHT in make_html(state)
+    assert ('data-component="steps"' in make_html(state)) == isinstance(model, own_model.Speller)
+    assert {change["confidence"] for change in json.loads(data.to_json(state))["changes"]} == {None}
+    assert AttentionTrace.load(io.BytesIO(data.to_trace(state))).kinds == sentence.trace.kinds
+    with np.load(io.BytesIO(data.to_npz(state))) as arrays:
         assert np.isnan(arrays["change_fix_probability"]).all()
-    assert read_csv(lens)
+    assert read_csv(state)
 
 
 def test_every_head_can_be_opened_in_the_file():
-    lens = make_lens()
-    explorer = page.explorer(lens, say_in("ko"))
-    assert explorer is not None and len(explorer.data["kinds"]) == len(lens.trace.kinds)
-    assert 'id="explorer"' in make_html(lens) and wording.table("ko")[
+    state = make_state()
+    explorer = page.explorer(state, say_in("ko"))
+    assert explorer is not None and len(explorer.data["kinds"]) == len(state.trace.kinds)
+    assert 'id="explorer"' in make_html(state) and wording.table("ko")[
         "take_away_heading_explorer"
-    ] in make_html(lens)
+    ] in make_html(state)

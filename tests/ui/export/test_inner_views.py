@@ -1,4 +1,5 @@
-"""Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed or intervened."""
+"""Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed
+or intervened."""
 
 from functools import partial
 from html import escape
@@ -10,7 +11,7 @@ from model.trace.trace import Selection
 from tests.planted import CODA, WRONG
 from ui.export import page, take_away
 from ui.export.page import Choices
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.shell.settings import defaults
 from ui.views import VIEWS, circuit, decided, patched, receipts, why, wrote
 from ui.wording import table
@@ -40,7 +41,7 @@ def test_the_file_has_all_pictures_of_the_open_view(view, names, language, plant
     st.session_state["view"]["lang"] = language
     sentence = planted_writer.correct(WRONG).sentences[0]
     selection = Selection(CODA.kind, CODA.layer, CODA.head)
-    shown = Lens(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
+    shown = SentenceState(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
     found = take_away.experiment(shown, view)
     assert found.figures.keys() == names
     assert found.intervenes == (view not in OBSERVED)
@@ -55,7 +56,9 @@ def test_the_file_has_all_pictures_of_the_open_view(view, names, language, plant
 
 def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):
     sentence = planted_writer.correct(WRONG).sentences[0]
-    shown = Lens(planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light")
+    shown = SentenceState(
+        planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light"
+    )
     told = take_away.experiment(shown, receipts.VIEW).told
     claims = [line for line in told if line.startswith(("✓ ", "✗ "))]
     assert len(claims) >= 5 and all(" → " in claim for claim in claims)

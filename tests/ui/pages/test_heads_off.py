@@ -1,4 +1,5 @@
-"""Heads that are switched off in the laboratory: squares, tiles and the verdict, over heads that were written by hand."""
+"""Heads that are switched off in the laboratory: squares, tiles and the verdict, over heads that were written
+by hand."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
+"""The laboratory, driven without a browser, over a network whose heads were written by hand
+(``tests/planted.py``)."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""The minimum confidence: where it stands, what a link may say of it, and that the network is asked only once."""
+"""The minimum confidence: where it stands, what a link may say of it, and that the network is asked only
+once."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The corrected text as the control: what is accepted, rejected and put in focus, and what none of it can break."""
+"""The corrected text as the control: what is accepted, rejected and put in focus, and what none of it can
+break."""
 
 from dataclasses import replace
 from types import SimpleNamespace

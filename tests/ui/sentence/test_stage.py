@@ -7,8 +7,8 @@ from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, figures, html, open_popover, setting, told
 from ui.sentence import stage
-from ui.sentence.page import LookedAt
-from ui.sentence.state import Lens
+from ui.sentence.page import OpenSentence
+from ui.sentence.state import SentenceState
 from ui.views import VIEWS
 from ui.wording import table
 
@@ -87,14 +87,17 @@ def test_the_units_are_explained_where_they_stand(open_app):
 
 @pytest.mark.parametrize("head", [None, 0])
 def test_the_controls_are_drawn_anew_only_where_a_head_gets_or_loses_its_button(head, monkeypatch):
-    """Where ``for_the_rest`` is the same, a keystroke redraws the text and its pictures alone. A head of a text with a change has a button."""
-    monkeypatch.setattr(stage, "may_switch_off", lambda lens: bool(lens.changes))
+    """Where ``for_the_controls`` is the same, a keystroke redraws the text and its pictures alone. A head of
+    a text with a change has a button."""
+    monkeypatch.setattr(stage, "may_switch_off", lambda state: bool(state.changes))
     corrector, heatmap = FakeCorrector(), next(view for view in VIEWS if view.name == "heatmap")
 
     def rest(text: str):
         (sentence,) = corrector.correct(text).sentences
-        lens = Lens(corrector, sentence, sentence.trace, Selection("cross_attention", 0, head), None, "light")
-        assert bool(lens.changes) is (text == SENTENCE)
-        return LookedAt(corrector, None, heatmap, lens).for_the_rest
+        state = SentenceState(
+            corrector, sentence, sentence.trace, Selection("cross_attention", 0, head), None, "light"
+        )
+        assert bool(state.changes) is (text == SENTENCE)
+        return OpenSentence(corrector, None, heatmap, state).for_the_controls
 
     assert (rest(SENTENCE) == rest("고양이 왔다")) is (head is None)

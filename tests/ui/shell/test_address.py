@@ -127,7 +127,8 @@ def test_back_to_nonsense_breaks_nothing(open_app, go_back):
         assert all(isinstance(each, str) for each in app.session_state["view"].values())
 
 
-# What a link means that leaves a setting out. Links that were given out stay right only while none of these changes.
+# What a link means that leaves a setting out. Links that were given out stay right only while none of these
+# changes.
 WITHOUT = {
     "lang": "ko",
     "model": "transformer",

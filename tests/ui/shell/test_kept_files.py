@@ -87,7 +87,8 @@ class Server:
 
 @pytest.fixture
 def asked(monkeypatch):
-    """``asked(static, (path, headers), …)``: the answers to questions, one after the other, with time to compress between them."""
+    """``asked(static, (path, headers), …)``: the answers to questions, one after the other, with time to
+    compress between them."""
     monkeypatch.setattr(server, "COMPRESS_AFTER", 0.0)
 
     def ask(static: Server, *questions: tuple[str, dict[str, str]]) -> list[Answer]:

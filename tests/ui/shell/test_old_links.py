@@ -1,7 +1,8 @@
-"""Links that earlier versions gave out open what they opened then: nothing that an address could ever say has lost its meaning.
+"""Links that earlier versions gave out open what they opened then: nothing that an address could ever say has
+lost its meaning.
 
-What stands here was collected from all versions. Names and options are only ever added; a renamed file keeps the name that its
-addresses use (``ui/views/side_by_side.py`` is ``twins``).
+What stands here was collected from all versions. Names and options are only ever added; a renamed file keeps
+the name that its addresses use (``ui/views/side_by_side.py`` is ``twins``).
 """
 
 import pytest
@@ -63,7 +64,8 @@ def test_settings_that_are_lists_are_read_as_they_were():
     assert registered()["positions"].read("100") == 100
 
 
-# An address of each view and experiment, with settings that only it has, and a part of the page that shows them.
+# An address of each view and experiment, with settings that only it has, and a part of the page that shows
+# them.
 LINKS = {
     "heatmap": {"kind": "encoder_attention", "layer": "1", "head": "2", "cell": "0,1", "unit": "syllable"},
     "lines": {"heads": "1.1,2.2", "mass": "40"},

@@ -44,7 +44,9 @@ def test_no_page_is_drawn_meanwhile(imported):
 
 
 def test_the_first_page_waits_for_nothing():
-    code = "import sys, time; from ui.shell import server; server.IMPORT_AFTER = 0.2; server.import_later(); "
+    code = (
+        "import sys, time; from ui.shell import server; server.IMPORT_AFTER = 0.2; server._import_later(); "
+    )
     code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
     code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
     done = subprocess.run(

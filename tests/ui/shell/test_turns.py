@@ -1,4 +1,5 @@
-"""Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is asked."""
+"""Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is
+asked."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -84,7 +85,8 @@ def test_texts_come_before_pictures_and_then_the_oldest_of_these():
 
     together(turns, partial(page, "a", 1.0, 9.0), partial(page, "b", 2.0, 7.0), partial(page, "c", 3.0, 8.0))
     texts = [f"text of {name}" for name in "abc"]
-    # No text waits when that of "c" is done. Of the pictures, only those of "b" have waited longer than those of "c".
+    # No text waits when that of "c" is done. Of the pictures, only those of "b" have waited longer than those
+    # of "c".
     assert order == [*texts, *(f"pictures of {name}" for name in "bca")]
     assert turns._free == 1
 

@@ -1,4 +1,5 @@
-"""Transplant, circuit, why there and claims, on the page, over a network of which it is known what its parts do."""
+"""Transplant, circuit, why there and claims, on the page, over a network of which it is known what its parts
+do."""
 
 import json
 from html import escape

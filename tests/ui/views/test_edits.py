@@ -7,7 +7,7 @@ from model.analysis.edits import attention_of_change, leading_heads
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import bars, component, figure, figures, html, setting, told
-from tests.ui.view_script import lens, open_view
+from tests.ui.view_script import open_view, state
 from ui.views import edits
 from ui.wording import table
 
@@ -62,10 +62,10 @@ def test_the_bars_inside_the_outline_add_up_to_the_share_that_is_named():
 
 
 def test_the_heads_that_are_drawn_are_framed_among_all():
-    shown = lens(change=0, source="고갱이 왔다")
+    shown = state(change=0, source="고갱이 왔다")
     heads = leading_heads(shown.trace, shown.sentence.changes[0], shown.sentence.changes)
     assert edits.VIEW.framed(shown) == [(found.layer, found.head) for found in heads]
-    assert edits.VIEW.framed(lens(source="비가 온다")) == []
+    assert edits.VIEW.framed(state(source="비가 온다")) == []
 
 
 def test_one_attention_map_leaves_no_heads_to_choose():
@@ -103,7 +103,7 @@ def test_the_bars_of_a_long_sentence_are_those_around_the_change():
 
 
 def test_the_window_holds_the_change_and_every_position_that_is_asked_for():
-    shown = lens(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마바사아자차")
+    shown = state(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마바사아자차")
     change = shown.changes[0]
     start, end = edits.window(shown, change)
     assert (start, end) == (change.source_start - edits.AROUND, change.source_end + edits.AROUND)

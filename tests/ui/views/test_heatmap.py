@@ -12,8 +12,8 @@ from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told
-from tests.ui.view_script import SENTENCE, lens, run_at
-from ui.sentence.state import Lens
+from tests.ui.view_script import SENTENCE, run_at, state
+from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views.heatmap import cells_for, cells_of, choose_cell
@@ -26,11 +26,11 @@ KO = table("ko")
 
 def page(kind: str, layer, head, source: str, recurrent: bool) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.view_script import lens
+    from tests.ui.view_script import state
     from ui.shell import controls, markup
     from ui.views.heatmap import VIEW
 
-    shown = lens(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
+    shown = state(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
     values = controls.values(VIEW.settings)
     markup.told(VIEW.describe(shown, values))
     VIEW.draw(shown, values)
@@ -56,23 +56,23 @@ def click(app: AppTest, row: int, column: int) -> str:
 @pytest.mark.parametrize(("layer", "head"), [(1, 2), (0, None), (None, None)])
 def test_the_numbers_are_the_traces(kind, layer, head):
     app = open_view(kind, layer, head)
-    np.testing.assert_array_equal(numbers(app), lens(kind, layer, head).weights)
+    np.testing.assert_array_equal(numbers(app), state(kind, layer, head).weights)
     assert numbers(app).dtype == np.float32
 
 
 @pytest.mark.parametrize("settings", [{"logarithmic": "1"}, {"fitted": "1"}])
 def test_a_scale_changes_no_number(settings):
-    np.testing.assert_array_equal(numbers(open_view(**settings)), lens().weights)
+    np.testing.assert_array_equal(numbers(open_view(**settings)), state().weights)
 
 
 def test_fitted_colours_end_at_the_largest_weight():
     assert figure(open_view())["data"][0]["zmax"] == 1
-    assert figure(open_view(fitted="1"))["data"][0]["zmax"] == pytest.approx(lens().weights.max())
+    assert figure(open_view(fitted="1"))["data"][0]["zmax"] == pytest.approx(state().weights.max())
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_a_plain_copy_leaves_no_difference(kind):
-    shown = lens(kind)
+    shown = state(kind)
     difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
     np.testing.assert_allclose(difference, -np.eye(len(shown.queries), len(shown.keys)), atol=1e-6)
 
@@ -80,7 +80,7 @@ def test_a_plain_copy_leaves_no_difference(kind):
 def test_an_inserted_character_has_nothing_subtracted():
     trace = random_trace("가다", "가나다")
     sentence = SimpleNamespace(source="가다", text="가나다", changes=find_changes("가다", "가나다"))
-    shown = Lens(FakeCorrector(), sentence, trace, Selection("cross_attention", 0, 0), None, "light")
+    shown = SentenceState(FakeCorrector(), sentence, trace, Selection("cross_attention", 0, 0), None, "light")
     difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
     expected = [[-1, 0, 0], [0, 0, 0], [0, -1, 0], [0, 0, -1]]
     np.testing.assert_allclose(difference, expected, atol=1e-6)
@@ -97,7 +97,7 @@ def test_the_difference_is_drawn_around_0_up_to_its_largest_value():
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_words_sum_keys_and_average_queries(kind):
-    shown = lens(kind)
+    shown = state(kind)
     cells = cells_of(shown, **PLAIN | {"by_words": True})
     if kind == "decoder_attention":
         assert cells.keys == ("<s>", "고객이", "또", "왔다")
@@ -110,7 +110,7 @@ def test_words_sum_keys_and_average_queries(kind):
 
 
 def test_a_word_is_masked_where_all_its_characters_are():
-    cells = cells_of(lens("decoder_attention"), **PLAIN | {"by_words": True})
+    cells = cells_of(state("decoder_attention"), **PLAIN | {"by_words": True})
     assert cells.queries == ("고객이", "또", "왔다", "</s>")
     np.testing.assert_array_equal(cells.masked, np.triu(np.ones((4, 4), bool), 2))
     assert (cells.values[cells.masked] == 0).all()
@@ -118,7 +118,7 @@ def test_a_word_is_masked_where_all_its_characters_are():
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_hidden_marks_leave_the_positions_of_the_others_alone(kind):
-    shown, cells = lens(kind), cells_of(lens(kind), **PLAIN | {"without_marks": True})
+    shown, cells = state(kind), cells_of(state(kind), **PLAIN | {"without_marks": True})
     assert not {"<s>", "</s>"} & {*cells.queries, *cells.keys}
     rows, columns = (slice(spans[0][0], spans[-1][1]) for spans in (cells.query_spans, cells.key_spans))
     np.testing.assert_array_equal(cells.values, shown.weights[rows, columns])
@@ -130,7 +130,7 @@ def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
     assert KO["heatmap_unmarked_note"] in html(open_view(unmarked="1"))
     assert KO["heatmap_unmarked_note"] not in html(open_view())
     marks_alone = cells_of(
-        lens(source="가", trace=lambda *_: random_trace("", "")), **PLAIN | {"without_marks": True}
+        state(source="가", trace=lambda *_: random_trace("", "")), **PLAIN | {"without_marks": True}
     )
     assert marks_alone.keys == ("</s>",)
 
@@ -163,7 +163,7 @@ def settings(monkeypatch) -> dict[str, str]:
 
 
 def test_a_point_that_is_no_cell_selects_nothing(settings):
-    cells = cells_for(lens(), SYLLABLES)
+    cells = cells_for(state(), SYLLABLES)
     rows, columns = cells.values.shape
     points = [{}, {"x": 1}, {"y": 1}, {"x": 0, "y": 1}, {"x": 1, "y": rows + 1}, {"x": columns + 1, "y": 1}]
     numbers = [value for value in VALUES if value is not True and value != 1.5]
@@ -179,7 +179,7 @@ def test_the_selected_cell_is_framed_and_named():
     app = open_view(cell="1,0")
     row, column = figure(app)["layout"]["shapes"]
     assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (1.5, 2.5, 0.5, 1.5)
-    weight = lens().weights[1, 0]
+    weight = state().weights[1, 0]
     assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in told(app)
     click(app, 2, 1)
     assert not figure(app)["layout"].get("shapes")
@@ -188,7 +188,7 @@ def test_the_selected_cell_is_framed_and_named():
 def test_the_same_selection_lies_in_its_word_and_is_hidden_with_its_mark():
     app = open_view(cell="4,6", unit="word")
     assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 3
-    last = len(lens().keys) - 1
+    last = len(state().keys) - 1
     assert not figure(open_view(cell=f"0,{last}", unmarked="1"))["layout"].get("shapes")
 
 
@@ -211,7 +211,7 @@ def test_the_picture_is_called_after_the_sentence_and_the_head():
 
 def test_all_maps_of_a_sentence_are_fitted_alike():
     extents = {figure(open_view(kind))["layout"]["meta"]["extent"] for kind in ATTENTION_KINDS}
-    assert extents == {len(lens().trace.source_tokens)}
+    assert extents == {len(state().trace.source_tokens)}
 
 
 @pytest.mark.parametrize("cell", ["", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"])
@@ -232,8 +232,8 @@ def sinking_trace(source: str, target: str, **fields):
 @pytest.mark.parametrize("unmarked", [False, True])
 def test_a_sink_is_a_column_of_its_own_that_no_click_selects(unit, unmarked):
     values = SYLLABLES | {"unit": unit, "unmarked": unmarked}
-    plain = cells_for(lens("cross_attention", 1, 2, None, SENTENCE, random_trace), values)
-    cells = cells_for(lens("cross_attention", 1, 2, None, SENTENCE, sinking_trace), values)
+    plain = cells_for(state("cross_attention", 1, 2, None, SENTENCE, random_trace), values)
+    cells = cells_for(state("cross_attention", 1, 2, None, SENTENCE, sinking_trace), values)
     assert cells.keys == ("∅", *plain.keys) and cells.first == (plain.first[0], plain.first[1] - 1)
     np.testing.assert_allclose(cells.values[:, 0], 0.5, atol=1e-3)
     np.testing.assert_allclose(cells.values[:, 1:], plain.values / 2, atol=1e-6)
@@ -266,7 +266,7 @@ def test_a_single_map_and_the_shortest_sentences_work(lang, source):
 
 
 def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not_look_at():
-    shown = lens()
+    shown = state()
     values = cells_of(shown, **PLAIN | {"minus_copy": True}).values
     row = shown.rows[0]
     column = int(values[row].argmax())
@@ -277,7 +277,7 @@ def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not
 
 
 def test_the_sentence_about_words_names_words():
-    shown = lens()
+    shown = state()
     cells = cells_of(shown, **PLAIN | {"by_words": True})
     app = open_view(unit="word")
     said, axis = told(app), figure(app)["layout"]["yaxis"]["title"]["text"]

@@ -13,13 +13,13 @@ from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
 from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import run_at
-from ui.sentence.state import Lens
+from ui.sentence.state import SentenceState
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
 from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
 
 SENTENCE = "고갱이 왔다"
-lens = partial(view_script.lens, layer=None, head=None, source=SENTENCE)
+state = partial(view_script.state, layer=None, head=None, source=SENTENCE)
 
 
 def say(key: str, /, **values) -> str:
@@ -28,12 +28,12 @@ def say(key: str, /, **values) -> str:
 
 def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.views.test_lines import lens
+    from tests.ui.views.test_lines import state
     from ui.shell import controls, markup
     from ui.views.lines import VIEW
 
     trace = one_map_trace if recurrent else random_trace
-    shown = lens(kind, layer=layer, head=head, change=change, source=source, trace=trace)
+    shown = state(kind, layer=layer, head=head, change=change, source=source, trace=trace)
     VIEW.choose(shown)
     values = controls.values(VIEW.settings)
     markup.told(VIEW.describe(shown, values))
@@ -53,10 +53,10 @@ def sent(app: AppTest) -> dict:
 
 
 def test_without_a_choice_the_mean_over_heads_is_drawn_as_its_heads():
-    assert heads_of(lens(layer=1)) == [(1, head) for head in range(HEADS)]
-    assert heads_of(lens(layer=1, head=2)) == [(1, 2)]
-    assert heads_of(lens(head=2)) == [(layer, 2) for layer in range(LAYERS)]
-    assert heads_of(lens()) == [(None, None)]
+    assert heads_of(state(layer=1)) == [(1, head) for head in range(HEADS)]
+    assert heads_of(state(layer=1, head=2)) == [(1, 2)]
+    assert heads_of(state(head=2)) == [(layer, 2) for layer in range(LAYERS)]
+    assert heads_of(state()) == [(None, None)]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_no_more_heads_are_drawn_than_there_are_colours():
     everything = ",".join(f"{layer}.{head}" for layer in range(1, 9) for head in range(1, 9))
     assert len(chosen_heads(everything, 8, 8)) == MOST_HEADS
     with pytest.raises(ValueError, match="received 9"):
-        draw(lens(), [("a", lens().weights)] * 9)
+        draw(state(), [("a", state().weights)] * 9)
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -105,7 +105,7 @@ def test_changed_tokens_are_marked_on_both_sides():
     data = sent(open_view())
     assert [token["sign"] for token in data["queries"] if token["changed"]] == ["객"]
     assert [token["sign"] for token in data["keys"] if token["changed"]] == ["갱"]
-    decoder = lens("decoder_attention")
+    decoder = state("decoder_attention")
     assert [decoder.keys[column] for column in changed_columns(decoder)] == ["객"]
 
 
@@ -144,7 +144,7 @@ def test_where_all_lines_are_straight_the_weakest_is_named():
     np.fill_diagonal(weights, 0.7)
     weights[2] = (0.2, 0.2, 0.4, 0.2)
     spoken = describe(
-        lens(
+        state(
             layer=0,
             head=0,
             source="가나다",
@@ -180,20 +180,20 @@ def test_the_one_map_of_a_recurrent_network_leaves_no_head_to_choose():
 
 
 def test_nothing_but_the_end_mark_is_drawn_too():
-    empty = lens(source="가")
+    empty = state(source="가")
     trace = one_map_trace("", "")
     data = lines_data(say, trace, "cross_attention", [("a", trace.cross_attention[0, 0])], mass=0.6, label="")
     assert data["heads"][0]["edges"] == [[0, 0, 1.0]]
     assert len(draw(empty, [("a", empty.weights)])["queries"]) == 2
 
 
-def draw(lens: Lens, heads, mass: float = 0.6) -> dict:
-    return lines_data(say, lens.trace, lens.kind, heads, mass=mass, label="lines")
+def draw(state: SentenceState, heads, mass: float = 0.6) -> dict:
+    return lines_data(say, state.trace, state.kind, heads, mass=mass, label="lines")
 
 
 def test_weights_that_do_not_fit_the_tokens_are_refused():
     with pytest.raises(ValueError, match=r"\(7, 7\), received \(2, 7\)"):
-        draw(lens(), [("a", lens().weights[:2])])
+        draw(state(), [("a", state().weights[:2])])
 
 
 def test_a_long_sentence_leaves_out_weak_lines_of_every_row_and_says_how_many():

@@ -16,7 +16,7 @@ def test_words_of_half_precision_can_be_drawn(minus_copy):
     weights = np.full((1, 1, 2, 2), 0.503, np.float32)
     trace = AttentionTrace(source_tokens=("가", "나"), encoder_attention=weights)
     trace.check()
-    lens = SimpleNamespace(
+    state = SimpleNamespace(
         trace=trace,
         kind="encoder_attention",
         weights=weights[0, 0],
@@ -26,6 +26,6 @@ def test_words_of_half_precision_can_be_drawn(minus_copy):
         padded=None,
         all_changes=(),
     )
-    cells = cells_of(lens, by_words=True, without_marks=False, minus_copy=minus_copy)
+    cells = cells_of(state, by_words=True, without_marks=False, minus_copy=minus_copy)
     figure = attention_heatmap(cells.values, cells.queries, cells.keys, difference=minus_copy)
     assert figure.data[0].z[0, 0] == pytest.approx(0.006 if minus_copy else 1, abs=1e-6)

@@ -23,12 +23,12 @@ def lens_that_can(*known: questions.Question) -> SimpleNamespace:
 @pytest.mark.parametrize("kind", NO_STREAM)
 def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(kind, language, monkeypatch):
     monkeypatch.setattr(view, "say", table(language).__getitem__)
-    lens = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
-    said = missing_text(lens, "lacks_residual")
+    state = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
+    said = missing_text(state, "lacks_residual")
     assert said.startswith(table(language)["lacks_residual"]) and said.endswith(
         table(language)[f"no_stream_{kind}"]
     )
-    assert missing_text(lens, "lacks_places") == table(language)["lacks_places"]
+    assert missing_text(state, "lacks_places") == table(language)["lacks_places"]
 
 
 @pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])

@@ -11,8 +11,8 @@ from tests.ui import screen
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import html, send, setting
-from tests.ui.view_script import SENTENCE, lens, run_at
-from ui.sentence.state import Lens
+from tests.ui.view_script import SENTENCE, run_at, state
+from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views import overview
@@ -24,10 +24,10 @@ PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
 
 def page(kind: str, layer, head, change, source: str, recurrent: bool, framed) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.view_script import lens
+    from tests.ui.view_script import state
     from ui.views import overview
 
-    shown = lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
+    shown = state(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
     overview.choose_order(shown)
     overview.draw(shown, framed)
     overview.explain(shown)
@@ -74,7 +74,7 @@ def test_by_place_every_head_stands_at_its_layer_and_head(kind):
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
-    shown = lens(kind)
+    shown = state(kind)
     weights = shown.trace.attention(kind)
     entropy = heads.entropy(weights)
     assert order(open_view(kind, order="entropy")) == ranked(entropy)
@@ -102,7 +102,7 @@ def test_the_edit_is_offered_only_where_there_is_one():
 def test_what_is_open_is_framed_and_named(layer, head, framed):
     app = open_view(layer=layer, head=head)
     assert len(figure(app)["layout"].get("shapes", [])) == framed
-    assert lens(layer=layer, head=head).place in html(app)
+    assert state(layer=layer, head=head).place in html(app)
 
 
 def test_a_view_may_frame_other_heads():
@@ -122,7 +122,7 @@ def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
     customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
     for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
         overview.open_tile(None, point)
-        overview.open_tile(lens(), point)
+        overview.open_tile(state(), point)
         assert view == defaults(), point
 
 
@@ -135,7 +135,7 @@ def test_a_tile_that_this_network_lacks_falls_back(open_app):
 
 
 def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():
-    entropy = heads.entropy(lens().trace.cross_attention)
+    entropy = heads.entropy(state().trace.cross_attention)
     first, last = ranked(entropy)[0], ranked(entropy)[-1]
     told = html(open_view())
     for place in (first, last):
@@ -145,7 +145,7 @@ def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():
 
 @pytest.mark.parametrize("change", [None, 0])
 def test_the_sentence_about_a_correction_compares_with_the_usual(change):
-    shown = lens()
+    shown = state()
     attention = attention_to_edit(shown.trace, shown.kind, shown.sentence.changes[0], shown.sentence.changes)
     best = ranked(-attention.beyond_usual)[0]
     told = html(open_view(order="edit", change=change))
@@ -163,10 +163,10 @@ def test_a_network_with_one_map_and_the_shortest_sentences_work(lang, source):
 
 def test_a_long_sentence_is_told_to_be_shrunk():
     def told(tokens: int) -> bool:
-        shown = lens(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
+        shown = state(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
         return KO["overview_joined"].format(count=2) in shrunk_notes(shown)
 
-    def shrunk_notes(shown: Lens) -> list[str]:
+    def shrunk_notes(shown: SentenceState) -> list[str]:
         return overview.notes(shown, overview.rank(shown, "entropy"))
 
     assert not told(128)

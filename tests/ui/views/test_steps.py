@@ -189,7 +189,7 @@ def view(source) -> None:
     """The view as a page of its own."""
     from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector
-    from ui.sentence.state import Lens
+    from ui.sentence.state import SentenceState
     from ui.shell import address
     from ui.views.steps import VIEW
 
@@ -197,7 +197,10 @@ def view(source) -> None:
     sentence = corrector.correct(source).with_minimum_confidence(0.1).sentences[0]
     edit = address.get("edit")
     change = sentence.changes[int(edit) - 1] if edit else None
-    VIEW.draw(Lens(corrector, sentence, sentence.trace, Selection("cross_attention", 0), change, "light"), {})
+    VIEW.draw(
+        SentenceState(corrector, sentence, sentence.trace, Selection("cross_attention", 0), change, "light"),
+        {},
+    )
 
 
 def shown(source=SOURCE, **settings: str) -> AppTest:

@@ -8,7 +8,7 @@ import streamlit as st
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import one_map_trace, random_trace
 from tests.ui.hostile import TEXTS
-from tests.ui.view_script import lens
+from tests.ui.view_script import state
 from ui.shell import controls
 from ui.shell.settings import Choice, Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
@@ -28,15 +28,15 @@ def settings(monkeypatch) -> dict[str, str]:
     return state["view"]
 
 
-def lenses():
+def states():
     """Every kind of sentence, network, attention and focus."""
     for source in SENTENCES:
         for kind in ATTENTION_KINDS:
             for layer, head in ((0, 1), (1, None), (None, None)):
-                yield lens(kind, layer, head, source=source)
-        yield lens("cross_attention", 0, 0, source=source, trace=one_map_trace)
-    yield lens("decoder_attention", 1, 2, change=0, source="고갱이 고갱은")
-    yield lens("cross_attention", None, None, change=1, source="고갱이 고갱은")
+                yield state(kind, layer, head, source=source)
+        yield state("cross_attention", 0, 0, source=source, trace=one_map_trace)
+    yield state("decoder_attention", 1, 2, change=0, source="고갱이 고갱은")
+    yield state("cross_attention", None, None, change=1, source="고갱이 고갱은")
 
 
 def sentences(said: str) -> int:
@@ -64,7 +64,7 @@ def test_every_option_of_a_view_has_a_label_in_every_language():
 def test_every_view_says_one_thing_about_every_sentence(view, settings):
     for language in LANGUAGES:
         settings["lang"] = language
-        for shown in lenses():
+        for shown in states():
             values = controls.values(view.settings)
             missing = view.lacks(shown)
             said = table(language)[missing] if missing else view.describe(shown, values)
@@ -84,21 +84,21 @@ def test_hostile_settings_read_as_the_defaults(view, settings):
 
 
 def test_a_heatmap_is_the_same_for_the_same_lens_and_settings():
-    for shown in lenses():
+    for shown in states():
         values = controls.values(heatmap.VIEW.settings)
         one, other = (to_json(heatmap.picture(shown, values)) for _ in range(2))
         assert one == other
 
 
 def test_a_heatmap_counts_its_cells_for_the_page():
-    for shown in lenses():
+    for shown in states():
         meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings))["layout"]["meta"]
         assert (meta["rows"], meta["columns"]) == shown.weights.shape
         assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
 
 
 def test_heads_that_a_view_frames_exist():
-    for shown in lenses():
+    for shown in states():
         for view in ALL:
             for layer, head in view.framed(shown) if view.framed else ():
                 assert 0 <= layer < shown.trace.num_layers

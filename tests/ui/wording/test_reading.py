@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from model.text.changes import find_changes
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import random_trace
 from ui import wording
 from ui.wording import table
 
+FIRST_HEAD = Selection("cross_attention", 0, 0)
 SOURCE, TARGET = "고갱님이 왓다", "고객님이 왔다"
 
 
@@ -24,10 +25,11 @@ def trace():
 
 
 def test_first_changed_row_and_its_strongest_key_are_told(trace):
-    weights = np.zeros_like(trace.cross_attention[0, 0])
-    weights[:, 0] = 0.17
-    weights[1, 1] = 0.83
-    text = wording.describe_map(say, trace, weights, "cross_attention", find_changes(SOURCE, TARGET), "1층")
+    weights = np.zeros_like(trace.cross_attention)
+    weights[0, 0, :, 0] = 0.17
+    weights[0, 0, 1, 1] = 0.83
+    told = replace(trace, cross_attention=weights)
+    text = wording.describe_map(say, told, FIRST_HEAD, find_changes(SOURCE, TARGET))
     assert text.startswith("‘갱’→‘객’: ‘객’ 자를 쓸 때, 원문의 ‘갱’ 자를")
     assert "0.83" in text and "1층" in text
 
@@ -48,23 +50,23 @@ def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
     deletion = find_changes("가나다", "가다")
     assert wording.changed_rows(deletion, "cross_attention", 3) == [1]
     trace = random_trace("가나다", "가다")
-    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", deletion, "")
+    text = wording.describe_map(say, trace, FIRST_HEAD, deletion)
     assert text.startswith("지운 ‘나’: ‘다’ 자를")
     insertion = find_changes("할수", "할 수")
     trace = random_trace("할수", "할 수")
-    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", insertion, "")
+    text = wording.describe_map(say, trace, FIRST_HEAD, insertion)
     assert text.startswith("새로 넣은 ‘␣’: 빈칸(␣) 자리를")
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_an_unchanged_sentence_is_described_too(trace, kind):
     same = random_trace(SOURCE, SOURCE)
-    text = wording.describe_map(say, same, trace.attention(kind)[0, 0], kind, (), "1층")
+    text = wording.describe_map(say, same, Selection(kind, 0, 0), ())
     assert "‘고’ 자를" in text
 
 
 def test_deleting_the_last_character_points_at_the_end_mark():
     trace = replace(random_trace("가나", "가"))
     changes = find_changes("가나", "가")
-    text = wording.describe_map(say, trace, trace.cross_attention[0, 0], "cross_attention", changes, "")
+    text = wording.describe_map(say, trace, FIRST_HEAD, changes)
     assert "끝 표시" in text

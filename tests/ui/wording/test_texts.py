@@ -87,7 +87,8 @@ def missing_texts(language: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_missing_texts_are_listed(language):
-    """Of a language that is being translated this is a warning, a line for each file; Korean and English must be whole."""
+    """Of a language that is being translated this is a warning, a line for each file; Korean and English must
+    be whole."""
     missing = missing_texts(language)
     if missing and language not in WHOLE:
         lines = [f"{name}, {len(keys)}: {' '.join(keys)}" for name, keys in missing.items()]
@@ -221,7 +222,7 @@ def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
 def test_every_key_is_used_and_every_key_asked_for_exists():
     keys = set(table("ko"))
     constants, patterns, asked = set(), [], set()
-    for path in [ROOT / "app.py", *(ROOT / "ui").rglob("*.py"), *(ROOT / "viz" / "lens").rglob("*.py")]:
+    for path in [ROOT / "app.py", *(ROOT / "ui").rglob("*.py"), *(ROOT / "viz" / "state").rglob("*.py")]:
         code = path.read_text("utf-8")
         found, made = spoken(ast.parse(code))
         constants, patterns = constants | found, patterns + made

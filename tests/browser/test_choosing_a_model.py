@@ -3,10 +3,10 @@
 from playwright.sync_api import expect
 
 from tests.browser.visit import expect_corrected, expect_heatmap, expect_settings, pick, settle, toggle
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 from ui.wording import table
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 
 
 def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_other_pages(open_page):

@@ -18,9 +18,9 @@ from tests.browser.visit import (
     text_area,
     write,
 )
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
 KINDS = {"인코더": "encoder_attention", "디코더": "decoder_attention", "디코더→인코더": "cross_attention"}
 NOTHING_TO_CORRECT = {

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 from tests.browser.visit import (
     settle,
 )
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 HOSTILE = {
     "numbers that are none": "²",
     "numbers out of range": "99999999999999999999",

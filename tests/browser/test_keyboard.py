@@ -10,9 +10,9 @@ from tests.browser.visit import (
     figure,
     text_area,
 )
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 TABS = 3  # from the top of the document to the text
 
 

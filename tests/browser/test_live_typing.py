@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 from ui.wording import table
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
         page.keyboard.type(character)
         page.wait_for_timeout(500)
     late.release()
-    text = f"이그{examples.load()[0].text}"
+    text = f"이그{load_examples()[0].text}"
     expect_settings(page, sentence=text)
     settle(page)
     expect(area).to_have_value(text)
@@ -95,7 +95,7 @@ def test_the_network_reads_ahead_what_is_sent_after_the_pause(open_page):
     late.asked.clear()
     text_area(page).press("End")
     page.keyboard.type("가")
-    expect_settings(page, sentence=f"{examples.load()[0].text}가")
+    expect_settings(page, sentence=f"{load_examples()[0].text}가")
     ahead, text = (
         each.rerun_script.fragment_id for each in late.asked
     )  # one run each, of two parts of the page

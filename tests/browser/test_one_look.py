@@ -19,13 +19,12 @@ from tests.browser.visit import (
     tile,
     toggle,
 )
-from ui.sentence import examples
-from ui.shell.settings import Flag
+from ui.shell.settings import Flag, load_examples
 from ui.views import VIEWS
 from ui.views.heatmap import SETTINGS
 from ui.wording import table
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 TYPED = {  # tokens, the end mark included -> a sentence of so many
     24: "오늘은 날싸가 맑라서 공원에서 잠깐 쉬엇다",
     32: "오늘은 날싸가 맑라서 공원에서 친구하고 잠깐만 쉬엇어요.",

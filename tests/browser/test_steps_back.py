@@ -19,16 +19,16 @@ from tests.browser.visit import (
     text_area,
     wait_until,
 )
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 from ui.wording import table
 
-FIRST_EXAMPLE = examples.load_examples()[0].text
+FIRST_EXAMPLE = load_examples()[0].text
 HEATMAP = ".st-key-heatmap .plot"
 
 
 def test_back_takes_back_example_change_head_and_view_one_by_one(open_page):
     page = open_page()
-    say, other = table("ko"), examples.load_examples()[1]
+    say, other = table("ko"), load_examples()[1]
     choose(page, "view", say["view_lines"])
     expect_settings(page, view="lines")
     choose(page, "head", "2")

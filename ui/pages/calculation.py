@@ -11,7 +11,7 @@ from model.analysis.building_blocks import DotProduct, dot_product_attention
 from ui import wording
 from ui.asking import models
 from ui.components import figures
-from ui.parts import number_editor
+from ui.parts import number_table
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.sentence import decisions
 from ui.sentence.stage import choose_head
@@ -76,12 +76,12 @@ def _type_tables() -> bool:
     for place, name in zip(st.columns(3, gap="medium"), TABLES, strict=True):
         with place:
             markup.paragraph(say(f"calculation_{name}"), "note")
-            number_editor.cells(name)
+            number_table.cells(name)
     unscaled = controls.switch("unscaled")
     with st.expander(say("calculation_as_text")):
         markup.paragraph(say("calculation_as_text_note"), "note")
         for name in TABLES:
-            number_editor.line(name, say(f"calculation_{name}"))
+            number_table.line(name, say(f"calculation_{name}"))
     return unscaled
 
 

@@ -10,7 +10,7 @@ from model.analysis.building_blocks import attention_share, by_role, group_param
 from model.stored.config import NetworkConfig
 from ui.asking import models
 from ui.components.diagram import diagram, diagram_data
-from ui.parts import network_links
+from ui.parts import network_parts
 from ui.parts.network_parts import Sketch, columns
 from ui.sentence import decisions
 from ui.shell import address, controls, header, markup
@@ -57,7 +57,7 @@ def _open_layer(config: NetworkConfig) -> int:
 
 def _follow(part: str) -> None:
     """Go where a chosen part leads, if it leads to another page."""
-    if page := network_links.follow(part):
+    if page := network_parts.follow(part):
         header.turn_to(page)
 
 

@@ -1,13 +1,42 @@
-"""The parts of a loaded network with the shapes that one sentence has in them, ready to be drawn."""
+"""The parts of a drawn network, with the shapes of one sentence in them and the pages to which they lead."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from model.analysis.building_blocks import under
 from model.stored.config import NetworkConfig, TransformerConfig
+from model.trace.trace import ATTENTION_KINDS
 from ui.components.diagram import Column, DiagramPart, Layer, Sublayer
+from ui.shell import address
+from ui.shell.settings import is_number
 from viz.browser.texts import Say
 from viz.labels import visible_token
+
+_PAGES = {
+    "sentence": "attention",
+    "output": "attention",
+    "embedding": "positions",
+    "encoding": "positions",
+    "mask": "masks",
+    **dict.fromkeys(ATTENTION_KINDS, "attention"),
+}
+
+
+def follow(part: str) -> str | None:
+    """Keep the choice that ``part``, such as ``cross_attention:3``, means. Returns the page that shows it;
+    None to stay. The browser may send anything; an unknown part changes nothing."""
+    name, _, number = part.partition(":")
+    if name not in _PAGES and name != "layer":
+        return None
+    if name in ATTENTION_KINDS:
+        address.put("kind", name)
+        address.put("view", "heatmap")
+    if name == "output":  # where each token's probabilities are shown
+        address.put("view", "steps")
+    if is_number(number):
+        address.put("layer", number)
+    return _PAGES.get(name)
+
 
 LONGEST_TEXT = 60  # characters of a typed text; the browser shows as many as fit into its box
 

@@ -15,7 +15,6 @@ from ui.classroom import session
 from ui.components.component import heard
 from ui.components.live_text import live_text, replace, whole
 from ui.components.widgets import welcome
-from ui.sentence import examples
 from ui.sentence.decisions import MAX_CHARACTERS, Decisions, show_correction
 from ui.sentence.stage import (
     Stage,
@@ -30,7 +29,7 @@ from ui.sentence.stage import (
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, runs
 from ui.shell.runs import TEXT_FRAGMENT, runs_alone, spinner
-from ui.shell.settings import defaults
+from ui.shell.settings import defaults, load_examples
 from ui.views import TABS, overview
 from ui.views.view import Tabs, View
 from ui.wording import say
@@ -261,7 +260,7 @@ def _has_examples(told: Described | None) -> bool:
 
 
 def _choose_example(own: tuple[str, ...] = ()) -> None:
-    found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in examples.load_examples()}
+    found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in load_examples()}
 
     def take() -> None:
         keep_typed(found[st.session_state["examples"]])

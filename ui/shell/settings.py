@@ -1,17 +1,33 @@
-"""The settings of the address: their types, those of all pages, and the registry to which views add theirs.
+"""The settings of the address: their types, those of all pages, and the registry to which views add theirs; example sentences.
 
 A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it
 is reset.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import assets
 from engine import own_model
-from ui.sentence import examples
+
+
+@dataclass(frozen=True)
+class Example:
+    """``id`` names the kind of error; its label is the text ``example_<id>`` of each language."""
+
+    id: str
+    text: str
+
+
+@cache
+def load_examples() -> tuple[Example, ...]:
+    """All examples in the order in which they are offered."""
+    return tuple(Example(**entry) for entry in json.loads(assets.EXAMPLES.read_text("utf-8")))
+
 
 Subject = Literal["", "text", "sentence", "visitor"]
 
@@ -165,7 +181,7 @@ SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
     Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
     Flag("lecture", of="visitor"),  # larger type and fewer controls
-    Text("sentence", examples.load_examples()[0].text),  # all that is typed, one sentence or several
+    Text("sentence", load_examples()[0].text),  # all that is typed, one sentence or several
     Text("model", own_model() or "transformer"),
     Text("confidence"),  # the lowest of the changes that are made; empty: the model's own
     PART,

@@ -22,8 +22,8 @@ from tests.ui.screen import (
     setting,
 )
 from ui.asking import loaders
-from ui.sentence import examples, page
-from ui.shell.settings import defaults
+from ui.sentence import page
+from ui.shell.settings import defaults, load_examples
 from ui.views import VIEWS
 from ui.wording import table
 
@@ -108,7 +108,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
         "ahead",
         "welcome",
     ]
-    assert component(app, "live_text")["text"] == examples.load_examples()[0].text
+    assert component(app, "live_text")["text"] == load_examples()[0].text
 
 
 def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
@@ -187,9 +187,7 @@ def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
 
 def test_all_examples_are_offered(open_app):
     app = open_app(lang="en")
-    assert menu(app, "examples").options == [
-        EN[f"example_{example.id}"] for example in examples.load_examples()
-    ]
+    assert menu(app, "examples").options == [EN[f"example_{example.id}"] for example in load_examples()]
 
 
 def test_several_sentences_open_on_the_first_that_changed(open_app):

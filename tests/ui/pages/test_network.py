@@ -9,7 +9,7 @@ from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import component, html
 from ui.components.diagram import Layer, diagram_data
-from ui.parts import network_links
+from ui.parts import network_parts
 from ui.parts.network_parts import Sketch, columns, shape, visible_text
 from ui.shell import address
 from ui.shell.header import PAGES
@@ -180,25 +180,25 @@ def settings(monkeypatch) -> dict[str, str]:
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_an_attention_leads_to_its_map(settings, kind):
-    assert network_links.follow(f"{kind}:2") == "attention"
+    assert network_parts.follow(f"{kind}:2") == "attention"
     assert (settings["kind"], settings["layer"], settings["view"]) == (kind, "2", "heatmap")
 
 
 def test_a_layer_stays_and_opens(settings):
-    assert network_links.follow("layer:4") is None
+    assert network_parts.follow("layer:4") is None
     assert settings["layer"] == "4"
 
 
 @pytest.mark.parametrize("part", ["", "nothing", "layer:x", "model:3", "../app:1", ":3"])
 def test_what_no_part_is_called_changes_nothing(settings, part):
-    assert network_links.follow(part) is None
+    assert network_parts.follow(part) is None
     assert settings == defaults()
 
 
 def test_every_part_leads_to_a_page_that_exists(settings, networks):
     sketches = [Sketch(each.config, {}, "가", "나", 1) for each in networks.values()]
     items = [box for sketch in sketches for box in arranged(sketch) if box["leads_to"]]
-    led = {network_links.follow(box["leads_to"]) for box in items} - {None}
+    led = {network_parts.follow(box["leads_to"]) for box in items} - {None}
     assert led == {"attention", "positions", "masks"}
     assert led <= set(PAGES)
 

@@ -10,9 +10,8 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from tests.ui.hostile import TEXTS
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, send, setting
-from ui.sentence import examples
-from ui.shell import address
-from ui.shell.settings import defaults, steps
+from ui.shell import address, settings
+from ui.shell.settings import defaults, load_examples, steps
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."
 
@@ -178,7 +177,7 @@ EMPTY = (
 
 
 def test_links_that_leave_settings_out_mean_what_they_meant():
-    given = {"sentence": examples.load_examples()[0].text, **WITHOUT, **dict.fromkeys(EMPTY, "")}
+    given = {"sentence": load_examples()[0].text, **WITHOUT, **dict.fromkeys(EMPTY, "")}
     assert defaults().items() >= given.items()
 
 

@@ -13,7 +13,7 @@ import assets
 from deploy.site import build
 from model.analysis.attribution_methods import METHODS
 from tests.ui.pages.test_attention import menu
-from ui.sentence import examples
+from ui.shell.settings import load_examples
 from viz.browser import texts
 from viz.browser.texts import LANGUAGES, own_texts, table
 
@@ -64,7 +64,7 @@ def test_a_page_in_a_third_language(german, open_app):
 
 
 def test_the_browsers_own_page_has_a_third_language(german):
-    offered = build.texts_of(examples=["liaison"])
+    offered = build.texts_of(settings=["liaison"])
     assert list(offered) == list(LANGUAGES) == ["ko", "en", "de"]
     assert offered["de"]["language_name"] == "Deutsch" and offered["de"].keys() == offered["ko"].keys()
 
@@ -232,7 +232,7 @@ def test_every_key_is_used_and_every_key_asked_for_exists():
 
 
 def test_every_example_has_a_name_and_its_own_sentence():
-    offered = examples.load_examples()
+    offered = load_examples()
     assert len(offered) >= 10
     assert {f"example_{example.id}" for example in offered} == {
         key for key in table("ko") if key.startswith("example_")

@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from tests.ui.hostile import TEXTS
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, send, setting
-from ui.shell import address, settings
+from ui.shell import address
 from ui.shell.settings import defaults, load_examples, steps
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."

@@ -64,7 +64,7 @@ def test_a_page_in_a_third_language(german, open_app):
 
 
 def test_the_browsers_own_page_has_a_third_language(german):
-    offered = build.texts_of(settings=["liaison"])
+    offered = build.texts_of(examples=["liaison"])
     assert list(offered) == list(LANGUAGES) == ["ko", "en", "de"]
     assert offered["de"]["language_name"] == "Deutsch" and offered["de"].keys() == offered["ko"].keys()
 

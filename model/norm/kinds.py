@@ -312,6 +312,7 @@ def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
 
 
 _MACROS = {
+    "문장끝": r"(?=요?\s*(?:[.!?~…,]|$))",
     "끝": r"(?![0-9A-Za-z가-힣])",
     "앞": r"(?<![0-9A-Za-z가-힣])",
     "열린": f"[{syllables_with_coda('')}]",
@@ -331,9 +332,11 @@ def _pattern(text: str) -> str:
 def _expand(template: str, match: re.Match[str]) -> str:
     def group(reference: re.Match[str]) -> str:
         text = match[int(reference[1])]
+        if reference[3]:
+            return text.translate(str.maketrans(reference[3], reference[4]))
         if reference[2] is None:
             return text
         initial, medial, _ = decompose(text[-1])
         return text[:-1] + compose(initial, medial, reference[2].replace("-", ""))
 
-    return re.sub(r"\\(\d)(?:\+([ㄱ-ㅎ-]))?", group, template)
+    return re.sub(r"\\(\d)(?:\+([ㄱ-ㅎ-])|:([가-힣]+)→([가-힣]+))?", group, template)

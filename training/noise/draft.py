@@ -92,6 +92,8 @@ def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
     if prefix + suffix == len(right):
         prefix, suffix = (prefix - 1, suffix) if prefix else (0, suffix - 1)
     old, new = right[prefix : len(right) - suffix], wrong[prefix : len(wrong) - suffix]
+    if old.replace(" ", "") == new:
+        return prefix, ["" if character == " " else character for character in old]
     missing = [""] * (len(old) - len(new))
     if missing:
         return prefix, [*missing, *new] if old[0] == " " else [*new, *missing]

@@ -196,8 +196,14 @@ class Rule:
     wrong: tuple[str, ...]
 
     def spellings(self, match: re.Match[str]) -> list[str]:
-        """The wrong spellings of ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` that group with this
-        coda.
+        """The wrong spellings of ``match``.
+
+        ``\\1`` is its first group and ``\\0`` all of it; ``\\1+ㄹ`` is the group with this coda, ``\\1:게걸→께껄``
+        with these syllables replaced.
+
+        >>> rule = Rule(re.compile("[게걸]$"), (r"\\0:게걸→께껄",))
+        >>> rule.spellings(rule.pattern.search("할걸"))
+        ['껄']
         """
         return [_expand(each, match) for each in self.wrong]
 

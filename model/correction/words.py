@@ -71,8 +71,8 @@ _WORD = re.compile("[가-힣]+")  # a run of whole syllables; digits, Latin lett
 def find_words(text: str) -> Iterator[tuple[int, str]]:
     """(where it begins, the word) for each word of Hangul, particles and endings included.
 
-    >>> find_words("밥을 3번 먹어요!")
-    <generator object find_words.<locals>.<genexpr> at 0x7f0bc6d89a80>
+    >>> list(find_words("밥을 3번 먹어요!"))
+    [(0, '밥을'), (4, '번'), (6, '먹어요')]
     """
     return ((match.start(), match[0]) for match in _WORD.finditer(text))
 

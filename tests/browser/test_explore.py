@@ -10,7 +10,7 @@ from playwright.sync_api import FrameLocator, expect
 from model.trace.trace import AttentionTrace, Selection
 from tests.browser.visit import CELLS, PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
-from tests.viz.test_explore import NASTY, large
+from tests.viz.test_browser import NASTY, large
 from viz import explore
 from viz.browser.lines import strongest_edges, thinned
 

@@ -1,4 +1,4 @@
-"""What a notebook is given: one page that holds every weight, and nothing that it would have to fetch."""
+"""Components of a page: explorer, lines, constants of scripts."""
 
 import json
 import re
@@ -11,10 +11,15 @@ import pytest
 
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
+from ui.components.diagram import SCRIPT
 from viz import explore
+from viz.browser import document as script
 from viz.browser import explore_data
+from viz.browser.explore import EXPLORE
 from viz.browser.explore_data import pixels_of
-from viz.browser.steps import WEIGHT_UNIT, packed
+from viz.browser.lines import LINES, MOST_HEADS, strongest_edges
+from viz.browser.plot import PLOT
+from viz.browser.steps import KEEP, STEPS, WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")
 NASTY = "'\"&amp;</script><!--<img src=x onerror=f()>"
@@ -202,3 +207,69 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
 def test_what_cannot_be_shown_is_refused(traces, options, told):
     with pytest.raises(ValueError, match=told):
         explore(traces, **options)
+
+
+def test_the_fewest_keys_that_carry_the_mass_the_strongest_first():
+    weights = np.array([[0.25, 0.5, 0.25], [0.0, 0.125, 0.875]], np.float32)
+    assert strongest_edges(weights, 0.5) == [(0, 1, 0.5), (1, 2, 0.875)]
+    assert strongest_edges(weights, 0.6) == [(0, 1, 0.5), (0, 0, 0.25), (1, 2, 0.875)]
+    assert strongest_edges(weights, 1) == [
+        (0, 1, 0.5), (0, 0, 0.25), (0, 2, 0.25), (1, 2, 0.875), (1, 1, 0.125),
+    ]  # fmt: skip
+    assert strongest_edges(weights, 0) == []
+
+
+def test_every_row_gets_its_mass_and_not_a_key_more():
+    weights = np.random.default_rng(3).random((40, 30)).astype(np.float32) ** 4
+    weights /= weights.sum(1, keepdims=True)
+    for mass in (0.3, 0.5, 0.9, 0.99):
+        edges = strongest_edges(weights, mass)
+        for row in range(40):
+            kept = [weight for query, _, weight in edges if query == row]
+            assert sum(kept) >= mass - 2e-6
+            assert sum(kept[:-1]) < mass
+            assert kept == sorted(kept, reverse=True)
+        assert all(weights[query, key] == np.float32(weight) for query, key, weight in edges)
+
+
+def test_rounding_draws_no_line_too_many():
+    thirds = np.full((1, 3), 1 / 3, np.float32)
+    assert len(strongest_edges(thirds, 2 / 3)) == 2
+    tenths = np.full((1, 10), 0.1, np.float32)
+    assert [len(strongest_edges(tenths, share / 10)) for share in range(11)] == list(range(11))
+
+
+def test_masked_cells_and_empty_rows_have_no_edges():
+    causal = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, 0.5, 0.0]], np.float32)
+    assert strongest_edges(causal, 1.0) == [(0, 0, 1.0), (2, 0, 0.5), (2, 1, 0.5)]
+    assert strongest_edges(np.zeros((0, 0)), 0.9) == []
+
+
+@pytest.mark.parametrize("mass", [-0.1, 1.1, float("nan")])
+def test_a_mass_outside_its_range_is_refused(mass):
+    with pytest.raises(ValueError, match=f"received {mass}"):
+        strongest_edges(np.ones((1, 1)), mass)
+
+
+def test_what_is_no_map_of_weights_is_refused():
+    for weights in (np.ones(3), np.array([[0.5, -0.5]])):
+        with pytest.raises(ValueError, match="and not negative"):
+            strongest_edges(weights, 0.5)
+
+
+SCRIPTS = {each.name: each.js for each in (EXPLORE, LINES, PLOT, STEPS)} | {"diagram": SCRIPT}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_constant_of_a_script_is_declared_once_and_used(name):
+    js = SCRIPTS[name]
+    constants = re.findall(r"^const ([A-Z_]+) =", js, re.MULTILINE)
+    assert len(set(constants)) == len(constants)
+    for constant in constants:
+        assert len(re.findall(rf"\b{constant}\b", js)) > 1, constant
+
+
+def test_scripts_begin_with_what_python_decided():
+    assert f"const KEEP = {KEEP};" in STEPS.js
+    assert f"const MOST_HEADS = {MOST_HEADS};" in EXPLORE.js
+    assert script.PLOTLY.name in PLOT.js

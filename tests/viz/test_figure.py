@@ -1,0 +1,306 @@
+"""Parts that all figures share: specification, theme, colour scales, labels."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import viz
+from viz import FAINT, THEMES, Amount, GraphEdge, GraphNode, MapTexts, Measured, attention_heatmap, head_grid
+from viz.amounts import before_after, waterfall
+from viz.figure import base_layout, to_json
+from viz.graphs import circuit_graph
+from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label, width_in_em
+from viz.layers import layer_curve, layer_grid, place_map
+from viz.theme import LINE_DASHES, TYPE_SIZE, colour_scale, palette, weight_colours
+
+RNG = np.random.default_rng(0)
+WEIGHTS = RNG.dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
+CAUSAL = np.triu(np.ones((4, 4), bool), 1)
+SQUARE = np.where(CAUSAL, 0, RNG.random((4, 4), np.float32))
+TOKENS = ("<s>", "가", "<b>", " ", "\n")
+
+
+def heatmap(weights=WEIGHTS[0, 0], queries=TOKENS[:4], keys=TOKENS, **options):
+    return attention_heatmap, (weights, queries, keys), options
+
+
+FIGURES = {
+    "heatmap": heatmap(),
+    "masked": heatmap(SQUARE, keys=TOKENS[:4], masked=CAUSAL, theme="dark"),
+    "chosen": heatmap(selected=(1, 2), emphasis_rows=[0, 3], extent=40, texts=MapTexts("제목", "<물음>", "&")),
+    "logarithmic": heatmap(logarithmic=True, colour_max=None),
+    "difference": heatmap(WEIGHTS[0, 0] - WEIGHTS[1, 0], difference=True, logarithmic=True),
+    "without the marks": heatmap(first=(1, 1)),
+    "no tokens": heatmap(np.zeros((0, 0)), (), ()),
+    "long": heatmap(np.full((150, 150), 1 / 150), ["가"] * 150, ["나"] * 150),
+    "grid": (head_grid, (WEIGHTS,), {"chosen": [(0, 1)], "title": "제목"}),
+    "ordered grid": (head_grid, (WEIGHTS,), {"order": [(1, 2), (0, 0)], "labels": ["<a>", "나"], "scale": False}),
+    "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
+    "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
+    "before and after": (before_after, ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],), {"theme": "dark"}),
+    "circuit": (circuit_graph, ([GraphNode("거", 0, "token"), GraphNode("1·1", 1)], [GraphEdge(0, 1, 2.5)], ["원문", "1층"]), {}),
+    "curve": (layer_curve, ([-2.0, 3.5], ["입력", "1층"]), {"marked": 1}),
+    "layers": (layer_grid, ([["가"], ["각"]], np.array([[0.5], [0.75]]), ["입력", "1층"], ["각"]), {"theme": "dark"}),
+    "places": (place_map, (np.array([[0.5, -0.25]]), ["1층"], ["가", "각"]), {}),
+    "waterfall": (waterfall, ([Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("<b>", -2.0)],), {"theme": "dark"}),
+}  # fmt: skip
+
+
+def test_all_figure_functions_are_compared():
+    found = {name for name, each in vars(viz).items() if hasattr(each, "specification")}
+    assert found == {function.__name__ for function, *_ in FIGURES.values()}
+
+
+def read(text: str) -> dict:
+    """Without what Plotly leaves out or fills in where it means nothing: empty lists, and an empty template for each kind of trace."""
+    figure = json.loads(text)
+    layout = {name: value for name, value in figure["layout"].items() if value != [] and name != "template"}
+    return {"data": figure["data"], "layout": layout}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_plotly_would_send_the_same(name):
+    function, arguments, options = FIGURES[name]
+    sent = to_json(function.specification(*arguments, **options))
+    assert read(sent) == read(function(*arguments, **options).to_json())
+
+
+def test_arrays_are_packed_as_plotly_packs_them():
+    arrays = {
+        "x": np.arange(3, dtype=np.int32),
+        "y": np.array([1.5, np.nan, -2]),
+        "text": np.array(["<a>", "나", ""]),
+        "customdata": np.arange(6, dtype=np.float32).reshape(3, 2),
+    }
+    sent = to_json({"data": [{"type": "scatter", **arrays}], "layout": {"template": {}}})
+    assert read(sent) == read(go.Figure([go.Scatter(arrays)], {"template": {}}).to_json())
+
+
+def test_what_json_cannot_say_is_an_error():
+    with pytest.raises(TypeError, match="received <object"):
+        to_json({"data": [{"x": object()}], "layout": {}})
+    with pytest.raises(ValueError):
+        to_json({"data": [{"x": [float("nan")]}], "layout": {}})
+
+
+def test_a_figure_function_keeps_its_name_and_its_docstring():
+    assert attention_heatmap.__name__ == "attention_heatmap"
+    assert attention_heatmap.__doc__ == attention_heatmap.specification.__doc__
+    assert isinstance(attention_heatmap(SQUARE, TOKENS[:4], TOKENS[:4]), go.Figure)
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def lightness(colour: str) -> float:
+    """CIE L* of a ``#rrggbb`` colour (IEC 61966-2-1 for the sRGB curve)."""
+    channels = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    return 116 * np.cbrt(luminance) - 16 if luminance > 0.008856 else 903.3 * luminance
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_more_weight_is_steadily_further_from_the_background(theme):
+    steps = np.diff([lightness(colour) for colour in palette(theme).sequential])
+    assert (np.abs(steps) > 6).all()
+    assert len(set(np.sign(steps))) == 1
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_diverging_scale_is_extreme_in_the_middle(theme):
+    below, above = np.split(np.sign(np.diff([lightness(colour) for colour in palette(theme).diverging])), 2)
+    assert len(set(below)) == 1
+    assert (below == -above).all()
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_sixth_of_the_largest_amount_is_seen_on_the_dark_ground(sign):
+    """Most of what a head adds is smaller than that. Compared as WCAG 2 does: (brighter + 0.05) / (darker + 0.05)."""
+    scale = palette("dark").diverging[::sign]
+    half = [lightness(colour) for colour in scale[len(scale) // 2 :]]
+    shown = np.interp([0, 1 / 6], np.linspace(0, 1, len(half)), half)
+    ground, sixth = ((shown + 16) / 116) ** 3
+    assert (sixth + 0.05) / (ground + 0.05) > 2
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_stands_out_from_what_lies_behind_it(theme):
+    colours = palette(theme)
+    assert abs(lightness(colours.text) - lightness(colours.hover_background)) > 70
+    assert abs(lightness(colours.quiet_text) - lightness(colours.hover_background)) > 40
+    assert len(set(colours.qualitative)) == len(colours.qualitative)
+
+
+def test_colour_scales_run_from_0_to_1():
+    assert colour_scale(("#000", "#888", "#fff")) == [[0, "#000"], [0.5, "#888"], [1, "#fff"]]
+
+
+def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():
+    layout = base_layout("dark")
+    assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
+    assert layout["font"]["family"].startswith("Noto Sans KR Subset, Noto Sans KR")
+
+
+def test_there_is_a_pattern_of_dashes_for_each_colour_of_lines():
+    for theme in THEMES:
+        assert len(set(LINE_DASHES)) == len(palette(theme).qualitative)
+
+
+def test_type_is_as_large_as_the_app_says():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["theme"]["baseFontSize"] == TYPE_SIZE
+
+
+def colour_at(colours, weight: float) -> np.ndarray:
+    """(3,) channels of the colour that Plotly gives a weight: linear between the stops."""
+    places, names = zip(*colours.scale, strict=True)
+    channels = [[int(name[at : at + 2], 16) for at in (1, 3, 5)] for name in names]
+    place = (weight - colours.lowest) / (colours.highest - colours.lowest)
+    return np.array([np.interp(place, places, channel) for channel in zip(*channels, strict=True)])
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("difference", [False, True])
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("largest", [1.0, 0.3, 0.0001])
+def test_stops_rise_from_0_to_1(theme, difference, logarithmic, largest):
+    colours = weight_colours(largest, theme, difference=difference, logarithmic=logarithmic)
+    places = [place for place, _ in colours.scale]
+    assert (places[0], places[-1]) == (0, 1)
+    assert (np.diff(places) >= 0).all()
+    assert [place for place, _ in colours.even_scale][:: len(colours.even_scale) - 1] == [0, 1]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_almost_nothing_has_the_grounds_colour_and_a_little_more_is_a_visible_step_away(theme, logarithmic):
+    colours = weight_colours(1.0, theme, difference=False, logarithmic=logarithmic)
+    ground = colour_at(colours, 0.0)
+    np.testing.assert_allclose(colour_at(colours, 0.9 * FAINT), ground, atol=0.5)
+    assert np.abs(colour_at(colours, 1.2 * FAINT) - ground).max() >= 10
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("largest", [1.0, 0.4])
+def test_a_difference_starts_from_the_ground_at_0_and_grows_without_a_step(theme, largest):
+    colours = weight_colours(largest, theme, difference=True, logarithmic=False)
+    ground = colour_at(colours, 0.0)
+    assert colours.ground == {"light": "#ffffff", "dark": "#11161d"}[theme]
+    np.testing.assert_array_equal(ground, colour_at(colours, -0.0))
+    weights = np.linspace(-largest, largest, 4001)
+    painted = np.array([colour_at(colours, weight) for weight in weights])
+    assert np.abs(np.diff(painted, axis=0)).max() <= 1  # of 255, from one weight to the next
+    for little in (-0.005 * largest, 0.005 * largest):  # what nearly every cell of such a map holds
+        assert np.abs(colour_at(colours, little) - ground).max() <= 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_third_of_the_largest_difference_is_easily_seen(theme):
+    colours = weight_colours(0.96, theme, difference=True, logarithmic=False)
+    ground = colour_at(colours, 0.0)
+    for weight in (0.32, -0.32):
+        assert np.abs(colour_at(colours, weight) - ground).max() >= 60
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_logarithm_of_differences_leaves_the_ground_at_the_faintest_weight_without_a_step(theme):
+    colours = weight_colours(1.0, theme, difference=True, logarithmic=True)
+    ground = colour_at(colours, 0.0)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(colour_at(colours, sign * FAINT), ground, atol=0.5)
+        assert np.abs(colour_at(colours, sign * 0.01) - ground).max() >= 60
+
+
+def test_each_power_of_ten_has_the_same_part_of_a_logarithm():
+    linear = weight_colours(1.0, "light", difference=False, logarithmic=False)
+    colours = weight_colours(1.0, "light", difference=False, logarithmic=True)
+    for power in (-2, -1):
+        share = (power + 3) / 3
+        even = colour_at(linear, FAINT + share * (1 - FAINT))
+        np.testing.assert_allclose(colour_at(colours, 10.0**power), even, atol=6)
+
+
+def test_a_difference_has_one_hue_below_0_and_another_above():
+    colours = weight_colours(1.0, "light", difference=True, logarithmic=False)
+    assert (colours.lowest, colours.highest) == (-1, 1)
+    below, above = colour_at(colours, -0.5), colour_at(colours, 0.5)
+    assert below[2] > below[0] and above[0] > above[2]
+
+
+@pytest.mark.parametrize(
+    ("difference", "largest", "texts"),
+    [
+        (False, 1.0, ["0.001", "0.01", "0.1", "1"]),
+        (False, 0.3, ["0.001", "0.01", "0.1"]),
+        (True, 1.0, ["−0.1", "−1", "±0.001", "0.1", "1"]),
+    ],
+)
+def test_the_bar_of_a_logarithm_names_powers_of_ten(difference, largest, texts):
+    bar = weight_colours(largest, "light", difference=difference, logarithmic=True).bar({})["marker"]
+    assert bar["colorbar"]["ticktext"] == texts
+    assert (np.abs(bar["colorbar"]["tickvals"]) <= bar["cmax"]).all()
+
+
+@pytest.mark.parametrize(
+    ("token", "label"),
+    [
+        ("손", "손"),
+        ("<s>", "&lt;s&gt;"),
+        ("</s>", "&lt;/s&gt;"),
+        ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
+        ("&", "&amp;"),
+        ("&lt;", "&amp;lt;"),
+        ("$x$", "&#36;x&#36;"),
+        ("🙂", "🙂"),
+        (" ", "␣"),
+        ("\n", "↵"),
+        ("\t", "⇥"),
+        ("\x00", "U+0000"),
+        ("\u202e", "U+202E"),
+        ("\u3000", "U+3000"),
+        ("\u0301", "◌\u0301"),
+        ("\u200d", "U+200D"),
+        ("👨\u200d👩", "👨\u200d👩"),
+        ("", ""),
+    ],
+)
+def test_token_label(token, label):
+    assert token_label(token) == label
+
+
+def test_a_link_keeps_no_tag_that_plotly_would_follow():
+    label = token_label("<a href='javascript:alert(1)'>x</a>", limit=100)
+    assert label == "&lt;a␣href='javascript:alert(1)'&gt;x&lt;/a&gt;"
+
+
+def test_a_long_label_is_cut_before_it_is_escaped():
+    assert token_label("&" * 50, limit=4) == "&amp;&amp;&amp;…"
+    assert token_label("가" * 16) == "가" * 16
+    assert token_label("가" * 17) == "가" * 15 + "…"
+
+
+def test_a_lone_surrogate_survives_json():
+    figure = go.Figure(layout={"title": {"text": token_label("\ud800")}})
+    assert json.loads(figure.to_json())["layout"]["title"]["text"] == "U+D800"
+
+
+def test_titles_keep_their_spaces_and_templates_their_percent_signs():
+    assert plain_text("1층 · 머리 <2>") == "1층 · 머리 &lt;2&gt;"
+    assert template_text("100 %{z}") == "100 &#37;{z}"
+
+
+def test_syllables_are_wider_than_letters():
+    assert width_in_em("가") == 1.0
+    assert width_in_em("ab") == pytest.approx(1.2)
+
+
+def test_log_odds_go_on_where_the_digits_of_a_probability_end():
+    told = [log_odds(1 - 10.0**-digits) for digits in range(1, 6)]
+    assert told == sorted(told, key=lambda text: float(text)) and len(set(told)) == 5
+    assert log_odds(0.5) == "+0.0" and log_odds(0.25) == log_odds(0.75).replace("+", "−")
+    assert log_odds(1.0) == f">+{MOST_ODDS:.0f}"

@@ -1,0 +1,211 @@
+"""The positional encoding: matrix, curves, similarities, shifts, sizes."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from viz import (
+    ShiftReference,
+    position_similarity_curve,
+    position_similarity_heatmap,
+    positional_encoding_curves,
+    positional_encoding_heatmap,
+)
+from viz.positions import embedding_sizes, position_shift
+
+
+def sinusoids(positions: int, dimensions: int) -> np.ndarray:
+    """(P, D) after Vaswani et al. (2017), section 3.5."""
+    dimension = np.arange(dimensions)
+    angles = np.arange(positions)[:, None] / 10000 ** (2 * (dimension // 2) / dimensions)
+    return np.where(dimension % 2, np.cos(angles), np.sin(angles)).astype(np.float32)
+
+
+def test_the_heatmap_carries_the_exact_matrix():
+    matrix = sinusoids(7, 12)
+    z = json.loads(positional_encoding_heatmap(matrix).to_json())["data"][0]["z"]
+    assert (z["dtype"], z["shape"]) == ("f4", "7, 12")
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), np.float32)
+    np.testing.assert_array_equal(flat.reshape(7, 12), matrix)
+
+
+def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
+    trace = positional_encoding_heatmap(sinusoids(1, 4) / 10).data[0]
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_positions_run_down_from_1_and_the_texts_are_the_callers():
+    figure = positional_encoding_heatmap(
+        sinusoids(5, 8), title="<위치>", titles=("차원", "위치", "값"), hover=("차원", "위치", "값%")
+    )
+    assert figure.layout.yaxis.range == (5.5, 0.5)
+    assert figure.data[0].y0 == 1
+    assert figure.layout.xaxis.range == (-0.5, 7.5)
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("차원", "위치")
+    assert figure.layout.title.text == "&lt;위치&gt;"
+    assert figure.data[0].colorbar.title.text == "값"
+    assert "값&#37;: <b>%{z:.3f}</b>" in figure.data[0].hovertemplate
+
+
+def test_size_of_the_largest_matrix():
+    size = len(positional_encoding_heatmap(sinusoids(512, 512)).to_json().encode())
+    assert size < 2_000_000
+
+
+def test_a_curve_is_a_column_and_its_name_says_which():
+    matrix = sinusoids(20, 16)
+    figure = positional_encoding_curves(matrix, [4, 5, 0])
+    assert [trace.name for trace in figure.data] == ["dim 4 (sin)", "dim 5 (cos)", "dim 0 (sin)"]
+    for trace, dimension in zip(figure.data, (4, 5, 0), strict=True):
+        np.testing.assert_array_equal(trace.y, matrix[:, dimension])
+        assert (trace.x0, trace.dx) == (1, 1)
+
+
+def test_sine_and_cosine_of_one_rate_share_a_colour_and_differ_in_dash():
+    sine, cosine, other = positional_encoding_curves(sinusoids(9, 16), [4, 5, 6]).data
+    assert sine.line.color == cosine.line.color != other.line.color
+    assert (sine.line.dash, cosine.line.dash, other.line.dash) == ("solid", "dash", "solid")
+
+
+def test_no_two_of_sixteen_rates_look_the_same():
+    traces = positional_encoding_curves(sinusoids(9, 64), range(0, 32, 2)).data
+    assert len({(trace.line.color, trace.line.width) for trace in traces}) == 16
+
+
+def test_curve_texts_are_the_callers_and_a_repeated_dimension_is_drawn_once():
+    figure = positional_encoding_curves(
+        sinusoids(9, 8),
+        [3, 3],
+        titles=("위치", "값"),
+        curve_names=("{dimension}차원 <sin>", "{dimension}차원 <cos>"),
+    )
+    assert [trace.name for trace in figure.data] == ["3차원 &lt;cos&gt;"]
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("위치", "값")
+
+
+@pytest.mark.parametrize("matrix", [[], np.zeros((0, 0)), np.zeros((0, 8))])
+def test_no_positions_give_empty_figures_with_their_layout(matrix):
+    for figure in (positional_encoding_heatmap(matrix), positional_encoding_curves(matrix, [0])):
+        assert not figure.data
+        assert figure.layout.xaxis.title.text
+        assert figure.layout.yaxis.title.text
+
+
+def test_no_dimensions_give_no_curves():
+    assert not positional_encoding_curves(sinusoids(4, 4), []).data
+
+
+@pytest.mark.parametrize(
+    "draw", [positional_encoding_heatmap, lambda matrix: positional_encoding_curves(matrix, [0])]
+)
+def test_mistakes_in_the_matrix_are_named(draw):
+    with pytest.raises(ValueError, match=r"\(P, D\), received \(4,\)"):
+        draw(np.zeros(4))
+    with pytest.raises(ValueError, match="-1..1, received 0.0 to 2.0"):
+        draw(np.array([[0.0, 2.0]]))
+
+
+def test_a_dimension_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match=r"0\.\.7, received \[8, -1\]"):
+        positional_encoding_curves(sinusoids(4, 8), [8, 0, -1])
+
+
+SIMILARITIES = np.array([[2, -1, 0.5], [-1, 2, -1], [0.5, -1, 2]], np.float32)
+
+
+def test_the_heatmap_carries_the_exact_numbers():
+    z = json.loads(position_similarity_heatmap(SIMILARITIES).to_json())["data"][0]["z"]
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+    np.testing.assert_array_equal(flat.reshape(3, 3), SIMILARITIES)
+
+
+def test_colours_are_even_around_zero_and_reach_the_diagonal():
+    trace = position_similarity_heatmap(SIMILARITIES).data[0]
+    assert (trace.zmin, trace.zmax) == (-2, 2)
+    assert position_similarity_heatmap(np.zeros((2, 2))).data[0].zmax == 1
+
+
+def test_position_1_is_the_top_left_corner_and_cells_are_square():
+    layout = position_similarity_heatmap(SIMILARITIES).layout
+    assert (layout.xaxis.range, layout.yaxis.range) == ((0.5, 3.5), (3.5, 0.5))
+    assert layout.yaxis.scaleanchor == "x"
+
+
+def test_the_curve_begins_at_distance_0():
+    trace = position_similarity_curve([2, 1, 0.5], titles=("거리", "내적%")).data[0]
+    assert (trace.x0, trace.dx) == (0, 1)
+    np.testing.assert_array_equal(trace.y, np.array([2, 1, 0.5], np.float32))
+    assert "내적&#37;: <b>%{y:.2f}</b>" in trace.hovertemplate
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_positions_are_empty_figures_with_their_titles(theme):
+    for figure in (position_similarity_heatmap([], theme=theme), position_similarity_curve([], theme=theme)):
+        assert not figure.data
+        assert figure.layout.xaxis.title.text
+        assert figure.layout.yaxis.title.text
+
+
+def test_mistakes_show_what_was_received():
+    with pytest.raises(ValueError, match=r"\(P, P\), received \(2, 3\)"):
+        position_similarity_heatmap(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"received the shape \(3, 3\)"):
+        position_similarity_curve(SIMILARITIES)
+
+
+def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():
+    figure = embedding_sizes("가가␣", [1, 2, 3], [4, 8, 12], [5, 5, 5])
+    plain, scaled, line = figure.data
+    assert (plain.type, scaled.type, line.type) == ("bar", "bar", "scatter")
+    for trace, values in zip(figure.data, ([1, 2, 3], [4, 8, 12], [5, 5, 5]), strict=True):
+        np.testing.assert_array_equal(trace.y, values)
+    assert figure.layout.xaxis.tickvals == (1, 2, 3)
+    assert {trace.x0 for trace in figure.data} == {1}
+    assert figure.layout.xaxis.ticktext == ("가", "가", "␣")
+
+
+def test_the_bars_differ_in_more_than_colour():
+    plain, scaled, _ = embedding_sizes("가", [1], [4], [5]).data
+    assert plain.marker.pattern.shape != scaled.marker.pattern.shape
+
+
+def test_crowded_labels_step_downwards():
+    labels = embedding_sizes("가" * 60, *[[1] * 60] * 3).layout.xaxis.ticktext
+    assert labels[:2] == ("가", " <br>가")
+
+
+def test_a_typed_tag_is_no_tag():
+    figure = embedding_sizes(["<b>"], [1], [1], [1], names=("<i>", "b", "c"))
+    assert figure.layout.xaxis.ticktext == ("&lt;b&gt;",)
+    assert figure.data[0].name == "&lt;i&gt;"
+    assert figure.data[0].customdata[0] == "&lt;b&gt;"
+
+
+def test_no_tokens_are_an_empty_figure():
+    assert not embedding_sizes([], [], [], []).data
+
+
+def test_lengths_that_do_not_match_are_named():
+    with pytest.raises(ValueError, match=r"2 tokens .* received \[\(2,\), \(1,\), \(2,\)\]"):
+        embedding_sizes("가나", [1, 2], [1], [1, 2])
+
+
+def test_the_moved_token_is_a_curve_and_the_others_are_levels():
+    figure = position_shift([0, 2, 3], [ShiftReference("<", 5.0), ShiftReference("나", 7.0)])
+    moved, first, second = figure.data
+    np.testing.assert_array_equal(moved.y, [0, 2, 3])
+    assert (first.x, first.y, second.y) == ((0, 2), (5.0, 5.0), (7.0, 7.0))
+    assert first.name == "&lt; in its place"
+    assert len({moved.line.dash, first.line.dash, second.line.dash}) == 3
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_moved_is_an_empty_figure(theme):
+    assert not position_shift([], theme=theme).data
+
+
+def test_a_matrix_is_no_curve():
+    with pytest.raises(ValueError, match=r"\(P,\), received \(2, 2\)"):
+        position_shift(np.zeros((2, 2)))

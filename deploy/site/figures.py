@@ -22,7 +22,7 @@ from viz.browser.plot import plot_data
 from viz.browser.texts import Say
 from viz.figure import TITLE_HEIGHT
 from viz.head_grid import MOST_CELLS
-from viz.labels import NARROW_EM, TICK_LENGTH
+from viz.labels import MOST_ODDS, NARROW_EM, TICK_LENGTH
 from viz.number_table import TABLE
 
 POSITIONS = 64  # rows of the picture of the positional encoding
@@ -79,6 +79,7 @@ def constants() -> dict[str, Any]:
         "MOST_CELLS": MOST_CELLS,
         "TICK_LENGTH": TICK_LENGTH,
         "NARROW_EM": NARROW_EM,
+        "MOST_ODDS": MOST_ODDS,
         "BARS": BARS._asdict(),
         "PANELS": PANELS._asdict(),
         "TABLE": TABLE._asdict(),

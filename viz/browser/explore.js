@@ -3,7 +3,7 @@
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
-const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass", "row"]; // what linked explorers share
+const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass", "row"]; // shared by linked explorers
 const linked = []; // the explorers of a page with several traces
 const unpackedTraces = []; // for each trace the kinds of attention with their weights, once they are unpacked
 let together = true; // whether linked explorers follow each other
@@ -20,7 +20,7 @@ class Explorer {
     this.turn = 0;
   }
 
-  /** Shows a trace; layer, head and view stay as they were chosen, and `data.first`, {kind, layer, head}, says what is chosen at first.
+  /** Shows a trace; layer, head and view stay as they were chosen, and `data.first`, {kind, layer, head}, is chosen at first.
    * `data.kinds` hold `values`, or `weights` that explore.py packed. */
   async show(data) {
     const turn = (this.turn += 1);
@@ -228,7 +228,7 @@ class Explorer {
     });
   }
 
-  /** The largest weight of what is open, and of what is open beside it: linked pictures have one scale. */
+  /** The largest weight of the open map, and of the one beside it: linked pictures have one scale. */
   scale() {
     const beside = together && !this.data.difference ? linked.filter(({ data }) => !data.difference) : [];
     return Math.max(...[this, ...beside].map(({ kind, layer, head }) => largestOf(mapOf(kind, layer, head))));
@@ -238,7 +238,7 @@ class Explorer {
     return Boolean(this.data.patches?.kinds.includes(this.kind.kind));
   }
 
-  /** What one row of the map gives to each patch of the image. */
+  /** One row of the map over the patches of the image. */
   drawPatches() {
     const { kind, places: { patches: place }, data: { patches } } = this;
     place.hidden = !this.hasPatches() || this.view !== "heatmap";
@@ -259,7 +259,7 @@ class Explorer {
     const whole = this.layer === MEAN && this.head === MEAN;
     const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, MOST_HEADS);
     const rows = (layer, head) => strongestEdges(tokensOf(kind, layer, head), kind.shape, this.mass);
-    const padded = new Set(kind.padded.rows); // nobody reads what they compute
+    const padded = new Set(kind.padded.rows); // nothing reads their outputs
     const found = heads.map(([layer, head]) => rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)));
     const drawn = thinned(found);
     const count = (rows) => rows.flat().reduce((sum, row) => sum + row.length, 0);

@@ -82,7 +82,7 @@ function largestOf(weights) {
   return weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 10 * FAINT);
 }
 
-/** A heatmap whose strongest colour stands for `largest`; what is below FAINT keeps the colour of the ground. */
+/** A heatmap whose strongest colour stands for `largest`; weights below FAINT keep the colour of the ground. */
 function fittedTo(heatmap, largest) {
   if (heatmap.zmin < 0) return { ...heatmap, zmin: -largest, zmax: largest };
   const place = (weight) => (weight < FAINT ? weight : (FAINT + ((weight - FAINT) * (largest - FAINT)) / (1 - FAINT)) / largest);

@@ -6,7 +6,7 @@ export default function ({ data, parentElement }) {
   return () => root.lines.stop();
 }
 
-/** Weights as lines between two columns of tokens. It keeps by itself what the visitor points at. */
+/** Weights as lines between two columns of tokens. It keeps the visitor's pointing by itself. */
 class Lines {
   constructor(root) {
     this.root = root;
@@ -146,7 +146,7 @@ class Lines {
     );
   }
 
-  /** What the columns are, above them as far as there is room. */
+  /** The names of the columns, above them as far as there is room. */
   titles() {
     const { at, data } = this;
     const [query, key] = [data.query_title, data.key_title].map((title) => ems(title) * at.title + 6);
@@ -220,7 +220,7 @@ class Lines {
     this.light();
   }
 
-  /** What is pinned stays when the pointer leaves; pinning it again, or nothing, lets go. */
+  /** A pinned token stays when the pointer leaves; pinning it again, or nothing, lets go. */
   pin(target) {
     this.pinned = same(target, this.pinned) ? null : target;
     if (target) this.cursor = { side: target.side, place: target.places[0] };
@@ -256,11 +256,11 @@ class Lines {
     this.tokens[this.cursor.side][this.cursor.place].setAttribute("tabindex", -1);
     this.cursor = { side, place: there };
     this.tokens[side][there].focus();
-    const top = this.at.y(there) - this.at.row / 2 - this.at.head; // the titles cover what is above
+    const top = this.at.y(there) - this.at.row / 2 - this.at.head; // the titles cover the lines above
     this.box.scrollTop = Math.min(this.box.scrollTop, top);
   }
 
-  /** Show the lines of what is pointed at, focused or pinned, in this order; else all lines. */
+  /** Show the lines of the tokens pointed at, focused or pinned, in this order; else all lines. */
   light() {
     const { data, at } = this;
     const shown = this.pointed ?? this.focused ?? this.pinned;
@@ -288,7 +288,7 @@ class Lines {
     this.tell(shown, found);
   }
 
-  /** What the isolated lines lead to: [{place, weights: [[head, weight], …]}, …], the strongest first. */
+  /** The tokens at the ends of the isolated lines: [{place, weights: [[head, weight], …]}, …], the strongest first. */
   ends(wanted, end) {
     const found = new Map();
     this.data.heads.forEach(({ edges }, head) => {
@@ -318,7 +318,7 @@ class Lines {
     return seen.length < weights.length ? [...drawn, more] : drawn;
   }
 
-  /** The same in words: of each isolated token, what it is tied to and how strongly. */
+  /** The same in words: of each isolated token, its partners and their weights. */
   tell(shown, found) {
     const { data } = this;
     const columns = [[data.query_title, data.queries], [data.key_title, data.keys]];
@@ -341,7 +341,7 @@ class Lines {
     else this.told.removeAttribute("tabindex");
   }
 
-  /** What is seen, with the legend that the page has beside it. */
+  /** The drawing, with the legend that the page has beside it. */
   picture() {
     const { width, height } = this.at;
     const legend = legendOf(this.data, width);

@@ -1,7 +1,7 @@
 // Where everything of the drawing of lines.js stands. The wrapper puts this text before that of lines.js.
 
 const WIDEST = 820; // pixels; longer lines are no easier to follow
-const PAD = 8; // pixels between a token and what stands beside it
+const PAD = 8; // pixels between a token and its neighbour
 const FOOT = 6;
 const LEAST_ROW = 1.05; // ems of a row in a lecture
 
@@ -62,7 +62,7 @@ function curve(at, [query, key], head, heads) {
   return `M${x} ${y}C${rest.join(" ")}`;
 }
 
-/** What the picture shows and its heads, drawn above the point (0, 0) in lines of at most `width`. */
+/** The picture's label and its heads, drawn above the point (0, 0) in lines of at most `width`. */
 function legendOf({ label, heads, colours }, width) {
   const [font, line, margin] = [13, 22, 6];
   const drawing = shape("g", { "font-size": font, fill: colours.text });

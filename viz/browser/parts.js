@@ -4,7 +4,7 @@
 window.components = {}; // name of a script -> the function that it exports
 window.register = (name) => (draw) => (window.components[name] = draw);
 
-/** What Python packed with zlib and base64. */
+/** Bytes packed by Python with zlib and base64. */
 window.unpacked = async (text) => {
   const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));

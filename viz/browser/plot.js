@@ -1,7 +1,7 @@
 // Draws a Plotly figure, redraws it in place when it changes, and tells which cell was chosen.
 
 const FORMATS = { png: PNG_SCALE, svg: 1 }; // format -> how many times the size on the screen it has
-const TITLE = 40; // pixels above a saved picture for what it shows
+const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -87,14 +87,14 @@ class Plot {
     const at = fitted(this.figure, width, this.room());
     this.root.style.height = `${at.height}px`; // before the library is there, so that nothing moves when it comes
     const Plotly = await library();
-    await painted(); // what has arrived with the figure, such as the corrected text, is seen before it
+    await painted(); // other content that came with the figure, such as the corrected text, is shown first
     await this.busy;
     if (turn !== this.turn || !this.root.isConnected) return;
     this.at = at;
     this.root.classList.toggle("answering", Boolean(this.data.answers && this.trigger));
     this.forgetAnotherForm(Plotly, at.figure);
     this.forgetOtherRanges(at.figure.layout);
-    // Else Plotly draws what stands beside the cells twice: for the margins before, and for these.
+    // Else Plotly draws labels and legend twice: for the margins before, and for these.
     if (at.figure.layout.margin?.autoexpand === false) delete this.canvas._fullLayout?._size;
     this.busy = Plotly.react(this.canvas, leftToPlotly(at.figure), at.figure.layout, this.newConfig());
     await this.busy;
@@ -152,7 +152,7 @@ class Plot {
       ...(bare && { displayModeBar: false }),
       displaylogo: false,
       scrollZoom: false,
-      showSendToCloud: false, // would offer to upload the chart, with what was typed
+      showSendToCloud: false, // would offer to upload the chart, with the typed text
       modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...(still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : [])],
       modeBarButtonsToAdd: buttons,
       locale: "page",
@@ -165,7 +165,7 @@ class Plot {
     return Math.abs(range[1] - range[0]) < 0.99 * Math.abs(end - start);
   }
 
-  // --- what is chosen ---
+  // --- choosing ---
 
   choose({ points }) {
     const [{ x, y, customdata, data }] = points;
@@ -228,7 +228,7 @@ class Plot {
     event.stopPropagation();
   }
 
-  /** Frame a place and say what it holds. */
+  /** Frame a place and announce its value. */
   point(place) {
     const stops = place && this.stops();
     const found = stops && stops.at(Math.min(place[0], stops.rows - 1), Math.min(place[1], stops.columns - 1));
@@ -251,7 +251,7 @@ class Plot {
 
   // --- saving ---
 
-  /** What is seen, with its ground and with what it shows written above it. */
+  /** The picture with its ground and its title. */
   async save(format) {
     const Plotly = await library();
     const { width, height } = this.canvas._fullLayout;
@@ -274,7 +274,7 @@ function isMosaic({ marker }) {
   return marker?.symbol === "square" && marker.opacity === 0;
 }
 
-/** After the browser has shown what the page holds now. */
+/** After the browser has painted the page. */
 function painted() {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }

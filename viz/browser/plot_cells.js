@@ -3,12 +3,12 @@
 
 const BYTES = 256;
 
-/** The trace of a figure that is painted here: cells of one byte each, which nobody moves or enlarges. */
+/** The trace of a figure that is painted here: cells of one byte each, never moved or enlarged. */
 function paintedTrace({ data: [trace], layout }) {
   return layout.meta?.still && trace?.type === "heatmap" && trace.z?.dtype === "u1" ? trace : null;
 }
 
-/** What Plotly is given instead: the same trace with its colour bar, and one empty cell. */
+/** The traces for Plotly instead: the same trace with its colour bar, and one empty cell. */
 function leftToPlotly(figure) {
   const painted = paintedTrace(figure);
   return painted ? [{ ...painted, z: [[null]] }, ...figure.data.slice(1)] : figure.data;

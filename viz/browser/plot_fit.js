@@ -5,7 +5,7 @@
 //            of about the same length, so that pictures can be compared and nothing jumps while one types.
 //   "box"    a picture that fills the room it is given.
 //   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
-//            With `low` it takes what little room is left below other pictures, and has a margin for Plotly's buttons only where they stay.
+//            With `low` it takes the little room left below other pictures, and has a margin for Plotly's buttons only where they stay.
 // A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
 // along its x axis has none of them wider than its column. In layout.meta.lines a table of numbers says in how many lines its column labels stand.
 
@@ -165,7 +165,7 @@ function fittedCells(figure, width, room) {
   const larger = enlargement();
   const lecture = inLecture();
   const name = 21 * larger; // pixels of an axis's name
-  // In a lecture nobody types: a map takes all the room there is.
+  // A lecture has no typing: a map takes all the room there is.
   const capacity = lecture ? extent : (STEPS.find((step) => step >= extent) ?? extent);
   const narrow = width < 520;
   const toolbar = narrow ? TOOLBAR : 0;
@@ -180,7 +180,7 @@ function fittedCells(figure, width, room) {
   const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
   /** The largest cell where the colour bar and the legend take so much of the width and of the height. */
   const largest = (keyWidth, keyHeight) => {
-    // The labels depend on the cell and the cell on what the labels leave: three rounds settle it.
+    // The labels depend on the cell and the cell on the rest of the room: three rounds settle it.
     let cell = 20;
     for (let round = 0; round < 3; round += 1) {
       const { left, top } = measure(cell);
@@ -202,7 +202,7 @@ function fittedCells(figure, width, room) {
   const [across, down] = [cell * columns, cell * rows];
   const drawnWidth = Math.max(width, left + across + (beside ? keyWidth : 4));
   const whole = top + cell * Math.max(rows, extent) + (beside ? 0 : keyHeight) + FOOT;
-  // The box keeps its height whatever stands in it; only a longer sentence makes it taller than the window.
+  // The box keeps its height for any content; only a longer sentence makes it taller than the window.
   const height = narrow ? whole : Math.max(most, whole);
   const layout = {
     ...figure.layout,
@@ -221,7 +221,7 @@ function fittedCells(figure, width, room) {
   return { figure: { ...figure, data, layout }, width: drawnWidth, height, cell };
 }
 
-/** A name of the legend in two rows where it is long for the room beside the cells: what it has in brackets stands below. */
+/** A name of the legend in two rows where it is long for the room beside the cells: its bracket is below. */
 function inTwoRows(name, family) {
   return KEY_SIGN + pixels(name, family) > KEY_WIDTH ? name.replace(" (", "<br>(") : name;
 }
@@ -263,7 +263,7 @@ function withinColumns(ticktext, { font, cell, lines, room, family }) {
   });
 }
 
-/** The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs. What even so has no room is left out evenly. */
+/** The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs. Labels without room are left out evenly. */
 function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => label) {
   if (lines === 1 || !(ticktext?.length > 1)) return { tickvals, ticktext };
   const values = Array.from(tickvals);
@@ -292,7 +292,7 @@ function narrowed(label, font, cell) {
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
 }
 
-/** `figure` with the labels of its x axis, and what is written in its cells, no wider than a token's column. */
+/** `figure` with the labels of its x axis, and the texts of its cells, no wider than a token's column. */
 function withNarrowTokens(figure, width) {
   const { xaxis, margin, meta, font } = figure.layout;
   if (!meta?.tokens) return figure;

@@ -1,9 +1,9 @@
 // How a picture of small tiles fills the room it is given. The wrapper puts this text beside that of plot_fit.js.
 
-const FEWEST_EMS = 2.7; // above tiles with numbers: of the columns' numbers, and of what they are of
+const FEWEST_EMS = 2.7; // above tiles with numbers: of the columns' numbers, and of their name
 const EDGE = 4; // pixels around tiles where nothing is written, and no button appears
 const FRAME_LINE = 3; // pixels, as head_grid.py has them
-const LEAST_SHARE = 0.0125; // of the window's width: what is smaller cannot be read from the last row
+const LEAST_SHARE = 0.0125; // of the window's width: smaller type cannot be read from the last row
 
 /** {figure, width, height} of tiles in a box of `width` pixels with `room` pixels down to the window's edge. */
 function fittedTiles(figure, width, room) {
@@ -24,7 +24,7 @@ function marginsOfTiles({ margin, xaxis }) {
   return { ...margin, t: xaxis.showticklabels === false ? EDGE : names, r: EDGE, b: EDGE };
 }
 
-/** Names above tiles, no higher than what two frames leave between them. */
+/** Names above tiles, no higher than the gap between two frames. */
 function namesBetweenFrames({ annotations, meta, xaxis, yaxis }, width, height) {
   if (!annotations?.length || !meta.gap) return {};
   const between = meta.gap * pixelsOfCell({ xaxis, yaxis }, width, height) - FRAME_LINE;

@@ -1,7 +1,7 @@
 // Replays decoding step by step. All steps are in the data, so moving asks for nothing.
 const PACE = 700; // milliseconds that one step is shown while playing
 const REST = 500; // milliseconds without a move after which the step is said aloud and reported
-const WHOLE = 80; // strips of more tokens fold what lies far from the most looked at
+const WHOLE = 80; // strips of more tokens fold tokens far from the largest weights
 const AROUND = 7; // tokens shown on each side of those
 const LEAST = 0.01; // weights below it are not marked, even where only two are larger
 const RECENT = 160; // produced tokens shown before the present one
@@ -229,7 +229,7 @@ class Player {
     return 2 * Math.floor(this.root.clientWidth / (1.55 * rem + 2)) - 3;
   }
 
-  /** What is written so far; what is still to come keeps its room, so that nothing jumps. */
+  /** The text so far; the rest keeps its room, so that nothing jumps. */
   drawWritten({ written, rest, earlier }) {
     this.written.heading.textContent = this.data.texts.steps_written;
     const spans = written.map(({ token, changed }, place) => {

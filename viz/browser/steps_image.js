@@ -1,7 +1,7 @@
 // The picture that is saved of one step. Sizes are in pixels.
 const PICTURE = { width: 960, margin: 24, cell: 44, line: 26, gap: 10 };
 
-/** One step as a drawing of its own: what is written, the candidates, the decision, both strips. */
+/** One step as a drawing of its own: the text, the candidates, the decision, both strips. */
 function pictureOf(data, seen) {
   const { colours, texts, place } = data;
   const { width, margin } = PICTURE;

@@ -1,4 +1,4 @@
-// What was looked at in one step of decoding. The wrapper puts this text before that of steps.js.
+// Words and numbers of one step of decoding. The wrapper puts this text before that of steps.js.
 /** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */
 function unpacked(data) {
   const weights = (text) => {
@@ -11,7 +11,7 @@ function unpacked(data) {
   return { ...data, cross: weights(data.cross), self: weights(data.self) };
 }
 
-/** What is to be seen at step `row`, counted from 0: all words and numbers, for the page and for a picture. */
+/** The content of step `row`, counted from 0: all words and numbers, for the page and for a picture. */
 function seenAt(data, row) {
   const { texts, source, target, changes } = data;
   const begin = Math.max(0, row - RECENT);
@@ -43,7 +43,7 @@ function candidatesAt(data, row) {
   const rows = data.alternatives[row].map((token, i) => {
     const probability = data.alternative_probabilities[row][i];
     const chosen = i === produced;
-    // What was produced is known by its character, also where all the network wrote is "outside".
+    // The produced token is known by its character, also where the network wrote "outside".
     const place = chosen || token === OUTSIDE ? null : i; // of a candidate that could be written instead
     return { token: chosen ? data.target[row] : token, probability, text: share(probability), chosen, place };
   });
@@ -61,7 +61,7 @@ function candidatesAt(data, row) {
   return { candidates: rows, note };
 }
 
-/** Fixing against keeping where a change begins; elsewhere the probability of what is produced. */
+/** Fixing against keeping where a change begins; elsewhere the probability of the produced token. */
 function decisionAt(data, row) {
   const { texts, changes, target } = data;
   const change = changes.find(({ start, end }) => start <= row && row < end);
@@ -159,7 +159,7 @@ function nameOf({ names, texts }, token) {
   return Object.hasOwn(names, token) ? names[token] : fill(texts.token, { token });
 }
 
-/** `text` with its places filled at once, so that braces in a typed token stay what they are. */
+/** `text` with its places filled at once, so that braces in a typed token stay. */
 function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
@@ -168,14 +168,6 @@ function fill(text, values) {
 function share(probability) {
   if (probability >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(probability)})`;
   return probability < IMPOSSIBLE[0] ? `${IMPOSSIBLE[1]} (${logOdds(probability)})` : probability.toFixed(3);
-}
-
-/** ln(p / (1 - p)), as labels.py writes it. */
-function logOdds(probability) {
-  const tiny = Math.exp(-2 * MOST_ODDS);
-  const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
-  if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
-  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
 }
 
 /** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */

@@ -18,3 +18,11 @@ const WIDE =
 export function ems(text) {
   return [...text].reduce((sum, character) => sum + (WIDE.test(character) ? 1 : NARROW_EM), 0);
 }
+
+/** ln(p / (1 - p)), as labels.py writes it. */
+export function logOdds(probability) {
+  const tiny = Math.exp(-2 * MOST_ODDS);
+  const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
+  if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
+  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
+}

@@ -82,11 +82,11 @@ export function numbers(shared) {
   };
 }
 
-/** Padding and look-ahead mask of a sentence with some padding behind it, and what they do before and after the softmax. */
+/** Padding and look-ahead mask of a sentence with some padding behind it, and their effect before and after the softmax. */
 export function masks({ site, say, trace, explorer, templates }) {
   const open = headOf(explorer);
   if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
-  // The network writes again what it has read, so both sides have the same tokens.
+  // The network writes the text that it has read, so both sides have the same tokens.
   const padding = Array(PLACES_BEHIND).fill(NO_TOKEN);
   const count = trace.sourceTokens.length;
   const read = [...trace.sourceTokens, ...padding];

@@ -59,7 +59,7 @@ export class Words {
 
 export const ORDER = 5;
 const EDGE = "\n"; // stands before and behind every sentence
-const SHORT = 2; // characters up to which a run counts by what precedes it
+const SHORT = 2; // characters up to which a run counts by the characters before it
 const LEVELS = 8; // of a count between a power of two and the next
 const APART = 32; // runs between two of which it is kept where they begin; to keep it of all would take half as much memory again
 
@@ -176,7 +176,7 @@ class Children {
 
 // --- Chooses among the candidates for a stretch of text, and says how sure the choice is, as model/correction/confidence.py. // The second trees, which ask a morphological analyser, are left out: that takes 80 MB.
 
-const LEAST_LOG = Math.log(1e-5); // what is less probable counts as this
+const LEAST_LOG = Math.log(1e-5); // the least logarithm of a probability
 const ALONE = 20; // stands for how much more usual a phrase is than the next candidate's, where there is no other candidate
 
 /** Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, branch below it, branch from it on]. */
@@ -198,7 +198,7 @@ export class Confidence {
     Object.assign(this, { words, ngrams, trees });
   }
 
-  /** [{stretch, text, confidence}]: the likeliest candidate of each stretch; of what the network left alone, only likely ones. */
+  /** [{stretch, text, confidence}]: the likeliest candidate of each stretch; where the network changed nothing, only likely ones. */
   choose(source, stretches) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
@@ -256,7 +256,7 @@ export class Confidence {
     });
   }
 
-  /** The sentence with `text` in one stretch and what the network wrote in the others, and how usual the phrase is. */
+  /** The sentence with `text` in one stretch and the network's own text in the others, and how usual the phrase is. */
   phrase(source, stretches, number, text) {
     let [whole, done, start] = ["", 0, 0];
     stretches.forEach((stretch, i) => {

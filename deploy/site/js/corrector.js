@@ -92,18 +92,18 @@ const MOST_READINGS = 4; // of a sentence
 const KEPT = 24; // sentences whose answers are kept with their passes: of a text that grows, only the last one is new
 
 export class Corrector {
-  /** `network`: reads ids. `confidence`: a Confidence. `rules`: what Python writes down of its rules. `limits`: of the network's config. */
+  /** `network`: reads ids. `confidence`: a Confidence. `rules`: portable_rules of Python. `limits`: of the network's config. */
   constructor(network, tokenizer, confidence, rules, limits) {
     Object.assign(this, { network, tokenizer, confidence, rules, limits });
     this.kept = new Map();
   }
 
-  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}: what was read off the pass that wrote it, with its ids. */
+  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}: the pass that wrote it, read off, with its ids. */
   async correct(typed) {
     const normal = normalise(typed);
     const { text: source, substitutes } = withSubstitutes(normal) ?? { text: normal };
     const sentences = [];
-    if (!substitutes) return { source, sentences, substitutes: {} }; // no text that anybody writes
+    if (!substitutes) return { source, sentences, substitutes: {} }; // thousands of rare characters
     const verbatim = verbatimSpans(source, this.rules);
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
       const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
@@ -112,7 +112,7 @@ export class Corrector {
     return { source, sentences: agreeing(sentences), substitutes };
   }
 
-  /** What becomes of a correction when a person decides about some proposals, by their numbers from 0, whatever their confidence. */
+  /** A correction with a person's decisions about some proposals, by their numbers from 0, at any confidence. */
   decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
     const isMade = (change) => accepted.includes(change.number) || (!change.isOffer && confidence(change) >= this.limits.minimum_confidence);
@@ -141,7 +141,7 @@ export class Corrector {
     return offers.length ? { proposed: withOffers(changes, offers), produced: null } : { proposed: changes, produced };
   }
 
-  /** What the network would change, and the pass that proved it, after all its readings. */
+  /** The network's changes, and the pass that confirmed them, after all its readings. */
   async mended(part) {
     const minimum = this.limits.minimum_confidence;
     let { changes, produced } = await this.oneReading(part);
@@ -165,7 +165,7 @@ export class Corrector {
     return { changes, produced: produced ? { ids: produced.ids, ...readOff(produced, this.tokenizer) } : null };
   }
 
-  /** What the network wrote for a sentence: whole, or in the parts beside the anchors that it lost. */
+  /** The network's text for a sentence: whole, or in the parts beside the anchors that it lost. */
   async read(part) {
     const produced = await this.network.produce(this.tokenizer.encodeSource(part.text), this.tokenizer.encodeTarget(" ")[0]);
     const target = produced && this.tokenizer.decode(produced.ids, part.text);
@@ -211,7 +211,7 @@ export class Corrector {
     return ![...around].some((character) => this.tokenizer.isOutside(character));
   }
 
-  /** What the network looks at while it turns one sentence into `target`, in the pass `produced` where that wrote it. */
+  /** The attention of the pass that turns one sentence into `target`, in the pass `produced` where that wrote it. */
   async trace(source, target, produced, substitutes = {}) {
     const ids = this.tokenizer.encodeTarget(target);
     const same = produced && produced.ids.length === ids.length && produced.ids.every((id, t) => id === ids[t]);

@@ -51,7 +51,7 @@ function standingPlaces(kind, changes, rows) {
   return places;
 }
 
-/** [{layer, head, share, usual}]: the heads that look at the source of a change most beyond what they usually do. */
+/** [{layer, head, share, usual}]: the heads that look at the source of a change most beyond their usual share. */
 export function leadingHeads(cross, change, changes, count = 3) {
   const { share, usual } = attentionToEdit("cross_attention", cross, change, changes);
   const heads = cross.shape[1];
@@ -96,7 +96,7 @@ async function oddsOf({ network, tokenizer }, { source, text }, { row, written, 
 
 const logOdds = ({ written, instead }) => written - instead;
 
-/** What each head does for a change: {heads, effect, attention}, kind by kind and layer by layer. */
+/** The effect of each head on a change: {heads, effect, attention}, kind by kind and layer by layer. */
 async function effects({ corrector, sentence, trace, change, pause }) {
   const contrast = contrastOfChange(corrector, sentence, change);
   if (!contrast) return null;
@@ -113,7 +113,7 @@ async function effects({ corrector, sentence, trace, change, pause }) {
   return { heads: all, effect, attention };
 }
 
-/** What becomes of a change with all heads and without those that are `off`: [{text, fix, outcome}] of both. */
+/** A change with all heads and without those that are `off`: [{text, fix, outcome}] of both. */
 async function verdict({ corrector, sentence, change, off }) {
   const contrast = contrastOfChange(corrector, sentence, change);
   if (!contrast) return null;
@@ -137,7 +137,7 @@ function outcomeOf(source, text, { sourceStart, sourceEnd, right }) {
   return here.some((each) => each.sourceStart === sourceStart && each.sourceEnd === sourceEnd && each.right === right) ? "made" : "other";
 }
 
-/** What leaving out each source token, then each token read before, takes from a written one; and where all heads looked on average. */
+/** Occlusion of each source token, then of each token read before, for a written one; and the mean attention of all heads. */
 async function sources({ corrector, sentence, trace, change, row: asked, pause }) {
   const contrast = change ? contrastOfChange(corrector, sentence, change) : await contrastOfRow(corrector, sentence, asked);
   if (!contrast) return null;

@@ -189,7 +189,7 @@ function withEnds(lines, queries, keys, rows, name) {
   return { ...lines, queries: ends(queries, rows), keys: ends(keys, new Set()) };
 }
 
-/** What steps.js replays, without the attention; as viz/browser/steps.py. */
+/** The data of steps.js without the attention; as viz/browser/steps.py. */
 function stepsOf({ steps, change_labels }, trace, changes) {
   const seen = (tokens) => tokens.map((token) => visibleToken(token));
   const short = (value) => Number(value.toFixed(10));
@@ -226,7 +226,7 @@ function producedPlace({ alternatives, alternativeProbabilities }, row, token, p
   return Math.abs(alternativeProbabilities[row][outside] - probability) <= 1e-8 + 1e-3 * probability ? outside : -1;
 }
 
-/** What a change does, in a few characters. */
+/** A change in a few characters. */
 export function changeLabel(labels, { wrong, right }) {
   const visible = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
   const happened = wrong && right ? "replaced" : right ? "inserted" : "deleted";

@@ -90,7 +90,7 @@ function mostProbable({ logits, size }, t) {
   return best;
 }
 
-/** The draft up to the first difference, and what the network said there. */
+/** The draft up to the first difference, and the network's token there. */
 function certainTokens(draft, said) {
   const agreed = draft.findIndex((drafted, t) => drafted !== said[t]);
   return agreed < 0 ? draft : [...draft.slice(0, agreed), said[agreed]];
@@ -162,7 +162,7 @@ function rowSums(logits, size) {
   return sums;
 }
 
-/** What a trace needs of one pass: the probability of each written token, and the most probable ones of each row. */
+/** The part of a trace that one pass gives: the probability of each written token, and the most probable ones of each row. */
 export function readOff(produced, tokenizer) {
   const { ids, size, logits, attention } = produced;
   const log = logSoftmax(produced);
@@ -191,13 +191,13 @@ function strongest(logits) {
 
 // --- The two halves of the network in ONNX Runtime. `ort` is its module; S source and T target tokens, V vocabulary, L layers, H heads.
 
-/** What a pass is asked to change, as model/trace/interventions.py: heads [kind, layer, head], places of the source and of what was read. */
+/** Interventions on a pass, as model/trace/interventions.py: heads [kind, layer, head], places of the source and of the decoder's input. */
 export const NOTHING = { off: [], source: [], target: [] };
 // The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes a quarter of a second; weights in
 // another order, and memory kept for the next pass, take 10 MB.
 const PLAIN = { graphOptimizationLevel: "disabled", enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: "1" } } };
 const KINDS = { encode: ["encoder_attention"], decode: ["decoder_attention", "cross_attention"] };
-// What a graph hands out is copied, so only what is needed is asked for.
+// Outputs of a graph are copied, so only the needed ones are requested.
 const STATE = ["memory_keys", "memory_values", "memory_mask", "cache_keys", "cache_values"];
 const SEEN = { encode: ["encoder_attention"], decode: ["logits", "decoder_attention", "cross_attention"] };
 const REMEMBERED = 4; // encodings: other candidates for a sentence are read right after it, and so are its experiments

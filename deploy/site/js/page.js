@@ -36,7 +36,7 @@ export function piecesOf(found, chosen, say, labels) {
   return { pieces, text: write(found.text), proposals: Object.fromEntries(about), chosen, opened: found.place, words };
 }
 
-/** What was made, and what the network believes in a little; offsets in the whole source. */
+/** The changes made and the likely proposals; offsets in the whole source. */
 function proposalsOf({ sentences }) {
   return sentences.flatMap(({ start, proposed, changes }) => {
     const made = new Set(changes.map(({ number }) => number));
@@ -112,7 +112,7 @@ function wordsSaid(proposals, say) {
   };
 }
 
-// --- The page: what is typed goes to the worker, what comes back is shown. Text and settings stand in the address behind #.
+// --- The page: text goes to the worker, its answer is shown. Text and settings are in the address behind #.
 
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
@@ -126,8 +126,8 @@ export class Site {
     this.state = { ...this.usual(), ...this.addressed() };
     this.revision = 1;
     this.received = {}; // bytes that have come of each part that the worker computes with
-    this.asked = []; // keys of what the worker was asked, in order
-    this.answers = new Map(); // of the last texts, by what was asked
+    this.asked = []; // keys of the questions to the worker, in order
+    this.answers = new Map(); // of the last texts, by question
     for (const stored of this.stored) this.answers.set(this.keyOf({ text: stored.typed }), stored);
   }
 
@@ -138,7 +138,7 @@ export class Site {
     return { text: this.examples[0].text, lang, theme, lecture: false, ...this.fresh() };
   }
 
-  /** What the address says; where it says nothing, what the app wrote into the file (ui/export/alive.py). */
+  /** The state in the address; without one, the state that the app wrote into the file (ui/export/alive.py). */
   addressed() {
     const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
     const found = Object.fromEntries(new URLSearchParams(told));
@@ -181,7 +181,7 @@ export class Site {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
-  /** Until the pictures of the stored example stand there, where that is what is shown. A page that nobody sees draws nothing; one whose
+  /** Waits for the pictures of the stored example while it is shown. A hidden page draws nothing; one whose
    * pictures cannot be drawn goes on, too. */
   async firstPictures() {
     const end = performance.now() + PATIENCE;
@@ -274,7 +274,7 @@ export class Site {
     else this.ask(this.wanted());
   }
 
-  /** What experiments.js answers about the sentence that is shown; undefined until the answer is there. */
+  /** The answer of experiments.js about the sentence that is shown; undefined until the answer is there. */
   inquire(about) {
     const wanted = { ...this.wanted(), about };
     const key = this.keyOf(wanted);

@@ -3,7 +3,7 @@ import { FIRST_SYLLABLE, OUTSIDE_ID, SPECIAL } from "./network.js";
 import { sinusoids } from "./numbers.js";
 import { isSyllable } from "./text.js";
 
-// --- Unpacks what Python packed with zlib. The page does so with what it draws with, its worker with what it computes with.
+// --- Unpacks parts packed by zlib: for drawing on the page, for computing in its worker.
 
 /** The bytes of a packed stream. */
 export async function inflated(stream) {

@@ -179,7 +179,7 @@ function weighed(change, first, second) {
 const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
 const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 
-// --- What stands twice in a text is corrected twice, or not at all, as model/correction/agreeing.py.
+// --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/agreeing.py.
 
 const BEGINNING = ""; // stands for the word before the first one of a sentence
 const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it

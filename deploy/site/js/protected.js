@@ -3,7 +3,7 @@ import { applyChanges, clipped, isHangul, isLetterOrNumber, isSpace, movesSpaces
 
 // --- Which changes no correction may make, as model/text/protected.py, verbatim.py and whole_words.py.
 
-const SEPARATORS = "\x1c\x1d\x1e\x1f\x85"; // white space to Python that nobody types for a space
+const SEPARATORS = "\x1c\x1d\x1e\x1f\x85"; // white space to Python, but never typed as a space
 
 export function isProtected(character, { marks }) {
   const isGap = isSpace(character) && !SEPARATORS.includes(character);
@@ -53,7 +53,7 @@ const hasHangul = (text) => [...text].some(isHangul);
 const syllables = (text) => [...text].filter(isHangul).length;
 const jamo = (text) => [...text.normalize("NFD")];
 
-/** Whether each word of `source` that the change covers is still there, written in whatever way, and no other has come. */
+/** Whether each word of `source` that the change covers is still there, in any spelling, and no other has come. */
 export function sparesWords(change, source, { numbers }) {
   const { wrong, right, sourceStart, sourceEnd } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
@@ -152,7 +152,7 @@ function hasSameSpaces([start, end], source, target, places) {
   return gap(source, start - 1) === gap(target, from - 1) && gap(source, end) === gap(target, to);
 }
 
-/** What stands before, between and after these anchors. Only stretches that hold prose. */
+/** The parts before, between and after these anchors that hold prose. */
 export function partsBeside(part, anchors, { marks }) {
   const { text } = part;
   const starts = [0, ...anchors.map(([, end]) => end)].map((start) => start + particle(text, start, marks));

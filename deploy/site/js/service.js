@@ -3,7 +3,7 @@
 const own = `site-${VERSION}`;
 
 self.addEventListener("install", (event) => {
-  // A packed part whose name is the same is the same, so a new version fetches only what is new.
+  // A packed part whose name is the same is the same, so a new version fetches only new parts.
   const keep = async () => {
     const cache = await caches.open(own);
     await Promise.all(

@@ -1,6 +1,6 @@
 // Characters, edit operations, changes and sentences of a text; ports of model/text/changes.py and sentences.py.
 
-// --- Characters as Python sees them: what is white space, what is Hangul, and one unit of a string for each.
+// --- Characters as Python sees them: white space, Hangul, and one unit of a string for each.
 
 const SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"; // str.isspace
 const SPACE = new RegExp(`[${SPACES}]`);
@@ -20,7 +20,7 @@ export const isBlank = (text) => strip(text) === "";
 export const codePoints = (text) => [...text];
 
 /**
- * [[start, end], ...] of what matches a pattern with the flag g and without named groups. `matchAll` would copy the pattern; a browser may
+ * [[start, end], ...] of the matches of a pattern with the flag g and without named groups. `matchAll` would copy the pattern; a browser may
  * compile a copy anew, and for the long ones of rules.py that takes longer than to correct a sentence.
  */
 export function spansOf(pattern, text) {
@@ -38,11 +38,11 @@ export function normalise(text) {
   return pieces.map((piece, i) => (i % 2 ? piece : piece.normalize("NFC"))).join("");
 }
 
-// Rare hanja and private characters are substitutes of letters and signs of two units. To all rules they are what those are.
+// Rare hanja and private characters are substitutes of letters and signs of two units. All rules treat them alike.
 const SUBSTITUTES = { letter: [0x3400, 0x4dbf], sign: [0xe000, 0xf8ff] };
 
 /**
- * A text in which each character is one unit, and what stands in for which. Python counts code points and JavaScript UTF-16 units,
+ * A text in which each character is one unit, and the characters behind the substitutes. Python counts code points and JavaScript UTF-16 units,
  * so an emoji would shift all places behind it. Null for a text with more such characters than there are substitutes: thousands.
  */
 export function withSubstitutes(text) {
@@ -74,7 +74,7 @@ export function restored(text, substitutes) {
 
 // --- The fewest edits between two texts (Levenshtein 1966), with the choices among equally few that RapidFuzz makes.
 
-/** [{tag, start, end, first, last}] of what is equal, replaced, deleted and inserted: one[start:end] becomes other[first:last]. */
+/** [{tag, start, end, first, last}] of equal, replaced, deleted and inserted parts: one[start:end] becomes other[first:last]. */
 export function opcodes(one, other) {
   const blocks = [];
   let [at, to] = [0, 0];
@@ -151,7 +151,7 @@ export function moved(change, source, target) {
   return { ...change, ...places, targetStart: targetStart + target, targetEnd: targetEnd + target };
 }
 
-/** The places where two texts differ: first without white space, then what stands between the letters that both share. */
+/** The places where two texts differ: first without white space, then between the letters that both share. */
 export function findChanges(source, target) {
   const common = commonLetters(source, target);
   const changes = [];
@@ -223,7 +223,7 @@ export function inOrder(changes) {
 
 // --- Cuts a text into sentences, as model/text/sentences.py. A span is [start, end].
 
-/** What of some spans lies between `start` and `end`, counted from `start`. */
+/** The parts of some spans between `start` and `end`, counted from `start`. */
 export function clipped(spans, start, end) {
   const inside = spans.filter(([a, b]) => a < end && b > start);
   return inside.map(([a, b]) => [Math.max(a, start) - start, Math.min(b, end) - start]);

@@ -1,4 +1,5 @@
 // The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a sentence.
+import { logOdds } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
 import { attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
@@ -28,21 +29,13 @@ export function picked(label, options, chosen, act) {
 
 // --- How numbers and places are said, as ui/wording/numbers_text.py.
 
-const MOST_ODDS = 15; // sizes that a probability of 32 bits can still tell
-const LONGEST_SIDE = 12; // characters of what was wrong, and of what is right
+const LONGEST_SIDE = 12; // characters of the wrong side, and of the right one
 
 /** Never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
 export function probability(value, digits = 2) {
-  if (value >= 0.9995) return `>0.999 (${oddsText(value)})`;
-  if (value < 0.0005) return `<0.001 (${oddsText(value)})`;
+  if (value >= 0.9995) return `>0.999 (${logOdds(value)})`;
+  if (value < 0.0005) return `<0.001 (${logOdds(value)})`;
   return value.toFixed(value >= 0.01 && value < 0.99 ? digits : 3);
-}
-
-function oddsText(probability) {
-  const tiny = Math.exp(-2 * MOST_ODDS);
-  const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
-  if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
-  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
 }
 
 export function percent(say, share) {
@@ -134,17 +127,17 @@ export function received(shared) {
   };
 }
 
-/** The keys that changes concern: what was read, or what was written and then read again. */
+/** The keys that changes concern: the source's, or those of the decoder's input. */
 function changedColumns(kind, changes, count) {
   if (kind !== "decoder_attention") return [...changedRows(changes, "encoder_attention", count)].sort((one, other) => one - other);
   return [...changedRows(changes, kind, count)].map((row) => row + 1).filter((column) => column < count);
 }
 
-// --- The network asked again with something changed: heads off, and what is left out; as ui/views/without.py and ui/views/sources.py.
+// --- Interventions: ablated heads and occluded tokens; as ui/views/without.py and ui/views/sources.py.
 
 const STRONGEST = 5; // heads that are off at first
 
-/** What each head does for a change, and what becomes of it without some of them. */
+/** The effect of each head on a change, and the change without some of them. */
 export function without({ site, say, changes, chosen, templates, explorer }) {
   const change = chosen ?? changes[0];
   if (!change) return { reading: say("without_none") };
@@ -189,7 +182,7 @@ function told(say, change, off, [before, after]) {
   return say(off.length ? `without_reading_${after.outcome}` : "without_reading_on", shares);
 }
 
-/** Before and after, large: what the network writes of its own accord, how probable the fix is, and whether it is made. */
+/** Before and after, large: the network's free text, how probable the fix is, and whether it is made. */
 function verdictOf(say, both, off, named) {
   const names = [say("without_all_heads"), namesOf(say, off, named)];
   const sides = names.map((name, side) => {
@@ -206,7 +199,7 @@ function namesOf(say, off, named) {
   return off.length < STRONGEST ? say("without_heads", { heads: off.map(named).join(", ") }) : say("without_all", { count: off.length });
 }
 
-/** Two panels: what leaving out each token takes from a written one, and below it where all heads looked on average. */
+/** Two panels: the effect of occluding each token on a written one, and below it the mean attention of all heads. */
 export function sources({ site, say, changes, chosen, trace, templates }) {
   const change = chosen ?? changes[0];
   const asked = site.state.row ?? (change ? null : 0);
@@ -240,7 +233,7 @@ const VIEWS_BESIDE = [
   ["sources", "view_sources", sources],
 ]; // name, key of its label, function
 
-/** What explore.js takes as `more`. `found`: of worker.js; `templates`: of deploy/site/figures.py. */
+/** The `more` of explore.js. `found`: of worker.js; `templates`: of deploy/site/figures.py. */
 export function moreViews(site, found, templates) {
   const { changes } = found.sentences[found.place];
   const chosen = changes.find(({ number }) => number === site.state.chosen);

@@ -7,11 +7,11 @@ import { readArrays, unpackedPart, weightsFile } from "./parts.js";
 import { spansOf } from "./text.js";
 import * as ort from "onnxruntime-web/wasm";
 
-// --- What takes long to make ready and needs no runtime. A worker of its own does it, while another one starts the runtime.
+// --- Long preparations that need no runtime: one worker does them while another one starts the runtime.
 
 const SELDOM = 100; // milliseconds between two messages about how much has come
 
-/** Name of a part -> what is made of its bytes: an object of typed arrays and texts, which another worker can be given. */
+/** Name of a part -> the object made of its bytes: typed arrays and texts, which another worker can be given. */
 const MAKERS = {
   weights: (bytes, known) => ({ bytes: weightsFile(bytes, known) }),
   ngrams: (bytes) => countedRuns(readArrays(bytes)),
@@ -45,7 +45,7 @@ export async function prepare(places, to, heard) {
   }
 }
 
-/** {name: promise} of what `prepare` sends through the other end of the port. */
+/** {name: promise} of the objects that `prepare` sends through the other end of the port. */
 export function prepared(from) {
   const done = {};
   const promises = Object.keys(MAKERS).map((name) => [name, new Promise((resolve) => (done[name] = resolve))]);
@@ -58,18 +58,18 @@ export function prepared(from) {
 /** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {
   Object.assign(ort.env.wasm, { wasmBinary: program, numThreads: 1, proxy: false });
-  ort.env.logLevel = "fatal"; // what goes wrong is thrown
+  ort.env.logLevel = "fatal"; // errors are thrown
   await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // one byte is no graph, but the program is compiled to find that out
   delete ort.env.wasm.wasmBinary; // else the runtime would keep its 14 MB
   return ort;
 }
 
-/** `unpacked`: name of a part -> promise of its bytes; `made`: promises of what the other worker prepares. */
+/** `unpacked`: name of a part -> promise of its bytes; `made`: promises of the other worker's objects. */
 async function openCorrector(unpacked, made) {
   const small = Promise.all(["known", "trees", "encode", "decode"].map(unpacked));
   small.catch(() => {}); // it is awaited below
   const runtime = startedRuntime(await unpacked("runtime"));
-  await new Promise((done) => setTimeout(done)); // while the program is being compiled, there is time for what this thread has to read
+  await new Promise((done) => setTimeout(done)); // while the program is being compiled, this thread has time to read its parts
   const [known, trees, encode, decode] = await small;
   const { config, characters, rules, weights_place: name } = parsed(known);
   const [tokenizer, patterns, judge] = [new Tokenizer(characters), withPatterns(rules), new Trees(parsed(trees))];
@@ -86,8 +86,8 @@ export function withPatterns(rules) {
 }
 
 /**
- * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences. If the page asks
- * `about` something, it is what experiments.js answers.
+ * The page's view of a text: its correction with a person's decisions, and the trace of one of its sentences. If the page asks
+ * `about` something, it is the answer of experiments.js.
  */
 export async function answered(corrector, { text, opened = null, accepted = [], rejected = [], about = null }, pause) {
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };
@@ -104,8 +104,8 @@ export async function answered(corrector, { text, opened = null, accepted = [], 
 class Outdated extends Error {}
 
 /**
- * What the two workers do: one is told to `prepare` and ends when that is done; the other opens the network, and then
- * answers, in turn, what `answered` takes. An experiment is given up when something newer is asked.
+ * The two workers: one gets `prepare` and ends when that is done; the other opens the network, and then
+ * answers, in turn, the arguments of `answered`. An experiment is given up when something newer is asked.
  */
 export function listen(scope) {
   let opening = null;

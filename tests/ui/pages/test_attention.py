@@ -70,14 +70,14 @@ def test_pictures_are_sent_before_the_controls_and_everything_stays_where_it_sto
 
         return noted
 
-    for module, name in ((page, "tools"), (page, "show_controls"), (page, "show_view")):
+    for module, name in ((page, "_tools"), (page, "show_controls"), (page, "show_view")):
         monkeypatch.setattr(module, name, noting(name, getattr(module, name)))
     app = open_app()
     first, before = places(app), order[:]
     order.clear()
     app.run()
-    assert before == ["tools", "show_view", "show_controls"]
-    assert order == ["show_view", "show_controls", "tools"]
+    assert before == ["_tools", "show_view", "show_controls"]
+    assert order == ["show_view", "show_controls", "_tools"]
     assert places(app) == first and len(first) > 8
 
 

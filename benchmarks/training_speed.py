@@ -29,7 +29,7 @@ from benchmarks.server import Worker
 from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.text.tokenizer import START_ID
 from training.corpus.corpus import read_sentences
-from training.run.network import PRECISIONS
+from training.run.settings import PRECISIONS
 from training.run.stream import PoolMaker, StreamSettings
 
 SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
@@ -53,7 +53,8 @@ class OurTraining:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         from model.network.loading import build_network
         from model.stored.config import TransformerConfig
-        from training.run.network import compile_network, keep_freed_memory
+        from training.run.network import compile_network
+        from training.run.stream import keep_freed_memory
 
         keep_freed_memory()
         tokenizer = vocabulary()

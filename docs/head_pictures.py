@@ -21,7 +21,7 @@ from model.analysis.roles import EDITED
 from model.survey.results import HeadSurvey
 from model.trace.interventions import Head
 from training.documents.tables import heads_of_stories
-from training.measure.stories import SENTENCE, read_survey
+from training.measure.studies import SENTENCE, read_survey
 from ui.parts.head_numbers import SIGNS, pruning_curve
 from viz.browser.texts import LANGUAGES, map_texts, table
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.visit import settings, settle, wait_until
 from training.documents.lessons import ADDRESS, PLANS, PlanStep, plan_of
-from training.documents.sources import Sources
+from training.documents.tables import Sources
 
 LANGUAGES = ("ko", "en")
 PRESSED = re.compile(r"\*\*(.+?)\*\*")  # how a plan prints the name of a button

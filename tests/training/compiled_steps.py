@@ -10,9 +10,9 @@ import numpy as np
 from model.network.loading import build_network
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import Tokenizer
-from training.run.checkpoint import RunState, load_checkpoint, save_checkpoint
 from training.run.compiled import CompiledSteps
 from training.run.network import compile_network
+from training.run.run import RunState, load_checkpoint, save_checkpoint
 from training.run.steps import KerasSteps
 from training.run.stream import Batch
 

@@ -1,6 +1,6 @@
 from model.text import hangul
 from model.text.tokenizer import Tokenizer
-from training.vocabulary import ASCII, COMPATIBILITY_JAMO, KS_X_1001_SYLLABLES, choose_characters
+from training.corpus.selection import ASCII, COMPATIBILITY_JAMO, KS_X_1001_SYLLABLES, choose_characters
 
 BASE = choose_characters([])
 

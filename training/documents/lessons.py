@@ -40,7 +40,7 @@ class PlanStep:
 def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
     """The steps of the plan of so many ``minutes``, with the numbers of ``facts``.
 
-    >>> from training.documents.sources import Sources
+    >>> from training.documents.tables import Sources
     >>> steps = plan_of(Sources().measured("lesson"), 20, "en")
     >>> steps[0].begin, steps[-1].end
     (0, 20)

@@ -19,8 +19,7 @@ from model.stored.folder import ASSETS
 from model.survey.results import Mean
 from model.trace.interventions import Head
 from training.documents import lessons, tables
-from training.documents.sources import MissingNumbersError, Sources
-from training.documents.tables import NOTHING, number, percent
+from training.documents.tables import NOTHING, MissingNumbersError, Sources, number, percent
 
 ROOT = ASSETS.parent
 TEMPLATES = Path(__file__).parent / "templates"

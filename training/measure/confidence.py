@@ -1,20 +1,32 @@
-"""``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the development pairs.
+"""Gradient-boosted decision trees for the confidence of a proposed change, fitted by LightGBM and calibrated.
+
+Installations that correct text read the exported trees (``model.correction.confidence``) and need no library for them. LightGBM, unlike
+scikit-learn, documents the export of a fitted tree (``dump_model``).
+
+Reference: "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (Ke et al., 2017); "Probabilistic outputs for support vector
+machines" (Platt, 1999), for the calibration.
+
+The pairs that the trees of the confidence are fitted on, and those kept apart, on which it is seen whether they help.
+
+``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the development pairs.
 
 The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on the sentence alone.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from itertools import chain
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 from rich.table import Table
 
 from model.correction.candidates import Stretch
-from model.correction.confidence import Confidence, Trees, save_confidence
+from model.correction.confidence import Confidence, Tree, Trees, save_confidence
 from model.correction.features import (
     FIRST,
     MONOTONE,
@@ -27,23 +39,200 @@ from model.correction.features import (
 from model.correction.ngrams import NGrams
 from model.correction.words import Words
 from model.stored.folder import find_model_folder, fingerprint, of_weights
-from training.corpus.corpus import CorpusError, read_sentences
-from training.measure.boosting import Boosting, calibrated, fit
-from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus
-from training.measure.fitted_pairs import (
-    drilled_pairs,
-    intact_pairs,
-    is_for_fitting,
-    named_pairs,
-    pairs_of,
-    practised_pairs,
-    right_pairs,
-    spaced_pairs,
-)
-from training.measure.metrics import Scores, edits, none_if_nan
-from training.measure.reliability import THRESHOLDS, reliability, threshold_table
+from training.corpus.corpus import Corpus, CorpusError, read_sentences
+from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
+from training.measure.metrics import THRESHOLDS, Scores, edits, none_if_nan, reliability, threshold_table
 from training.measure.report import Outcome, open_console, percent, write_json
-from training.noise.pairs import NoisyPair
+from training.noise.drill import Drill, SpaceDrill
+from training.noise.pairs import NoisyPair, make_pair
+from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
+
+STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
+RIDGE = 1e-6  # where all rows have the same odds there is no slope to find
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """The settings of a fit; a leaf is pulled toward 0 by ``ridge``."""
+
+    trees: int = 150
+    depth: int = 2  # questions before a leaf; with two, the values of two features count together
+    rate: float = 0.1  # of each tree's leaves that is added
+    thresholds: int = 31  # tried for each feature
+    fewest: int = 20  # examples in a leaf
+    ridge: float = 1.0
+
+
+def fit(
+    rows: np.ndarray, right: np.ndarray, monotone: Sequence[int], how: Boosting = Boosting()
+) -> tuple[float, tuple[Tree, ...]]:
+    """Fit trees to whether each row is right. The same rows give the same trees.
+
+    Args:
+        rows: Features, (N, F).
+        right: 1 where a row is right, else 0, (N,).
+        monotone: For each feature 1 if a larger value may never lower the odds, -1 if it may never raise them, else 0.
+        how: Number and size of the trees.
+
+    Returns:
+        The log odds before any tree, and the trees.
+
+    Raises:
+        ValueError: if all rows are right or none is.
+    """
+    import lightgbm
+
+    mean = float(np.mean(right))
+    if not 0 < mean < 1:
+        raise ValueError(f"some rows should be right and some wrong; right are {mean:.0%} of {len(rows)}")
+    start = float(np.log(mean / (1 - mean)))
+    settings = {
+        "objective": "binary",
+        "boost_from_average": False,
+        "learning_rate": how.rate,
+        "max_depth": how.depth,
+        "num_leaves": 2**how.depth,
+        "max_bin": how.thresholds + 1,
+        "min_data_in_bin": 1,
+        "min_data_in_leaf": how.fewest,
+        "min_sum_hessian_in_leaf": 0.0,
+        "lambda_l2": how.ridge,
+        "min_gain_to_split": 1e-3,
+        "monotone_constraints": list(monotone),
+        "deterministic": True,
+        "force_col_wise": True,
+        "num_threads": 1,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(rows, right, init_score=np.full(len(rows), start))
+    fitted = lightgbm.train(settings, data, how.trees).dump_model()
+    values = [np.unique(column) for column in rows.T]
+    return start, tuple(_tree(each["tree_structure"], values) for each in fitted["tree_info"])
+
+
+def _tree(node: Mapping[str, Any], values: Sequence[np.ndarray]) -> Tree:
+    """A node of LightGBM with all below it. ``values``: the distinct values of each feature in the rows."""
+    if "leaf_value" in node:
+        return float(node["leaf_value"])
+    feature, below, above = node["split_feature"], node["left_child"], node["right_child"]
+    # Halfway between neighbouring values, so that rounding a threshold moves no row to its other side.
+    place = int(np.searchsorted(values[feature], node["threshold"], side="right"))
+    threshold = float((values[feature][place - 1] + values[feature][place]) / 2)
+    return feature, threshold, _tree(below, values), _tree(above, values)
+
+
+def calibrated(
+    start: float, trees: Sequence[Tree], log_odds: np.ndarray, right: np.ndarray
+) -> tuple[float, tuple[Tree, ...]]:
+    """The same trees, scaled so that their log odds (N,) agree with how often rows are right (N,).
+
+    The order of the rows stays as it is. Raises ValueError if surer rows are right less often.
+    """
+    design = np.stack([np.ones_like(log_odds), log_odds], 1)
+    line = np.array([0.0, 1.0])
+    for _ in range(STEPS):
+        probability = 1 / (1 + np.exp(-np.clip(design @ line, -50, 50)))
+        curvature = design.T * (probability * (1 - probability)) @ design
+        line += np.linalg.solve(curvature + RIDGE * np.eye(2), design.T @ (right - probability))
+    shift, slope = map(float, line)
+    if not slope > 0:
+        raise ValueError(f"surer rows should be right more often, the slope is {slope:.3f}")
+    return shift + slope * start, tuple(_scaled(tree, slope) for tree in trees)
+
+
+def _scaled(tree: Tree, slope: float) -> Tree:
+    if not isinstance(tree, tuple):
+        return slope * tree
+    feature, threshold, below, above = tree
+    return feature, threshold, _scaled(below, slope), _scaled(above, slope)
+
+
+def is_for_fitting(pair: NoisyPair) -> bool:
+    """Whether the pair's right sentence belongs to the half that the trees are fitted on."""
+    return hashlib.sha256(pair.right.encode()).digest()[0] % 2 == 0
+
+
+def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
+    """The pairs of all files. If errors are generated: those of seed 0, and of further seeds for sentences of the fitting half."""
+    pairs = []
+    for corpus in corpora:
+        pairs += sample_pairs(corpus, 0)
+        if not corpus.holds_pairs:
+            for seed in range(1, seeds):
+                pairs += filter(is_for_fitting, sample_pairs(corpus, seed))
+    return pairs
+
+
+def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half with one native mistake each; all mistakes come equally often.
+
+    Sentences contain only the common ones, and the trees would learn to doubt every word that the table of words lacks.
+    """
+    drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = (make_pair(drill.phrase(rng), rng, "native") for _ in range(count))
+    return [pair for pair in made if pair.family == "native"]
+
+
+def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half, ``count`` of them with one misplaced space each, chosen as in ``drilled_pairs``. Every third
+    comes once more without the mistake, or the trees would learn that a phrase always lacks something.
+    """
+    drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = [pair for pair in (drill.pair(rng) for _ in range(count)) if pair]
+    return [
+        *(NoisyPair(wrong, right, "spacing", ()) for wrong, right in made),
+        *_as_they_are(right for _, right in made[::3]),
+    ]
+
+
+def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Sentences of the fitting half with a made-up name, which is right, and errors around it.
+
+    No table knows such a name. Trees that have seen none take it for a slip in the nearest word that they know.
+    """
+    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
+    made = (next(maker.pairs(rng.choice(sentences), rng)) for _ in range(count))
+    return [NoisyPair(wrong, right, "name", ()) for wrong, right in made]
+
+
+def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """``count`` pairs of every practice of ``--practice`` alike, made of sentences of the fitting half. Every third comes once more
+    without the mistake.
+
+    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt what they have not seen.
+    """
+    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    shares = dict.fromkeys(PRACTICES, 1.0)
+    maker, rng = ExampleMaker(sentences, ExampleSettings(practice=shares)), random.Random(0)
+    made = []
+    for _, practice in zip(range(count), cycle(PRACTICES.values())):
+        if pair := practice.make(maker, rng.choice(sentences), rng):
+            made.append(NoisyPair(*pair, practice.name, ()))
+    return [*made, *_as_they_are(pair.right for pair in made[::3])]
+
+
+def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
+    """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
+
+    Most of what people write is right. The development pairs hold few such sentences, so trees that are fitted on them
+    alone do not learn what a false alarm looks like.
+    """
+    return _as_they_are(random.Random(0).sample(sentences, min(count, len(sentences))))
+
+
+def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
+    """The right sentences of the fitting half as they are. The network has been trained on those of ``intact_pairs``, so it is surer of
+    them than of what people write.
+    """
+    return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+
+
+def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
+    return [NoisyPair(text, text, "clean", ()) for text in sentences]
+
 
 if TYPE_CHECKING:
     from model import Corrector

@@ -2,8 +2,12 @@
 
 A file of pairs is taken as it is. For a file of correct sentences an error is generated for each,
 with a family drawn from the training mix, the same one for the same seed and sentence every time.
+
+``python -m training snapshots``: how well each snapshot of a run corrects, as one table beside them.
 """
 
+import csv
+import io
 import random
 import time
 from collections import defaultdict
@@ -17,10 +21,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from model.correction.answers import AnswersMany
-from model.stored.folder import find_model_folder, set_minimum_confidence
+from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps, write_atomically
 from training.corpus.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
-from training.measure.metrics import Scores, repaired, score
-from training.measure.reliability import best_threshold
+from training.measure.metrics import Scores, best_threshold, repaired, score
 from training.measure.report import (
     Outcome,
     Report,
@@ -32,6 +35,7 @@ from training.measure.report import (
     write_json,
 )
 from training.noise.pairs import MIX, NoisyPair, make_pair
+from training.run.record import read_history
 
 if TYPE_CHECKING:
     from model import Corrector
@@ -220,3 +224,39 @@ def evaluate_with_progress(corrector: AnswersMany, pairs: list[NoisyPair], batch
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
         task = progress.add_task("correcting", total=len(pairs))
         return evaluate(corrector, pairs, batch, lambda done: progress.advance(task, done))
+
+
+TABLE_FILE = "snapshots.csv"
+FROM_HISTORY = ("pairs", "loss")
+SCORES = ("exact_match", "cer_after", "f0.5", "clean_untouched")
+COLUMNS = ("step", *FROM_HISTORY, *SCORES)
+
+
+def history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
+    """Pairs and running loss of the last row of a history that is not later than ``step``; empty before it."""
+    earlier = [row for row in rows if int(row["step"]) <= step]
+    return {name: earlier[-1][name] if earlier else "" for name in FROM_HISTORY}
+
+
+@click.command("snapshots")
+@click.argument("model")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--limit", type=click.IntRange(min=1), default=400, show_default=True, help="Rows of FILE.")
+@click.option("--seed", default=0, show_default=True)
+def snapshots(model, file, limit, seed):
+    """Measure every snapshot of MODEL on FILE, and write snapshots.csv into its folder.
+
+    All changes count, however unsure: a young network would otherwise seem to do nothing.
+    """
+    folder = find_model_folder(model)
+    pairs = sample_pairs(open_corpus(file), seed, limit)
+    history = read_history(folder)
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, COLUMNS)
+    writer.writeheader()
+    for step in snapshot_steps(folder):
+        scores = evaluate(load_corrector(folder, 0.0, step), pairs).total.as_json()
+        row = {"step": step, **history_at(history, step), **{name: scores[name] for name in SCORES}}
+        writer.writerow(row)
+        click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+    write_atomically(folder / TABLE_FILE, lambda out: out.write(buffer.getvalue().encode()))

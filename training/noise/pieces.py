@@ -17,8 +17,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from model.text.hangul import compose, particle
+from training.corpus.selection import KS_X_1001_SYLLABLES
 from training.noise.word_parts import particle_start
-from training.vocabulary import KS_X_1001_SYLLABLES
 
 INITIALS = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
 VOWELS = "ㅏㅐㅑㅓㅔㅕㅗㅛㅜㅠㅡㅣ"

@@ -1,7 +1,14 @@
-"""``python -m training pack``: packs the files of a training so that they are small enough to carry to another machine."""
+"""``python -m training pack``: packs the files of a training so that they are small enough to carry to another machine.
+
+``python -m training recipe``: trains from nothing, stage by stage, as ``recipe.toml`` says.
+"""
 
 import json
 import lzma
+import shlex
+import subprocess
+import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -14,7 +21,7 @@ import click
 from model.correction.morphemes import MorphemeTable, join, join_key, load_kiwi, usual_cuts, words_of
 from model.stored.folder import write_atomically
 from training.corpus.corpus import CHECKED, CorpusError, Pair, Sentence, read_corpus
-from training.corpus.misspaced import morphemes_of, spacing_faults
+from training.corpus.selection import morphemes_of, spacing_faults
 from training.noise import everyday
 from training.run.stream import StreamSettings
 
@@ -97,7 +104,7 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 @click.option("--corpus", multiple=True, required=True, type=click.Path(exists=True), help="As for train.")
 @click.option("--dev", type=click.Path(exists=True), help="As for train.")
 @click.option("--workers", default=1, show_default=True, help="Processes that ask Kiwi.")
-def command(out, corpus, dev, workers):
+def pack_command(out, corpus, dev, workers):
     """Write into OUT what ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
     The sentences are checked here once, and compressed to an eighth. Those in which by
@@ -114,3 +121,71 @@ def command(out, corpus, dev, workers):
         _write(out / DEV_FILE, _rows([dev]))
     MorphemeTable(usual_cuts(said.cuts), everyday_joins()).write(out / TABLE_FILE)
     click.echo(f"{out / TABLE_FILE}: {(out / TABLE_FILE).stat().st_size / 2**20:.1f} MiB")
+
+
+RECIPE = Path(__file__).with_name("recipe.toml")
+
+
+class RecipeError(ValueError):
+    """A recipe that cannot be used; the message says why."""
+
+    def __init__(self, error: Exception):
+        super().__init__(f"a recipe has data, stages, and their names and steps; missing or odd: {error}")
+
+
+def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:
+    """For each stage the arguments of ``python -m training``. Raises RecipeError for what is no recipe."""
+    try:
+        data, stages = recipe["data"], recipe["stage"]
+        files = [f"--corpus={folder / name}" for name in data["corpus"]]
+        files += [f"--weight={name}={weight}" for name, weight in recipe.get("weights", {}).items()]
+        files += [f"--dev={folder / data['dev']}"]
+        arguments: list[list[str]] = []
+        before: Path | None = None
+        for stage in stages:
+            options = {**recipe.get("all", {}), **stage}
+            own = out / options.pop("name")
+            given = [f"--{name}={value}" for name, value in options.items()]
+            start = [f"--init={before}"] if before else []
+            arguments.append(["train", *files, *start, f"--out={own}", f"--workers={workers}", *given])
+            before = own
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecipeError(error) from error
+    return arguments
+
+
+def shortened(recipe: dict, share: float) -> dict:
+    """The same recipe with that share of the steps of every stage, one at least. Raises RecipeError for what is no recipe."""
+    try:
+        stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
+    except (KeyError, TypeError) as error:
+        raise RecipeError(error) from error
+    return {**recipe, "stage": stages}
+
+
+@click.command("recipe")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="For all stages."
+)
+@click.option(
+    "--recipe", "path", default=RECIPE, type=click.Path(exists=True, path_type=Path), help="Another one."
+)
+@click.option(
+    "--share", default=1.0, type=click.FloatRange(0, min_open=True), help="Of the steps, to rehearse."
+)
+@click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
+@click.option("--show", is_flag=True, help="Print the commands and run none.")
+def recipe_command(folder, out, path, share, workers, show):
+    """Train from nothing on the files in FOLDER; run the same command again to continue after a stop."""
+    try:
+        recipe = tomllib.loads(path.read_text("utf-8"))
+        stages = stage_arguments(shortened(recipe, share), folder, out, workers)
+    except (tomllib.TOMLDecodeError, RecipeError) as error:
+        raise click.ClickException(f"{path}: {error}") from error
+    for arguments in stages:
+        click.echo(f"python -m training {shlex.join(arguments)}")
+        if show:
+            continue
+        if subprocess.run([sys.executable, "-m", "training", *arguments], check=False).returncode:
+            raise click.ClickException("this stage ended early; the stages after it were not begun")

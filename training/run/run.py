@@ -1,26 +1,149 @@
-"""One training run: its steps, its checkpoint, and its record."""
+"""``Clock``: ends a run after some minutes, and fits its learning rates to that time.
 
+Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is replaced at once.
+
+One training run: its steps, its checkpoint, and its record.
+
+Loss, speed and time left of a running training, on standard error.
+"""
+
+import json
+import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import Self
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from model.network.loading import build_network
-from model.stored.folder import save_model_folder, save_snapshot
+from model.stored.folder import save_model_folder, save_snapshot, write_atomically
 from model.text.tokenizer import Tokenizer
-from training.run.checkpoint import RunState, load_checkpoint, save_checkpoint
-from training.run.clock import Clock
-from training.run.development import DevelopmentSet
-from training.run.graph import add_graph
-from training.run.network import compile_network
-from training.run.origin import Origin
-from training.run.record import COLUMNS, Past, Record, hardware
+from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
 from training.run.settings import Knobs, TrainingConfig
-from training.run.steps import make_steps
+from training.run.steps import DevelopmentSet, KerasSteps, Steps
 from training.run.stream import Batch, Position, batch_shapes
 
+
+class Clock:
+    """Tells when the time of a run is over, and where on its schedule it stands.
+
+    Without a limit the schedule follows the steps. With one it follows steps or time, whichever is further along, so the learning
+    rate has come down when the time is over. A run that is simply cut off has never come down from a high rate.
+
+    >>> clock = Clock(seconds=100, first=0, total=1000, now=iter([0, 50, 100]).__next__)
+    >>> clock.step_of_schedule(20)
+    500
+    >>> clock.is_over()
+    True
+    """
+
+    def __init__(
+        self, seconds: float | None, first: int, total: int, now: Callable[[], float] = time.monotonic
+    ):
+        self.seconds, self.first, self.total, self.now = seconds, first, total, now
+        self.begun = now()
+
+    def is_over(self) -> bool:
+        return self.seconds is not None and self.now() - self.begun >= self.seconds
+
+    def step_of_schedule(self, step: int) -> int:
+        """The step whose learning rate step number ``step`` is taken with."""
+        if self.seconds is None:
+            return step
+        share = min(1.0, (self.now() - self.begun) / max(self.seconds, 1e-9))
+        return max(step, math.ceil(self.first + share * (self.total - self.first)))
+
+
+FILE_NAME = "checkpoint.npz"
+
+
+@dataclass(frozen=True)
+class RunState:
+    """How far a run has come."""
+
+    step: int = 0  # optimiser steps taken
+    pairs: int = 0  # pairs seen
+    tokens: int = 0  # real target tokens seen
+    seconds: float = 0.0  # of training, stops left out
+    mean_loss: float | None = None  # running mean of the batches' losses, in nats
+    snapshot_loss: float | None = None  # mean_loss when the weights were last kept as a snapshot
+    position: Position = field(default=Position(0, 0))  # of the stream: the next batch
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be continued from; the message says why."""
+
+
+def _variables(model) -> dict:
+    """Every number that training changes: weights, optimiser moments, dropout's random state."""
+    return {variable.path: variable for variable in [*model.variables, *model.optimizer.variables]}
+
+
+def save_checkpoint(folder: Path, model, progress: RunState) -> None:
+    """Write the compiled model's variables and the progress."""
+    arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
+    arrays["progress"] = np.array(json.dumps(asdict(progress)))
+    write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
+
+
+def read_state(folder: Path) -> RunState:
+    """How far a saved run has come, without its network; the beginning where nothing was saved yet."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return RunState()
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _progress(archive)
+    except Exception as error:
+        raise _useless(path, error) from error
+
+
+def load_checkpoint(folder: Path, model) -> RunState | None:
+    """Put a saved run's variables into the compiled model; None where nothing was saved yet."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            progress = _progress(archive)
+            for name, variable in _variables(model).items():
+                saved = archive[name]  # reads it from the file
+                if saved.shape != variable.shape:
+                    raise ValueError(f"{name} is {saved.shape} there, {tuple(variable.shape)} here")
+                variable.assign(saved)
+    except Exception as error:
+        raise _useless(path, error) from error
+    return progress
+
+
+def _progress(archive) -> RunState:
+    values = json.loads(str(archive["progress"]))
+    values["position"] = Position(*values["position"])
+    return RunState(**values)
+
+
+def _useless(path: Path, error: Exception) -> CheckpointError:
+    """The error for any damaged file: the run must not silently start anew."""
+    return CheckpointError(f"{path} does not belong to this run or is damaged: {error}")
+
+
 SHOWN_SECONDS = 0.2  # how often the progress is shown: on a GPU steps are quicker than a terminal
+
+
+def make_steps(network, precision: str, mean_loss: float | None) -> Steps:
+    """What takes the steps of a compiled network on the backend that Keras runs on."""
+    import keras
+
+    if keras.backend.backend() == "jax":
+        from training.run.compiled import CompiledSteps
+
+        return CompiledSteps(network, precision, mean_loss)
+    return KerasSteps(network, mean_loss)
 
 
 class Run:
@@ -36,6 +159,8 @@ class Run:
         command: str = "",
     ):
         import keras
+
+        from training.run.network import compile_network
 
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.config, self.tokenizer = folder, config, tokenizer
@@ -168,3 +293,44 @@ class Run:
             self.progress = replace(now, snapshot_loss=now.mean_loss)
             if last or kept is not None:
                 self._snapshot(now.step)
+
+
+PRINT_SECONDS = 30  # how often a line is written where the output is no terminal
+
+
+class ProgressLine:
+    """A live bar on a terminal, else a plain line now and then. Use as a context manager."""
+
+    def __init__(self, total_steps: int, first_step: int):
+        self.console = Console(stderr=True)
+        self.total, self.first = total_steps, first_step
+        self.started = self.printed = time.monotonic()
+        self.first_pairs = None
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self.bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
+        self.task = self.bar.add_task("", total=total_steps, completed=first_step)
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.bar.stop()
+
+    def show(self, progress, mean_loss: float) -> None:
+        """Take the state after a step: ``training.run.run.RunState`` and the running mean loss."""
+        now = time.monotonic()
+        if self.first_pairs is None:
+            self.first_pairs, self.started = progress.pairs, now
+        elapsed = max(now - self.started, 1e-6)
+        speed = (progress.pairs - self.first_pairs) / elapsed
+        text = f"loss {mean_loss:.3f} · {speed:,.0f} pairs/s"
+        self.bar.update(self.task, completed=progress.step, description=text)
+        if not self.console.is_terminal and (
+            now - self.printed >= PRINT_SECONDS or progress.step == self.total
+        ):
+            self.printed = now
+            left = elapsed / max(progress.step - self.first - 1, 1) * (self.total - progress.step)
+            self.console.print(
+                f"step {progress.step:,}/{self.total:,} · {text} · {left / 60:.0f} min left", highlight=False
+            )

@@ -9,13 +9,43 @@ import click
 
 from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
 from model.stored.folder import ARCHITECTURES, fingerprint, model_name
-from training.corpus.sources import read_weights
-from training.run.judge import Judge
-from training.run.knobs import knob, part
-from training.run.network import OPTIMIZERS, PRECISIONS
-from training.run.origin import Origin
-from training.run.schedule import SCHEDULES, Schedule
-from training.run.stream import StreamSettings
+from training.corpus.selection import read_weights
+from training.options import knob, part
+from training.run.record import Origin
+from training.run.stream import Judge, StreamSettings
+
+OPTIMIZERS = ("adam", "muon")
+PRECISIONS = ("float32", "bfloat16")
+SCHEDULES = ("paper", "trapezoid")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """``paper``: Vaswani et al. (2017), equation 3, ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``,
+    times ``peak``. ``trapezoid``: linear warm-up to ``peak``, constant, then linear to zero over the
+    last ``decay`` share of the steps (Zhai et al. 2022; Hägele et al. 2024): its plateau does not
+    depend on the length of the run, so a run can be lengthened or cut short. Steps count from 1.
+    """
+
+    kind: str
+    peak: float
+    warmup: int
+    steps: int
+    decay: float
+    d_model: int
+
+    def __post_init__(self):
+        if self.kind not in SCHEDULES:
+            raise ValueError(f"schedule should be one of {SCHEDULES}, received {self.kind!r}")
+        if self.warmup < 1 or self.steps < 1 or not 0 <= self.decay <= 1:
+            raise ValueError(f"impossible schedule: {self}")
+
+    def __call__(self, step: int) -> float:
+        if self.kind == "paper":
+            return self.peak * self.d_model**-0.5 * min(step**-0.5, step * self.warmup**-1.5)
+        falling = max(1.0, self.decay * self.steps)
+        return self.peak * max(0.0, min(1.0, step / self.warmup, (self.steps - step + 1) / falling))
+
 
 _PROPER_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 

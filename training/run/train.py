@@ -19,18 +19,12 @@ from model.stored.folder import (
 )
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import CorpusError, Pair, Sentence, read_corpus
-from training.corpus.sources import copies
-from training.run.checkpoint import CheckpointError, read_state
-from training.run.judge import Judge
-from training.run.knobs import read_options, with_options_of
-from training.run.network import keep_freed_memory
-from training.run.origin import Origin
-from training.run.progress import ProgressLine
-from training.run.run import Run
+from training.corpus.selection import choose_characters, copies
+from training.options import read_options, with_options_of
+from training.run.record import Origin
+from training.run.run import CheckpointError, ProgressLine, Run, read_state
 from training.run.settings import Knobs, training_config
-from training.run.stream import PoolMaker, StreamSettings
-from training.run.workers import Stream
-from training.vocabulary import choose_characters
+from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
 
 def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from training.run.knobs import read_options, with_options_of
+from training.options import read_options, with_options_of
 from training.ship.step import PYTHON, Journal, Step
 from training.ship.steps import ROOT, ShipPlan, steps_of
 

@@ -8,7 +8,7 @@ import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 from training.measure.report import write_numbers
-from training.run.graph import add_graph
+from training.run.record import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
 PATH = click.Path(exists=True, path_type=Path)

@@ -12,9 +12,9 @@ import click
 
 from model.stored.folder import ASSETS, find_model_folder, model_name
 from training.documents.render import DOCUMENTS
-from training.measure.error_pairs import EVERYDAY, OWN_SETS
-from training.measure.sets import QUESTIONS
-from training.run.knobs import knob
+from training.documents.tables import QUESTIONS
+from training.measure.sets import EVERYDAY, OWN_SETS
+from training.options import knob
 from training.ship.step import PYTHON, Step
 
 ROOT = ASSETS.parent  # of the repository: the documents lie there

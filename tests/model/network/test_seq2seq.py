@@ -122,7 +122,7 @@ def test_parameters_and_paths(network):
 def test_one_training_step_moves_every_weight_and_leaves_padding_out_of_the_loss(source):
     import keras
 
-    from training.run.loss import MaskedCrossEntropy
+    from training.run.network import MaskedCrossEntropy
 
     keras.utils.set_random_seed(0)
     network = build_network(Seq2SeqConfig(TOKENIZER.vocab_size, 16, 1, 0.0), TOKENIZER)

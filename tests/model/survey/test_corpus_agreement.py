@@ -10,7 +10,7 @@ from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import REFERENCE
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.results import AGREEMENT_FILE, read_agreement, write_agreement
-from training.measure.agreement import agreement_of
+from training.measure.studies import agreement_of
 
 ROWS = [
     {"pair": 0, "methods": {"attention": [0.5, True, 1.0]}},

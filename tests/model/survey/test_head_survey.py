@@ -14,7 +14,7 @@ from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
-from training.measure.error_pairs import own_pairs
+from training.measure.sets import own_pairs
 
 SHIPPED = ASSETS / "transformer"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from training.corpus.hold_out import command
+from training.corpus.selection import hold_out_command
 
 
 def test_a_line_ends_at_a_line_feed_alone(tmp_path):
@@ -14,7 +14,7 @@ def test_a_line_ends_at_a_line_feed_alone(tmp_path):
     (tmp_path / "corpus").write_text("".join(lines), encoding="utf-8", newline="")
     rest, held = tmp_path / "rest", tmp_path / "held"
     arguments = [tmp_path / "corpus", "--rest", rest, "--held", held, "--one-in", 2]
-    done = CliRunner().invoke(command, list(map(str, arguments)))
+    done = CliRunner().invoke(hold_out_command, list(map(str, arguments)))
     assert done.exit_code == 0, done.output
     assert (rest.read_text("utf-8"), held.read_text("utf-8")) == ("".join(lines[:2]), "".join(lines[2:]))
 
@@ -23,6 +23,6 @@ def test_a_line_ends_at_a_line_feed_alone(tmp_path):
 def test_a_line_that_is_no_object_is_named(line, tmp_path):
     (tmp_path / "corpus").write_text(f'{{"text": "가"}}\n{line}', encoding="utf-8")
     arguments = [tmp_path / "corpus", "--rest", tmp_path / "rest", "--held", tmp_path / "held"]
-    done = CliRunner().invoke(command, list(map(str, arguments)))
+    done = CliRunner().invoke(hold_out_command, list(map(str, arguments)))
     assert done.exit_code == 1 and "line 2 should be a JSON object" in done.output
     assert not (tmp_path / "rest").exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.corpus.misspaced import find_spacing_faults
+from training.corpus.selection import find_spacing_faults
 
 
 @pytest.mark.parametrize(

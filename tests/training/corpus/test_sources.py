@@ -3,7 +3,7 @@ import random
 import pytest
 
 from training.corpus.corpus import Sentence
-from training.corpus.sources import copies, read_weights, weight_of
+from training.corpus.selection import copies, read_weights, weight_of
 
 WEIGHTS = {"law": 0.25, "mt": 0.5, "news": 2.0}
 

@@ -14,9 +14,15 @@ from model.survey.results import AnswerSurvey, HeadSurvey, as_json
 from model.trace.interventions import Head
 from training.__main__ import main
 from training.documents.render import DOCUMENTS, MarkError, content, names, parts, rewrite, written
-from training.documents.sources import MissingNumbersError, Sources
-from training.documents.tables import PAST, PastTable, heads_of_stories, keep_all
-from training.measure.agreement import methods_of, numbers_of
+from training.documents.tables import (
+    PAST,
+    MissingNumbersError,
+    PastTable,
+    Sources,
+    heads_of_stories,
+    keep_all,
+)
+from training.measure.studies import methods_of, numbers_of
 
 ROOT = ASSETS.parent
 SOURCES = Sources()

@@ -8,14 +8,26 @@ from dataclasses import dataclass
 import pytest
 from click.testing import CliRunner
 
-import training.intact.command
+import training.intact.samples
 from model.text import hangul
 from model.text.hangul import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
 from model.text.tokenizer import normalise
 from training.__main__ import main
-from training.intact.command import KeptSample, correct_samples, score_intact, score_kinds
 from training.intact.frames import FILLERS, FRAMES, STORIES
-from training.intact.samples import KINDS, LONG, LONGEST, SHORTEST_LONG, TAIL, Sample, fill, make_samples
+from training.intact.samples import (
+    KINDS,
+    LONG,
+    LONGEST,
+    SHORTEST_LONG,
+    TAIL,
+    KeptSample,
+    Sample,
+    correct_samples,
+    fill,
+    make_samples,
+    score_intact,
+    score_kinds,
+)
 from training.intact.slots import EMOJI, MARKS, SURNAMES, WORDS, draw, draw_marks
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from training.measure.causes import cause, count_causes
+from training.measure.report import cause, count_causes
 
 OTHER = (3, 4, "밥")  # of 되요 밤, in which only 되요 is wrong
 

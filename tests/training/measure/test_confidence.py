@@ -12,20 +12,22 @@ from click.testing import CliRunner
 from model.correction.candidates import Stretch
 from model.correction.confidence import Trees, load_confidence
 from training.__main__ import main
-from training.measure.boosting import Boosting, calibrated, fit
-from training.measure.confidence import right_there
-from training.measure.fitted_pairs import (
+from training.measure.confidence import (
+    Boosting,
+    calibrated,
     drilled_pairs,
+    fit,
     intact_pairs,
     is_for_fitting,
     named_pairs,
     practised_pairs,
     right_pairs,
+    right_there,
     spaced_pairs,
 )
 from training.measure.metrics import edits
 from training.noise.pairs import NoisyPair
-from training.run.practice import PRACTICES
+from training.run.examples import PRACTICES
 
 
 def data(count=3000):

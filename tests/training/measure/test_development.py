@@ -6,8 +6,9 @@ import unicodedata
 import pytest
 
 from training.documents.render import content
-from training.documents.sources import Sources
-from training.measure.development import (
+from training.documents.tables import Sources
+from training.measure.sets import (
+    OWN_SETS,
     Result,
     SetCounts,
     SetRow,
@@ -16,7 +17,6 @@ from training.measure.development import (
     counts_as_json,
     read_rows,
 )
-from training.measure.error_pairs import OWN_SETS
 
 PATHS = sorted(OWN_SETS.glob("sets/*.csv"))
 ROW = SetRow("slips", "doubled", "우리리는 밥을 먹었다", "우리는 밥을 먹었다")

@@ -16,7 +16,7 @@ from model.text.changes import Change
 from training.__main__ import main
 from training.corpus.corpus import read_corpus
 from training.measure.evaluate import evaluate, load_corrector, sample_pairs
-from training.measure.reliability import EDGES, THRESHOLDS
+from training.measure.metrics import EDGES, THRESHOLDS
 from training.measure.report import RuleScore, print_failures
 from training.noise.draft import Edit
 from training.noise.pairs import MIX, NoisyPair

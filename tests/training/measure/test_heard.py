@@ -11,8 +11,19 @@ from model.text.hangul import INITIALS
 from tests.planted import RIGHT, WRONG
 from training.__main__ import main
 from training.measure import heard
-from training.measure.heard import HEARD, RANDOM, Heard, beside, erasing, measured, onsets, stream
-from training.measure.probe import fit_eraser, fit_probe, random_eraser
+from training.measure.heard import (
+    HEARD,
+    RANDOM,
+    Heard,
+    beside,
+    erasing,
+    fit_eraser,
+    fit_probe,
+    measured,
+    onsets,
+    random_eraser,
+    stream,
+)
 
 CLASSES = 4
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from training.measure.metrics import EditCounts, score
-from training.measure.reliability import (
+from training.measure.metrics import (
     EDGES,
     THRESHOLDS,
+    EditCounts,
     best_threshold,
     judge,
     reliability,
+    score,
     sort_into_bins,
     threshold_table,
 )

@@ -8,7 +8,7 @@ from rapidfuzz.distance import Levenshtein
 
 from training.__main__ import main
 from training.corpus.corpus import Sentence
-from training.corpus.hold_out import held_lines
+from training.corpus.selection import held_lines
 from training.measure.sets import (
     MOST_OF_ONE_SOURCE,
     make_set,

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from training.corpus.misspaced import find_spacing_faults
+from training.corpus.selection import find_spacing_faults
 from training.noise import drill as lone_space
 from training.noise.drill import LoneSpaces, lone_spaces, look_alike, look_alikes
 

@@ -1,7 +1,4 @@
-import doctest
-
-from training.run import clock as module
-from training.run.clock import Clock
+from training.run.run import Clock
 
 
 class Time:
@@ -9,10 +6,6 @@ class Time:
 
     def __call__(self) -> float:
         return self.now
-
-
-def test_the_example_of_the_module():
-    assert doctest.testmod(module) == (0, 3)
 
 
 def test_without_a_limit_the_schedule_follows_the_steps():

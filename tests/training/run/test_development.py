@@ -1,9 +1,9 @@
 import numpy as np
 
 from model.text.tokenizer import Tokenizer
-from training.run.development import DevelopmentSet
+from training.corpus.selection import choose_characters
+from training.run.steps import DevelopmentSet
 from training.run.stream import StreamSettings, batch_shapes
-from training.vocabulary import choose_characters
 
 SENTENCES = [f"{'아주 ' * (number % 20)}긴 문장을 {number}번 읽었다." for number in range(100)]
 

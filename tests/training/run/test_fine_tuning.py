@@ -129,7 +129,7 @@ def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_p
 
 def test_a_deepened_network_begins_with_what_it_was_grown_from(base):
     from model.network.loading import build_network
-    from training.run.origin import Origin
+    from training.run.record import Origin
 
     origin = Origin.load(str(base))
     shallow, deep = (

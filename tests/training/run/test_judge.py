@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from model.stored.folder import find_model_folder
-from training.run.judge import Judge
-from training.run.stream import PoolMaker, StreamSettings, make_batch
+from training.run.stream import Judge, PoolMaker, StreamSettings, make_batch
 
 SENTENCES = [
     "오늘은 날씨가 참 좋네요.",

@@ -1,4 +1,3 @@
-import doctest
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -6,8 +5,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from training.run import knobs as module
-from training.run.knobs import knob, options_of, part, read_options, with_options_of
+from training.options import knob, options_of, part, read_options, with_options_of
 from training.run.settings import Knobs
 from training.run.stream import StreamSettings
 from training.run.train import train
@@ -47,10 +45,6 @@ def run(*arguments: str):
         read.append(read_options(Whole, options))
 
     return read, CliRunner().invoke(command, arguments).output
-
-
-def test_the_example_of_the_module():
-    assert doctest.testmod(module) == (0, 3)
 
 
 def test_what_is_not_given_is_the_default():

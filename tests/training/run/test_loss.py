@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from training.run.loss import MaskedCrossEntropy
+from training.run.network import MaskedCrossEntropy
 
 # Each position's logits are logarithms of 0.1, 0.2, 0.3, 0.4, so these are the probabilities.
 LOGITS = np.log(np.tile([0.1, 0.2, 0.3, 0.4], (1, 3, 1))).astype(np.float32)

@@ -1,13 +1,10 @@
-import doctest
 import random
 
 import pytest
 from click.testing import CliRunner
 
 from training.__main__ import main
-from training.run import practice as module
-from training.run.examples import ExampleMaker, ExampleSettings
-from training.run.practice import PRACTICES, Practice, read_practice
+from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings, Practice, read_practice
 
 SENTENCES = [f"{number}번 손님이 왔어요." for number in range(300)]
 
@@ -24,10 +21,6 @@ def registered(monkeypatch):
 def make(**practice: float) -> list[tuple[str, str]]:
     maker, rng = ExampleMaker(SENTENCES, ExampleSettings(practice=practice)), random.Random(5)
     return [pair for sentence in SENTENCES for pair in maker.pairs(sentence, rng)]
-
-
-def test_the_example_of_the_module():
-    assert doctest.testmod(module) == (0, 2)
 
 
 def test_a_practice_is_met_beside_its_share_of_the_sentences():

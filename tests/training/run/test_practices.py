@@ -5,8 +5,7 @@ import random
 import pytest
 
 from model.text.protected import protected
-from training.run.examples import ExampleMaker, ExampleSettings
-from training.run.practice import PRACTICES
+from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
 
 SENTENCES = [
     "어제 친구와 함께 도서관에서 책을 읽었습니다.",

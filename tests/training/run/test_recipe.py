@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from training.__main__ import main
-from training.run import recipe as module
-from training.run.recipe import RECIPE, RecipeError, shortened, stage_arguments
+from training.run import pack as module
+from training.run.pack import RECIPE, RecipeError, shortened, stage_arguments
 from training.run.train import train
 
 SHIPPED = tomllib.loads(RECIPE.read_text("utf-8"))

@@ -1,6 +1,6 @@
 import pytest
 
-from training.run.schedule import Schedule
+from training.run.settings import Schedule
 
 PAPER = Schedule("paper", peak=1.0, warmup=4000, steps=100_000, decay=0.25, d_model=512)
 TRAPEZOID = Schedule("trapezoid", peak=1e-3, warmup=10, steps=100, decay=0.25, d_model=512)

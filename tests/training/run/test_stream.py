@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+from training.corpus.selection import choose_characters
 from training.run.stream import LENGTH_STEP, PoolMaker, StreamSettings, make_batch
-from training.vocabulary import choose_characters
 
 WORDS = (
     "손님이",

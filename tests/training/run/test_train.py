@@ -20,10 +20,9 @@ from model.stored.folder import snapshot_steps
 from model.text.tokenizer import Tokenizer
 from tests.training.steps import eagerly
 from training.__main__ import main
+from training.corpus.selection import choose_characters
 from training.noise.pairs import read_mix
-from training.run.development import DevelopmentSet
-from training.run.steps import KerasSteps
-from training.vocabulary import choose_characters
+from training.run.steps import DevelopmentSet, KerasSteps
 
 ROOT = Path(__file__).parents[3]
 STEPS = 60

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from model.text.tokenizer import Tokenizer
-from training.run.stream import PoolMaker, Position, StreamSettings
-from training.run.workers import Stream
-from training.vocabulary import choose_characters
+from training.corpus.selection import choose_characters
+from training.run.stream import PoolMaker, Position, Stream, StreamSettings
 
 SENTENCES = [f"{number}번 손님이 왔는데 방이 없으면 어떡해요." for number in range(120)]
 POOLS = PoolMaker(

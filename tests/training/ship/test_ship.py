@@ -14,9 +14,9 @@ from model import Corrector
 from model.stored.folder import ASSETS, find_model_folder, fingerprint, of_weights, read_config
 from training.__main__ import main
 from training.documents.render import DOCUMENTS, written
-from training.documents.sources import Sources
+from training.documents.tables import Sources
 from training.measure import confidence
-from training.measure.boosting import Boosting
+from training.measure.confidence import Boosting
 from training.ship import command
 from training.ship.copy import main as copy
 from training.ship.steps import ROOT, ShipPlan, steps_of

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from training.documents.sources import Sources
+from training.documents.tables import Sources
 from ui.shell.settings import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"

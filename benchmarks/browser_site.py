@@ -28,9 +28,11 @@ from tests.browser.site_pages import is_open, static_host
 from training.noise.pairs import make_pair
 
 PAUSE = 200  # milliseconds without a key after which the page looks at the text (ui/components/live_text.js)
-AWAY = 5  # seconds between two visits: a page that was left frees what it had, which is not the next visit's work
+AWAY = (
+    5  # seconds between two visits: a page that was left frees its memory, which is not the next visit's work
+)
 TOKENS = 40
-Row = tuple[str, str]  # what was measured, and the value
+Row = tuple[str, str]  # the name of a measure, and its value
 # Types a text at once; the milliseconds until its correction stands there, and until all pictures do.
 TYPE = """async (text) => {
   const area = document.getElementById("live").shadowRoot.querySelector("textarea");
@@ -86,7 +88,7 @@ def typed(page: Page, texts: list[str]) -> list[list[float]]:
 
 
 def private_megabytes(page: Page) -> float:
-    """What the page's process keeps for itself, the worker and the network in it included."""
+    """Private memory of the page's process in MB, the worker and the network in it included."""
     session = page.context.browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     sizes = [_private(each["id"]) for each in processes if each["type"] == "renderer"]
@@ -107,7 +109,7 @@ def tidied(page: Page) -> None:
 
 
 def held_megabytes(page: Page) -> float:
-    """What page and worker hold, WebAssembly included, as the browser tells them. Needs a host with ``isolated``."""
+    """Memory of page and worker in MB, WebAssembly included, as the browser reports it. Needs a host with ``isolated``."""
     return page.evaluate("async () => (await performance.measureUserAgentSpecificMemory()).bytes") / 1e6
 
 

@@ -31,7 +31,7 @@ DRAWN = """before => {
   return app.dataset.testScriptState === "notRunning" && drawn && location.pathname + told !== before
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-testid="stProgress"]');
 }"""
-PICTURES = 3  # of the first experiment: all heads, what each is worth, and that against how much it looks
+PICTURES = 3  # of the first experiment: all heads, the effect of each, and that against its attention
 # Components draw in shadow trees, into which a selector does not look.
 PAGE = """
 window.find = (selector, tree = document) => tree.querySelector(selector)
@@ -42,7 +42,7 @@ window.tokens = () => document.querySelector(".st-key-heatmap .js-plotly-plot")?
 TYPE = (
     """Object.assign(find("textarea"), { value: %r }).dispatchEvent(new Event("input", { bubbles: true }))"""
 )
-# Until when to wait for what is timed, one after the other.
+# Conditions that end each timed interval, one after the other.
 MARKS = {
     "title on the page": "find('h1')",
     "corrected example": "find('.corrected')",
@@ -76,7 +76,7 @@ def measure(page: BarePage) -> dict[str, float]:
 
 
 def laboratory(page: BarePage) -> float:
-    """Seconds until a new server has answered what is left without each head, for a visitor who opens the laboratory at once."""
+    """Seconds until a new server has answered with the effect of each head's ablation, for a visitor who opens the laboratory at once."""
     with running_app(PORT) as address:
         answered = time.perf_counter()
         page.goto(f"{address}laboratory")

@@ -33,7 +33,7 @@ class Ours:
         self.corrector.warm_up()
 
     def correct(self, text: str) -> tuple[float, str]:
-        """Seconds until the correction and all traces are there, and what the network wrote."""
+        """Seconds until the correction and all traces are there, and the network's text."""
         started = time.perf_counter()
         correction = self.corrector.correct(text)
         maps = [sentence.trace for sentence in correction.sentences]
@@ -83,7 +83,7 @@ class CTranslate:
 
     def correct(self, text: str, whole: bool = False) -> tuple[float, str]:
         """Seconds and the text. A ``whole`` text may be longer than the weights were trained for: as many tokens
-        are produced as were read, whatever they say."""
+        are produced as were read, of any meaning."""
         length = len(text) + 1
         forced = {"min_decoding_length": length, "max_decoding_length": length} if whole else {}
         started = time.perf_counter()

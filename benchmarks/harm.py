@@ -138,7 +138,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class ComposedText:
-    """A text and what it is made of. ``recipe`` says how; ``repetition`` is set only if the whole text is one."""
+    """A text and its parts. ``recipe`` names their order; ``repetition`` is set only if the whole text is one."""
 
     recipe: str
     parts: tuple[ComposedPart, ...]
@@ -269,7 +269,7 @@ def noted(rng: Random) -> list[Piece]:
 
 
 def named(rng: Random) -> list[Piece]:
-    """Who says it, and what; with a laugh in some."""
+    """A name and a sentence, some with a laugh."""
     pieces: list[Piece] = [("name", name_with_title(rng)), ("mark", rng.choice((": ", ", ", " - ")))]
     pieces.append(("prose", prose(rng)))
     return pieces + (
@@ -422,7 +422,7 @@ def is_settled(text: ComposedText, correction: Correction, again: str) -> Iterat
 
 
 def repeats(text: ComposedText, correction: Correction, unit: str) -> Iterator[str]:
-    """``unit``, the correction of what is repeated, stands as often in the corrected text."""
+    """``unit``, the correction of the repeated text, is repeated as often in the corrected text."""
     what = text.repetition
     if what is not None and correction.text != what.between.join([unit] * what.times):
         yield f"{what.times} times {unit!r}"

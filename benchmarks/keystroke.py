@@ -9,7 +9,7 @@ the model nor the page has met. Nothing is counted before the processors are idl
 The clock is the browser's (``keystroke.js``). It starts at the area's ``input`` event; the typing pause ends when the
 browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the overview holds
 other numbers than before, and the browser has painted both. Bytes of an update are those of the connection's
-messages, plain and compressed as the server compresses them; the first load is what came for everything the page
+messages, plain and compressed as the server compresses them; the first load is everything that the page
 asked for.
 """
 
@@ -49,7 +49,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class Update:
-    """What one key took: milliseconds after the key, and bytes."""
+    """Milliseconds after one key, and bytes."""
 
     sent: float  # the pause is over
     answered: float  # the run's first message
@@ -64,7 +64,7 @@ class Update:
 
 
 class Wire:
-    """What a page sends and receives, as the browser's debugging protocol reports it: its clock does not wait for
+    """Messages of a page, as the browser's debugging protocol reports it: its clock does not wait for
     the page, which may be busy drawing."""
 
     def __init__(self, session: CDPSession):
@@ -113,7 +113,7 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
     page.evaluate("watch.start()")
     page.keyboard.type(character)
     seen = page.wait_for_function("watch.result()", timeout=120_000).json_value()
-    page.wait_for_timeout(500)  # what comes after the picture belongs to this key, too
+    page.wait_for_timeout(500)  # messages after the picture belong to this key, too
     at, runs = {}, 0
     for came, data in wire.messages:
         message = ForwardMsg.FromString(data)

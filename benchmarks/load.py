@@ -1,4 +1,4 @@
-"""Visitors who each type a sentence that nobody has typed before, every three seconds.
+"""Visitors who each type a sentence that is new to the server, every three seconds.
 
     streamlit run app.py
     python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]
@@ -58,12 +58,12 @@ class Figures:
 
 @dataclass
 class Stay:
-    """One visitor and the sentences that wait for their answer: what was typed last is the last of them."""
+    """One visitor and the sentences that wait for their answer: the last one is the one typed last."""
 
     visitor: Visitor
     figures: Figures
     patience: float
-    busy: str  # what a page says that has no answer; empty where it says nothing
+    busy: str  # the message of a page without an answer; empty for none
     waiting: dict[str, float] = field(default_factory=dict)  # time of typing by the number in the sentence
     corrected: set[str] = field(default_factory=set)  # those of them whose text is there
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,7 +100,7 @@ class Stay:
             return
 
     async def listen(self) -> None:
-        """Take what the page sends, until cancelled."""
+        """Receive the page's messages, until cancelled."""
         while True:
             try:
                 seen = await self.visitor.next_run()
@@ -149,7 +149,7 @@ def sentences(seed: int) -> list[str]:
 
 @dataclass
 class LoadPlan:
-    """What every visitor does."""
+    """The settings of all visitors."""
 
     address: str
     seconds: float
@@ -174,7 +174,7 @@ async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> 
     await stay.wait_for_the_last()
     listening.cancel()
     with suppress(asyncio.CancelledError):
-        await listening  # what ended it before is raised here
+        await listening  # raises an earlier error
     await stay.visitor.close()
 
 

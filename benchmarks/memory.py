@@ -78,7 +78,7 @@ def watch_corrections(model: str, count: int, every: int) -> None:
 
 
 def typed_texts(rng: random.Random) -> Iterator[str]:
-    """What stands in the box after each key, sentence after sentence."""
+    """The text of the box after each key, sentence after sentence."""
     while True:
         sentence = pair_of(rng, rng.randint(20, 60)).wrong
         yield from (sentence[:end] for end in range(1, len(sentence) + 1))

@@ -1,6 +1,6 @@
 """One visitor of the app without a browser: Streamlit's own messages over its websocket.
 
-What is sent and received is described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
+The messages are described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
 text area (``ui/components/live_text.py``), whose state travels as JSON under the id that the page gave the component.
 """
 
@@ -24,12 +24,12 @@ TEXT_AREA = "live_text"
 CORRECTION = "correction"  # the component that shows the corrected text
 ADDRESS_BAR = "address_bar"  # the component by which the page writes its settings into the address
 _FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
+GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # errors of a lost connection
 
 
 @dataclass
 class Seen:
-    """What one run of the page's script has sent."""
+    """The messages of one run of the page's script."""
 
     finished: bool = False  # not where the run was given up for a newer one
     shown: str = ""  # all that was drawn, but for the text area itself
@@ -78,7 +78,7 @@ class Visitor:
 
     async def open(self, patience: float) -> None:
         """Fetch the shell as a browser does, with its cookies, and open the websocket. A visitor who was here
-        before asks for the same session and brings what was typed."""
+        before asks for the same session and brings the typed text."""
         await self.close()
         await asyncio.to_thread(self._fetch_shell, patience)
         parts = urlsplit(self.address)
@@ -109,11 +109,11 @@ class Visitor:
         await self._run_script(states=states)
 
     async def send_bytes(self, data: bytes) -> None:
-        """Send what may be no message at all."""
+        """Send any bytes."""
         await self._socket.send(data)
 
     async def next_run(self, patience: float | None = None) -> Seen:
-        """What the next run that comes to its end has drawn, given up or not. TimeoutError where nothing comes
+        """The drawn elements of the next run that comes to its end, given up or not. TimeoutError where nothing comes
         for ``patience`` seconds; without it there is no limit."""
         seen, shown = Seen(), []
         while True:
@@ -131,7 +131,7 @@ class Visitor:
                     self.page = message.new_session.page_script_hash
                     self._longest_kept = message.new_session.config.max_cached_message_age
                     shown.clear()
-                    # The page as a whole is run, and says anew what is there.
+                    # The page as a whole is run, and sends everything anew.
                     if not message.metadata.run.fragment_ids:
                         self._stop_timers()
                 case "auto_rerun":
@@ -171,7 +171,7 @@ class Visitor:
                     return seen
 
     def _forget_old_messages(self, parts: list[str]) -> None:
-        """As a browser does with what no run has shown for a while. A run of some parts says nothing about the others."""
+        """Drop messages that no run has shown for a while, as a browser does. A run of some parts says nothing about the others."""
         self._runs += 1
         oldest = self._runs - self._longest_kept
         self._kept = {
@@ -228,7 +228,7 @@ class Visitor:
 
 
 async def wait_for_the_network(address: str, seconds: float) -> None:
-    """Return once the network of a server that has just been started corrects what is typed, and nothing stands in for
+    """Return once the network of a server that has just been started corrects typed text, and nothing replaces
     it any more. Raises TimeoutError."""
     visitor, ends = Visitor(address), time.monotonic() + seconds
     try:

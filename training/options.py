@@ -28,7 +28,7 @@ _KNOB = "knob"  # the key of a field's metadata under which its Knob lies
 
 @dataclass(frozen=True)
 class Knob:
-    """What a command line needs to know of a field."""
+    """The part of a field's declaration that belongs to its option."""
 
     help: str
     parse: Callable[[Any], Any] | None  # from the option's text to the field's value; raises ValueError
@@ -73,7 +73,7 @@ def with_options_of(settings: type) -> Callable[[click.Command], click.Command]:
 
 
 def read_options(settings: type[S], options: Mapping[str, Any]) -> S:
-    """The settings that a command's ``options`` describe. Raises ValueError for what cannot be read or does not fit together."""
+    """The settings that a command's ``options`` describe. Raises ValueError for unreadable or inconsistent values."""
     values = {}
     for each in fields(settings):
         if _KNOB in each.metadata:

@@ -1,4 +1,4 @@
-"""Reads what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
+"""Reads training and test data: sentences, or pairs of a wrong and a right one.
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
@@ -43,7 +43,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence as somebody wrote it and as it should read; both are equal if nothing is wrong."""
+    """A sentence as it was typed and as it should read; both are equal if nothing is wrong."""
 
     source: str
     target: str
@@ -59,7 +59,7 @@ class SkippedRow:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The usable rows of one file, in its order, all of one kind; and what was skipped."""
+    """The usable rows of one file, in its order, all of one kind; and the skipped ones."""
 
     path: Path
     rows: list[Sentence | Pair]  # all of one kind, never empty
@@ -165,7 +165,7 @@ _ReadRow = Sentence | Pair | _BadRow
 
 
 def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _ReadRow]]:
-    """(line number, what stands there) for each row that is not blank."""
+    """(line number, the row or the reason why it is unusable) for each row that is not blank."""
     if path.suffix.lower() == ".csv":
         yield from _csv_rows(path, lines)
         return
@@ -246,7 +246,7 @@ def _pair(source: object, target: object) -> Pair:
 
 
 def _clean(text: object, name: str) -> str:
-    """NFC without surrounding white space; NFC because it is what the vocabulary is written in."""
+    """NFC without surrounding white space; NFC because the vocabulary is."""
     if not isinstance(text, str):
         raise _BadRow(f"{name} is not a string: {type(text).__name__}")
     text = unicodedata.normalize("NFC", text.strip())

@@ -6,7 +6,7 @@ Finds sentences of a corpus in which a space is certainly missing or too many, b
 
 ``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에, 보러왔어요, 계시는분, 밥을먹고, 있 습니다.
 Each of these joins two morphemes between which a space must stand, or splits one word (한글 맞춤법 제2항, 제41항, 제42항). Kiwi's parts of
-speech show that. What may be right is left out: of 118 sentences that were found among 21,561, two were right.
+speech show that. Spaces that may be right are left out: of 118 sentences that were found among 21,561, two were right.
 
 It takes one to three milliseconds a sentence, so ask once and keep the answer.
 
@@ -136,7 +136,7 @@ _WITHOUT = frozenset(
     """상관 관계 밤낮 유례 문제 아낌 거리낌 가차 스스럼 영락 어김 변함 끊임 꾸밈 거침 빠짐 남김 틀림 난데 염치 터무니 주책 볼품 두말 두서 소용
     쓸모 쓸데 버릇 다름 정신 재수 세상 시름 아랑곳 여지 유감 종작 지각 하염 하릴 한량 한정 허물 형편 경황 기탄 까딱 꼼짝 부질 느닷 더할 주저""".split()
 )
-# What follows a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가), the particle 밖에 (너밖에), 속 for a
+# Endings after a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가), the particle 밖에 (너밖에), 속 for a
 # genus (딸기속에 속하는).
 _AFTER_PLACE = {
     **dict.fromkeys("앞뒤옆밑", re.compile("(?:에서?|으로|[이가을를은의]|까지|부터)[는도]?(?![가-힣])")),
@@ -178,7 +178,7 @@ def spacing_faults(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Spacing
 
 
 def _split_kind(text: str, before: Morpheme, behind: Sequence[Morpheme]) -> str | None:
-    """What is wrongly separated from the word before: 있 습니다, 대한민국 에게도, 호전 되다 (제2항, 제41항)."""
+    """Endings that are wrongly separated from the word before: 있 습니다, 대한민국 에게도, 호전 되다 (제2항, 제41항)."""
     after = behind[0]
     if text[before.end : after.start] != " " or not _HANGUL.match(text[before.end - 1]):
         return None
@@ -243,11 +243,11 @@ def find_spacing_faults(texts: Iterable[str]) -> Iterator[list[SpacingFault]]:
 
 
 def morphemes_of(tokens: Iterable[Any]) -> list[Morpheme]:
-    """What Kiwi returned for one text, as ``spacing_faults`` needs it."""
+    """Kiwi's morphemes of one text, as ``spacing_faults`` needs it."""
     return [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
 
 
-# Modern Hangul syllables of KS X 1001, rows 16 to 40: what ordinary Korean text is written with.
+# Modern Hangul syllables of KS X 1001, rows 16 to 40: the syllables of ordinary Korean text.
 KS_X_1001_SYLLABLES = tuple(
     bytes((lead, trail)).decode("euc-kr") for lead in range(0xB0, 0xC9) for trail in range(0xA1, 0xFF)
 )

@@ -1,4 +1,4 @@
-"""A lesson plan as data: its steps, what each opens, what it says, and what must be seen there.
+"""A lesson plan as data: its steps, with links, texts, and the strings that must be on the opened page.
 
 ``docs/numbers/lesson.json`` holds the facts, ``steps.toml`` the steps, ``ko.toml`` and ``en.toml`` the words.
 """
@@ -104,7 +104,7 @@ def values_of(facts: Mapping, language: str) -> dict[str, object]:
 
 
 def _of_laboratory(laboratory: Mapping, right: str, language: str) -> dict[str, object]:
-    """What became of the sentence when something was changed in the pass. ``right``: its correction."""
+    """Texts of the sentence after interventions in the pass. ``right``: its correction."""
     alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], right)
     kind, layer, head = laboratory["replaced_head"].split(".")
     replaced = laboratory["replaced"]

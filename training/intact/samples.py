@@ -1,13 +1,15 @@
-"""Makes sentences that contain something a correction must not touch, and checks whether it was touched.
+"""Sentences with figures, names and addresses that a correction must keep, and the check whether it did.
 
-``python -m training intact``: measures whether a model leaves alone what it must not touch.
+``python -m training intact`` measures a model on them.
 """
 
 import random
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -16,13 +18,16 @@ from rich.table import Table
 from model.correction.answers import AnswersMany
 from model.text import hangul
 from model.text.hangul import particle
-from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.slots import draw, draw_marks
 from training.measure.evaluate import load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
 from training.measure.report import open_console, percent, write_json
 from training.noise.pairs import Writer, make_pair
 
+_TEXTS = tomllib.loads((Path(__file__).parent / "frames.toml").read_text("utf-8"))
+FRAMES: dict[str, list[str]] = _TEXTS["frames"]  # by kind
+FILLERS: dict[str, list[str]] = _TEXTS["fillers"]
+STORIES: list[list[str]] = _TEXTS["stories"]
 LONG = "long"
 KINDS = (*FRAMES, LONG)
 SHORTEST_LONG, LONGEST, TAIL = 100, 128, 12  # characters of a long sentence, and of its end that is watched
@@ -34,7 +39,7 @@ _SENTENCE_MARKS = ".,!?~…"
 
 @dataclass(frozen=True)
 class Sample:
-    """``wrong`` is what is typed, ``right`` what is meant; they are equal in every second sample.
+    """``wrong`` is the typed text, ``right`` the intended one; they are equal in every second sample.
 
     ``slots`` are the texts that stand verbatim and in this order in both.
     """
@@ -49,7 +54,7 @@ class Sample:
         return self.wrong == self.right
 
     def lost(self, output: str) -> str | None:
-        """What ``output`` lost, or what it holds beyond what was typed; None if all is intact.
+        """The part of a slot that ``output`` lost, or its surplus; None if all is intact.
 
         All slots have to be there, in order. The characters that are neither Hangul, nor space, nor sentence marks have to be
         those that were typed; otherwise 3 would be found in 13, and a quotation mark could be doubled. A long sentence has to
@@ -138,7 +143,7 @@ def _misspell(clean: Sample, spans: list[tuple[int, int]], rng: random.Random) -
 
 @dataclass(frozen=True)
 class KeptSample:
-    """One sample and what the model made of it."""
+    """One sample and the model's correction."""
 
     sample: Sample
     text: str
@@ -201,7 +206,7 @@ def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: in
 
 
 def score_intact(kept: Iterable[KeptSample]) -> IntactScores:
-    """Count over any samples and what was made of them."""
+    """Count over any samples and their corrections."""
     kept = list(kept)
     clean = [each for each in kept if each.sample.clean]
     return IntactScores(
@@ -287,7 +292,7 @@ def _cells(scores: IntactScores) -> list[str]:
 
 
 def print_kept(console: Console, kept: Iterable[KeptSample]) -> None:
-    """One block for each: what was lost (or that a correct sentence changed), and the three texts."""
+    """One block for each: the lost part (or that a correct sentence changed), and the three texts."""
     for each in kept:
         what = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"
         console.print(f"\n[{each.sample.kind}] {what}", soft_wrap=True)

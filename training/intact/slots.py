@@ -1,4 +1,4 @@
-"""What must come out as it went in, drawn at random: figures, Latin words, addresses, emoji, hanja, names, marks."""
+"""Random texts that a correction must keep: figures, Latin words, addresses, emoji, hanja, names, marks."""
 
 import random
 import string
@@ -75,7 +75,7 @@ def draw_marks(rng: random.Random) -> dict[str, str]:
 
 
 def draw(name: str, rng: random.Random) -> Slot:
-    """A random filling for the hole ``name`` of a frame. Raises KeyError for a hole nobody fills."""
+    """A random filling for the hole ``name`` of a frame. Raises KeyError for an unknown hole."""
     made = _MAKERS[name](rng)
     return made if isinstance(made, Slot) else Slot(made)
 
@@ -193,7 +193,7 @@ def _email(rng: random.Random) -> str:
 
 def _hanja(rng: random.Random) -> str:
     rare = chr(rng.randrange(0x4E00, 0xA000))
-    compatible = chr(rng.randrange(0xF900, 0xFA0C))  # what Korean keyboards give for a second reading
+    compatible = chr(rng.randrange(0xF900, 0xFA0C))  # Korean keyboards give these for a second reading
     return rng.choice((rng.choice(HANJA), rng.choice(HANJA), rare, rare + rng.choice(HANJA), compatible))
 
 

@@ -202,7 +202,7 @@ def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     """``count`` pairs of every practice of ``--practice`` alike, made of sentences of the fitting half. Every third comes once more
     without the mistake.
 
-    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt what they have not seen.
+    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt unseen patterns.
     """
     sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
     shares = dict.fromkeys(PRACTICES, 1.0)
@@ -217,15 +217,15 @@ def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
     """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
 
-    Most of what people write is right. The development pairs hold few such sentences, so trees that are fitted on them
-    alone do not learn what a false alarm looks like.
+    Most sentences are right. The development pairs hold few such sentences, so trees that are fitted on them
+    alone do not learn to recognise a false alarm.
     """
     return _as_they_are(random.Random(0).sample(sentences, min(count, len(sentences))))
 
 
 def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
     """The right sentences of the fitting half as they are. The network has been trained on those of ``intact_pairs``, so it is surer of
-    them than of what people write.
+    them than of ordinary text.
     """
     return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
 
@@ -255,7 +255,7 @@ class JudgedCandidate(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """What one way of weighing the proposals gives on pairs that nothing was fitted on."""
+    """Scores of one judge of proposals on held-out pairs."""
 
     calibration_error: float
     thresholds: dict[float, Scores]  # by minimum confidence
@@ -294,7 +294,7 @@ def examples(
 
 
 def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, str]]) -> str | None:
-    """What should stand in a stretch of the sentence that begins at ``start`` of the text. None if a wanted edit reaches beyond
+    """The right text of a stretch of the sentence that begins at ``start`` of the text. None if a wanted edit reaches beyond
     the stretch. ``wanted``: see ``metrics.edits``.
     """
     first, last = stretch.start + start, stretch.end + start
@@ -358,7 +358,7 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
 @click.option("--json", "json_path", help="Write what the other half gains as JSON to this file.")
 def command(files, known, model, seeds, drill, space_drill, names, practised, intact, least, json_path):
-    """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
+    """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the gain on the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
         sentences = [row.text for path in known for row in read_sentences(path)]
@@ -404,7 +404,7 @@ def _counted(sentences: list[str], left_out: Sequence[NoisyPair], least: int) ->
 
 
 def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPair]) -> dict[str, Gain]:
-    """What each judge of ``JUDGED_BY`` makes of the pairs, one more judge at a time."""
+    """The outcomes of each judge of ``JUDGED_BY`` on the pairs, one more judge at a time."""
     gains = {}
     judges = {"network": None, "phrases": replace(confidence, second=None), "morphemes": confidence}
     for name, judge in judges.items():

@@ -200,7 +200,7 @@ def command(
 
 
 def open_corpus(file: Path) -> Corpus:
-    """Read a file and say on standard error what was skipped. Raises click.ClickException where it cannot be used."""
+    """Read a file and report skipped rows on standard error. Raises click.ClickException where it cannot be used."""
     try:
         corpus = read_corpus(file)
     except CorpusError as error:

@@ -4,9 +4,9 @@ Both are computed from the means of the classes and from covariances, without it
 
 N vectors, D their width, C classes, R directions.
 
-``python -m training heard``: does the encoder hold what is *heard* next, and do corrections need it?
+``python -m training heard``: linear probes of the next onset in the encoder, and corrections without it.
 
-What is heard at a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
+The probed class of a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
 머거요. A linear probe reads it from each place of the encoder's residual stream. Then everything that a linear probe could read is erased
 where a mistake stands, at one place of the stream or at all of them. The score of the fix is measured again. To compare, as many random
 directions are erased.
@@ -75,14 +75,14 @@ def fit_probe(vectors: np.ndarray, classes: np.ndarray, count: int) -> Probe:
 
 @dataclass(frozen=True)
 class Eraser:
-    """Takes from vectors what lies in R directions, and changes as little else as can be.
+    """Projects R directions out of vectors, with the least change of all else.
 
     Source: Belrose et al., "LEACE: Perfect linear concept erasure in closed form" (2023).
     """
 
     mean: np.ndarray  # (D,)
-    reading: np.ndarray  # (R, D): what is read of a vector
-    writing: np.ndarray  # (D, R): what is subtracted for each of these readings
+    reading: np.ndarray  # (R, D): the readings of a vector
+    writing: np.ndarray  # (D, R): subtracted for each of these readings
 
     @property
     def rank(self) -> int:
@@ -95,7 +95,7 @@ class Eraser:
 
 
 def fit_eraser(vectors: np.ndarray, classes: np.ndarray, count: int) -> Eraser:
-    """An eraser of what tells the classes (N,) of vectors (N, D) apart. Afterwards all classes have the same mean, and no linear probe
+    """A least-squares concept eraser for the classes (N,) of vectors (N, D). Afterwards all classes have the same mean, and no linear probe
     does better than one that ignores the vectors.
 
     >>> vectors, classes = np.random.default_rng(0).normal(size=(90, 4)), np.arange(90) % 3
@@ -127,14 +127,14 @@ def _of_directions(
 
 
 def _roots(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D, D) twice: what whitens the vectors, so that their covariance is the identity, and what undoes that."""
+    """(D, D) twice: the whitening of the vectors, so that their covariance is the identity, and its inverse."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
     values, axes = np.linalg.eigh(_ridged(centred.T @ centred / len(vectors), vectors))
     return (axes / np.sqrt(values)) @ axes.T, (axes * np.sqrt(values)) @ axes.T
 
 
 def _ridged(covariance: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """(D, D): of vectors, or of what is left of them, so that it has an inverse."""
+    """(D, D): of vectors, or of their residuals, so that it has an inverse."""
     return covariance + RIDGE * max(vectors.var(axis=0).mean(), 1e-12) * np.eye(len(covariance))
 
 
@@ -175,7 +175,7 @@ def onsets(text: str) -> list[Onset]:
 
 
 class Heard:
-    """The vectors of syllables in some texts, at each place of the stream, and what is heard there."""
+    """The vectors of syllables in some texts, at each place of the stream, and their next onsets."""
 
     def __init__(self, corrector: "Corrector", texts: Iterable[str]):
         vectors, sounds, letters, sentences = [], [], [], []
@@ -243,7 +243,7 @@ def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: in
     fitted, asked = pairs[::2], pairs[1::2]
     fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
     rng = np.random.default_rng(seed)
-    erasers: list[list[Eraser]] = [[] for _ in range(1 + DRAWS)]  # what is heard, then the random ones
+    erasers: list[list[Eraser]] = [[] for _ in range(1 + DRAWS)]  # of the onset, then the random ones
     places = []
     for vectors, tested in zip(fit.vectors, held_out.vectors, strict=True):
         said = fit_probe(vectors, fit.sounds, len(INITIALS)).says(tested)
@@ -270,7 +270,7 @@ def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: in
 
 
 def _right(heard: Heard, right: np.ndarray) -> dict:
-    """How often a probe is right: at all syllables, and where the sound is not what is written."""
+    """How often a probe is right: at all syllables, and where the sound differs from the letter."""
     return {
         "all": _mean(right, heard.sentences),
         "changed": _mean(right[heard.changed], heard.sentences[heard.changed]),
@@ -291,7 +291,7 @@ def _erased(
 
 
 def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
-    """What was measured for edits of one kind; for random directions, the mean over all draws."""
+    """The measures for edits of one kind; for random directions, the mean over all draws."""
     sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
     without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
     summary: dict = {"edits": len(rows), "score": _mean(score, sentences)}
@@ -308,7 +308,7 @@ def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
 
 
 def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
-    """A mean and half its 95% interval, in which what belongs to one sentence is not counted as independent."""
+    """A mean and half its 95% interval, clustered by sentence."""
     tally = Tally.empty(())
     for number in np.unique(sentences):
         tally.add(values[sentences == number].astype(np.float64))

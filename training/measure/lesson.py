@@ -34,7 +34,7 @@ CROSS = "cross_attention"
 
 @dataclass(frozen=True)
 class Judged:
-    """What the network does with one candidate, at the change that it is least sure of."""
+    """The network's answers about one candidate, at the change that it is least sure of."""
 
     typed: str
     right: str
@@ -42,7 +42,7 @@ class Judged:
     margin: float  # log p(fix) - log p(keep), in nats
     undone_by: list[str]  # heads of which one alone, switched off, changes the text
     replaced: list[str]  # heads of which uniform weights change the text
-    fork: str | None  # what is written once the typed character is forced
+    fork: str | None  # the text once the typed character is forced
     score: int  # of four questions, how many have a visible answer
 
 
@@ -158,7 +158,7 @@ def line_facts(trace, row: int) -> dict:
 
 
 def step_facts(trace, change, row: int) -> dict:
-    """The candidates of the step that writes the fix, with what the page shows beside them."""
+    """The candidates of the step that writes the fix, with the numbers that the page shows beside them."""
     shares = [
         (visible_token(token), probability(float(share), digits=3))
         for token, share in zip(trace.alternatives[row], trace.alternative_probabilities[row], strict=True)
@@ -172,7 +172,7 @@ def step_facts(trace, change, row: int) -> dict:
 
 
 def head_facts(trace, change, changes, row: int) -> dict:
-    """The head that looks most at the change, and what its row looks at most."""
+    """The head that looks most at the change, and the key with the highest weight in its row."""
     share = attention_to_edit(trace, CROSS, change, changes).share
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
@@ -183,7 +183,7 @@ def head_facts(trace, change, changes, row: int) -> dict:
 
 
 def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
-    """What becomes of the change without heads, with other attention, and after another token."""
+    """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
     effects = head_effects(corrector, source, text, change)
     strongest = effects.strongest(STRONGEST)

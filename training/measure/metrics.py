@@ -1,10 +1,10 @@
 """How good corrections are: pure functions on (source, hypothesis, reference) texts.
 
-``source`` is what was written, ``hypothesis`` what a model made of it, ``reference`` what is right.
+``source`` is the typed text, ``hypothesis`` a model's correction, ``reference`` the right text.
 Characters are Unicode characters of NFC text, so one Hangul syllable counts once. A share of
 nothing is ``nan`` here and ``None`` in JSON, never a flattering 0 or 1.
 
-Measures whether a confidence can be trusted: how often changes of each confidence are right, and what a threshold gives.
+Measures whether a confidence can be trusted: how often changes of each confidence are right, and the scores at each threshold.
 
 Everything here reads corrections (``model.Correction``) beside the pairs they were made of: ``proposed``
 has every change the network wanted, and ``with_minimum_confidence`` the correction another threshold gives,
@@ -125,7 +125,7 @@ def score(triples: Iterable[tuple[str, str, str]]) -> Scores:
 def edit_counts(source: str, hypothesis: str, reference: str) -> EditCounts:
     """Compare the edits source -> hypothesis with the edits source -> reference.
 
-    An edit is one region of the source in which every character changes, with what replaces it. It is
+    An edit is one region of the source in which every character changes, with its replacement. It is
     right if the reference has an edit of the same span and the same replacement, the rule of the M2
     scorer (Dahlmeier & Ng 2012) and of ERRANT (Bryant et al. 2017). They take words for units; Korean
     errors live inside words and across spaces, so here the units are characters, and touching
@@ -142,7 +142,7 @@ def edit_counts(source: str, hypothesis: str, reference: str) -> EditCounts:
 
 
 def edits(source: str, target: str) -> set[tuple[int, int, str]]:
-    """What turns ``source`` into ``target``: (start, end, replacement) with offsets in ``source``.
+    """The edits that turn ``source`` into ``target``: (start, end, replacement) with offsets in ``source``.
 
     >>> edits("손니미", "손님이")
     {(1, 3, '님이')}

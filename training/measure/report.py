@@ -80,7 +80,7 @@ FILE_WIDTH = 132  # characters of a line where no terminal says how many it has:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One pair and what the model made of its wrong side."""
+    """One pair and the model's correction of its wrong side."""
 
     pair: NoisyPair
     correction: "Correction"
@@ -129,7 +129,7 @@ class Report:
 
     @cached_property
     def reliability(self) -> Reliability:
-        """Whether the confidence of what the network proposed is the share of it that is right."""
+        """Calibration of the network's proposals: whether a confidence is the share of right ones."""
         return reliability(*self._sides())
 
     @cached_property
@@ -179,12 +179,12 @@ def write_numbers(path: Path, numbers: dict) -> None:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """``0.5`` as ``50.0%``, and a dash for what is not defined."""
+    """``0.5`` as ``50.0%``, and a dash for nan."""
     return "–" if none_if_nan(value) is None else f"{value:.{digits}%}"
 
 
 def print_report(console: Console, report: Report, run: dict, rules: bool = False) -> None:
-    """The table of families, what was run, and with ``rules`` the table of rules."""
+    """The table of families, the run's settings, and with ``rules`` the table of rules."""
     table = Table("family", title=f"{run['model']} on {run['file']}")
     headings = ("sentences", "exact match (95%)", "CER before", "after", "reduced", "precision", "recall")
     for heading in (*headings, "F0.5", "untouched"):
@@ -231,7 +231,7 @@ def _rule_table(rules: Iterable[RuleScore]) -> Table:
 
 
 def print_reliability(console: Console, report: Report) -> None:
-    """How often the network is right at each confidence, and what each minimum confidence gives."""
+    """How often the network is right at each confidence, and the scores at each minimum confidence."""
     table = Table("confidence", title="are proposed changes as often right as their confidence says?")
     for heading in ("changes", "mean confidence", "right"):
         table.add_column(heading, justify="right")

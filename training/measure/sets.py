@@ -1,13 +1,13 @@
 """``python -m training sets``: development sets that each ask one question, made of sentences no training has seen.
 
-everyday and general: the usual errors in how people talk, and in what newspapers and speeches write. rare: slips in a
+everyday and general: the usual errors in talk, and in newspapers and speeches. rare: slips in a
 sentence's rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. spaces: one of the
 commonest spacing mistakes in a sentence that is otherwise right. Each set is a CSV of
 ``src,tgt`` with as many sentences as asked for, and half as many again without an error.
 
 ``python -m training pairs``: pairs of a wrong and a right sentence, for commands that read ``src,tgt``.
 
-``python -m training development``: how much of each kind of mistake is mended, and what is harmed, in our own sets.
+``python -m training development``: mended and harmed rows by kind of mistake, in our own sets.
 
 The sets are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where both are the same, the text is
 right) and, in ``sets/``, ``kind,note``.
@@ -217,7 +217,7 @@ TOGETHER = 1024  # rows: many of one length waste little padding
 
 @dataclass(frozen=True)
 class SetRow:
-    """A text as somebody wrote it and as it should be; equal where it is right."""
+    """A text as it was typed and as it should be; equal where it is right."""
 
     set: str
     kind: str
@@ -227,7 +227,7 @@ class SetRow:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a row."""
+    """A row and its correction."""
 
     row: SetRow
     corrected: str
@@ -265,7 +265,7 @@ class SetCounts:
     """Of the rows of a set or a kind, how many were treated how."""
 
     wrong: int  # rows with a mistake
-    exact: int  # of them, those that became what they should be
+    exact: int  # of them, those that came out right
     left: int  # of them, those that were left as they are
     right: int  # rows without one
     untouched: int  # of them, those left alone
@@ -295,7 +295,7 @@ def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRo
 
 
 def correct(corrector, rows: Sequence[SetRow]) -> list[Result]:
-    """What becomes of each row. ``corrector`` is any model.Corrector."""
+    """The correction of each row. ``corrector`` is any model.Corrector."""
     results = []
     for start in range(0, len(rows), TOGETHER):
         some = rows[start : start + TOGETHER]
@@ -320,7 +320,7 @@ def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict:
 
 
 def failures(results: Sequence[Result]) -> list[dict]:
-    """The rows that are not as they should be, with what became of them."""
+    """The rows that are not as they should be, with their corrections."""
     return [
         {**asdict(each.row), "corrected": each.corrected, "harmed": each.is_harmed}
         for each in results

@@ -160,7 +160,7 @@ def mean_and_margin(rows: list[Row], value_of: Callable) -> tuple[float, float]:
 
 
 def measured(rows: list[Row], value_of: Callable) -> Estimate:
-    """The mean of a value over edits; sentences are what was drawn, not edits."""
+    """The mean of a value over edits; the sample is of sentences, not of edits."""
     by_sentence = defaultdict(list)
     for row in rows:
         value = float(value_of(row))

@@ -51,7 +51,9 @@ class CompiledSteps:
         )
         self._take = jax.jit(self._next_state, donate_argnums=0)
         self._sums = jax.jit(self._measured)
-        self._compiled: dict[tuple[str, tuple[int, int]], Any] = {}  # by what is done and the batch's shape
+        self._compiled: dict[
+            tuple[str, tuple[int, int]], Any
+        ] = {}  # by "take" or "measure", and the batch's shape
         self._under_way: deque[Any] = deque()
         self._writer = ThreadPoolExecutor(1)
         self._writing: Future | None = None
@@ -78,7 +80,7 @@ class CompiledSteps:
         if key not in self._compiled:
             self.prepare([batch.source.shape])
         self._state = self._compiled[key](self._state, batch, np.float32(rate))
-        # The mean is donated to the next step; what tells that this one is done is a value of its own.
+        # The mean is donated to the next step; a copy tells that this one is done.
         self._under_way.append(self._state.mean_loss + 0)
         if len(self._under_way) > UNDER_WAY:
             self._under_way.popleft().block_until_ready()
@@ -101,7 +103,7 @@ class CompiledSteps:
         return float(loss / total), float(right / total)
 
     def keep(self, write: Callable[[], None]) -> None:
-        """Copy the state into the network's variables and call ``write`` in a thread, after what it writes already."""
+        """Copy the state into the network's variables and call ``write`` in a thread, after the write before it."""
         self._wait()
         state = _copied(self._state)  # training goes on and overwrites its own
         network = self.network
@@ -120,7 +122,7 @@ class CompiledSteps:
 
     def _wait(self) -> None:
         if self._writing:
-            self._writing.result()  # raises what went wrong there
+            self._writing.result()  # raises an error of the thread
             self._writing = None
 
     def _next_state(self, state: StepState, batch: Batch, rate) -> StepState:

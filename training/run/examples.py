@@ -7,7 +7,7 @@ A practice makes one further pair from a sentence, or from nothing but chance. T
 >>> vanishing.make(None, "봄이 왔다.", random.Random(0))
 ('봄이 왔다', '봄이 왔다.')
 
-Makes the pairs that the network practises on: of each correct sentence, and of what the corpus has too little of.
+Makes the pairs that the network practises on: of each correct sentence, and of patterns that the corpus lacks.
 """
 
 import random
@@ -250,7 +250,7 @@ class ExampleMaker:
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
         """The sentence with a name that both sides share, and errors beside it.
 
-        The name has no errors, because nobody could mend a name that he has never seen.
+        The name has no errors, because an unseen name cannot be mended.
         """
         name = made_up_phrase(rng)
         if rng.random() < ALONE:

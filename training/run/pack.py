@@ -30,7 +30,7 @@ _CHUNK = 2000  # sentences that a process cuts at a time
 
 
 def packed_row(row: Sentence | Pair) -> str:
-    """One line of a packed file: what was read from the corpus, marked as checked."""
+    """One line of a packed file: a row of the corpus, marked as checked."""
     if isinstance(row, Pair):
         return json.dumps({"src": row.source, "tgt": row.target}, ensure_ascii=False)
     values: dict[str, object] = {"text": row.text, CHECKED: 1}
@@ -56,7 +56,7 @@ def everyday_joins() -> dict[str, str]:
 
 
 class Analysed(NamedTuple):
-    """What Kiwi said of some sentences."""
+    """Kiwi's morphemes of some sentences."""
 
     cuts: Counter  # how often each (word, cut) was met
     misspaced: list[bool]  # of each sentence
@@ -105,10 +105,10 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 @click.option("--dev", type=click.Path(exists=True), help="As for train.")
 @click.option("--workers", default=1, show_default=True, help="Processes that ask Kiwi.")
 def pack_command(out, corpus, dev, workers):
-    """Write into OUT what ``train`` needs where neither the corpus nor Kiwi's model can be brought.
+    """Write into OUT the files that ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
     The sentences are checked here once, and compressed to an eighth. Those in which by
-    Kiwi's morphemes a space is missing or too many are left out: a network learns to leave what it often reads. The third
+    Kiwi's morphemes a space is missing or too many are left out: a network learns to leave a misspelling that it often reads. The third
     file stands in for Kiwi: train --corpus OUT/corpus.jsonl.xz --dev OUT/dev.jsonl.xz --morphemes OUT/morphemes.json.xz
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class RecipeError(ValueError):
 
 
 def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:
-    """For each stage the arguments of ``python -m training``. Raises RecipeError for what is no recipe."""
+    """For each stage the arguments of ``python -m training``. Raises RecipeError for another file."""
     try:
         data, stages = recipe["data"], recipe["stage"]
         files = [f"--corpus={folder / name}" for name in data["corpus"]]
@@ -155,7 +155,7 @@ def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> 
 
 
 def shortened(recipe: dict, share: float) -> dict:
-    """The same recipe with that share of the steps of every stage, one at least. Raises RecipeError for what is no recipe."""
+    """The same recipe with that share of the steps of every stage, one at least. Raises RecipeError for another file."""
     try:
         stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
     except (KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a run leaves beside its weights: ``run.json`` (how it was trained) and ``history.csv`` (how it went).
+"""The record beside a run's weights: ``run.json`` (how it was trained) and ``history.csv`` (how it went).
 
 A run that starts from another model continues that model's record, so the files beside a shipped
 model tell everything since the first step from nothing.
@@ -169,7 +169,7 @@ class Origin(NamedTuple):
 
         New hidden units keep the weights they were built with on their way in and get zeros on their way
         out, so they change nothing until they are trained (after Chen, Goodfellow and Shlens 2016, Net2Net). So do the
-        sub-layers of an added layer: each adds its output, which is zero, to what it has read.
+        sub-layers of an added layer: each adds its output, which is zero, to its input.
         Raises ModelFolderError for weights of another network.
         """
         variables = {variable.path: variable for variable in network.weights}

@@ -136,7 +136,7 @@ SHOWN_SECONDS = 0.2  # how often the progress is shown: on a GPU steps are quick
 
 
 def make_steps(network, precision: str, mean_loss: float | None) -> Steps:
-    """What takes the steps of a compiled network on the backend that Keras runs on."""
+    """The implementation of optimiser steps for the backend that Keras runs on."""
     import keras
 
     if keras.backend.backend() == "jax":
@@ -217,7 +217,7 @@ class Run:
         self.steps.keep(write)
 
     def describe(self, progress: RunState | None = None) -> None:
-        """Put into ``run.json`` what was asked for, and how far it has come."""
+        """Write the settings and the progress into ``run.json``."""
         now = progress or self.progress
         taken = {"steps": now.step, "pairs": now.pairs, "tokens": now.tokens, "seconds": round(now.seconds)}
         self.record.write_run(

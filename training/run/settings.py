@@ -86,7 +86,7 @@ class Knobs(StreamSettings):
     dropout: float = knob(0.0)
     norm_first: bool = knob(True, option="--norm-first/--norm-last")
 
-    # What changes nothing about the result, except --minutes, which can end it early.
+    # Settings without an effect on the result, except --minutes, which can end it early.
     workers: int = knob(1, "Processes that make pairs.")
     minutes: float | None = knob(
         None,
@@ -143,7 +143,7 @@ def training_config(
     origin: Origin | None,
     judge: Judge | None,
 ) -> TrainingConfig:
-    """What ``run.json`` records of a run with these knobs on these files."""
+    """The record in ``run.json`` of a run with these knobs on these files."""
     network = origin.config if origin else knobs.network(vocab_size)
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),

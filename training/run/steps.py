@@ -1,4 +1,4 @@
-"""Optimiser steps as Keras takes them, on any backend, and ``Steps``, the protocol of what a run needs.
+"""Optimiser steps as Keras takes them, on any backend, and ``Steps``, the protocol that a run needs.
 
 ``compiled.CompiledSteps`` does the same faster under JAX.
 
@@ -19,7 +19,7 @@ INERTIA = 0.98  # of the running mean of the batches' losses
 
 
 class Steps(Protocol):
-    """What a run needs of whatever takes its steps."""
+    """The interface of an implementation of optimiser steps."""
 
     network: object
 

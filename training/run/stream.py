@@ -99,7 +99,7 @@ def keep_freed_memory() -> None:
 
 
 def read_widths(text: str) -> tuple[int, ...]:
-    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number.
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for another text.
 
     >>> read_widths("16,32")
     (16, 32)
@@ -109,7 +109,7 @@ def read_widths(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class StreamSettings(ExampleSettings):
-    """What the batches of a run are made of, and how."""
+    """The settings of a run's batches."""
 
     pool_sentences: int = 16_384
     seed: int = knob(0)
@@ -255,10 +255,10 @@ _THREADED = {"tensorflow", "jax"}  # have threads of their own: a fork of a proc
 
 class Stream:
     """Batches from ``start`` on, each with the position that follows it. A context manager: its processes start when it is
-    entered and end when it is left, whatever they are doing.
+    entered and end when it is left, at once.
 
     Of N processes each makes every Nth pool and hands it over through a pipe of its own. So they need neither locks nor
-    threads, and a process that is killed while it writes blocks nobody. They are forked if no library with threads is loaded
+    threads, and a process that is killed while it writes blocks no other. They are forked if no library with threads is loaded
     yet, because a fork shares the corpus. Otherwise they are spawned, and each has to be sent the corpus, which takes half a
     minute with 15 processes and 600,000 sentences.
     """
@@ -285,13 +285,13 @@ class Stream:
 
     def __exit__(self, *_) -> None:
         for process in self.processes:
-            process.kill()  # a pool takes seconds to finish, and nobody waits for it
+            process.kill()  # a pool takes seconds to finish, and is not needed
         for process, pipe in zip(self.processes, self._pipes, strict=True):
             process.join()
             pipe.close()
 
     def __iter__(self) -> Iterator[tuple[Batch, Position]]:
-        """Raises what went wrong in a process, and RuntimeError where one was killed."""
+        """Raises an error of a process, and RuntimeError where one was killed."""
         pool, skip = self.start
         for number in count():
             batches = self._receive(number % self.workers)

@@ -28,7 +28,7 @@ from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_f
 
 
 def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
-    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error.
+    """Sentences as strings and pairs as tuples; skipped rows are reported on standard error.
 
     A sentence comes as often as the ``weights`` of its source say.
     """

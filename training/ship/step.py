@@ -1,4 +1,4 @@
-"""A step of shipping: what it reads, what it writes, and the commands that do it."""
+"""A step of shipping: its inputs, its outputs, and the commands in between."""
 
 import ast
 import hashlib
@@ -24,11 +24,11 @@ class Step:
     """
 
     name: str
-    purpose: str  # what it is for, in half a line
+    purpose: str  # half a line
     inputs: tuple[Path, ...]  # files, and folders with all that is in them
     outputs: tuple[Path, ...]
     commands: tuple[tuple[str, ...], ...]  # run one after the other in the repository's folder
-    once: bool = False  # it keeps what the steps after it overwrite, so it must not be repeated afterwards
+    once: bool = False  # it keeps files that later steps overwrite, so it must not be repeated afterwards
 
     def fingerprint(self) -> str:
         """A key that changes when a command or the content of an input changes."""
@@ -61,7 +61,7 @@ def digest(path: Path) -> str | None:
 
 @lru_cache(maxsize=1024)  # steps read the same files, and a step's are read again when it is done
 def _code(text: str) -> bytes:
-    """What a Python file does: its syntax tree, which has no comments, and no docstrings here."""
+    """The code of a Python file: its syntax tree, which has no comments, and no docstrings here."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if (
@@ -82,14 +82,14 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 class Journal:
-    """Which steps are done, from what they were made and what they left: ``ship.json`` beside a run."""
+    """The steps that are done, with digests of their inputs and outputs: ``ship.json`` beside a run."""
 
     def __init__(self, path: Path):
         self.path = path
         self._done: dict[str, dict] = json.loads(path.read_text("utf-8")) if path.exists() else {}
 
     def is_done(self, step: Step) -> bool:
-        """Whether the step was made by these commands from these inputs, and left what is there now."""
+        """Whether the step was made by these commands from these inputs, and its outputs are unchanged."""
         entry = self._done.get(step.name)
         if entry is None:
             return False

@@ -21,7 +21,7 @@ ROOT = ASSETS.parent  # of the repository: the documents lie there
 SHARE = click.FloatRange(0, 1)
 # Makes the errors of every evaluation, so a change there asks for new numbers.
 ERRORS = ROOT / "training" / "noise"
-# These rooms decide what is corrected.
+# These rooms decide a correction.
 ANSWERS = tuple(
     ROOT / "model" / room for room in ("text", "norm", "activations", "network", "graph", "correction")
 )

@@ -13,12 +13,14 @@ from model.text import hangul
 from model.text.hangul import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
 from model.text.tokenizer import normalise
 from training.__main__ import main
-from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.samples import (
+    FILLERS,
+    FRAMES,
     KINDS,
     LONG,
     LONGEST,
     SHORTEST_LONG,
+    STORIES,
     TAIL,
     KeptSample,
     Sample,

@@ -58,7 +58,7 @@ def knob(
 
 
 def options_of(settings: type) -> list[click.Option]:
-    """The options of a settings dataclass, in the order of its fields; fields that are no knobs have none."""
+    """The options of a settings dataclass, in the order of its fields; fields that are no knobs have none. Example: see the module's ``>>>`` lines."""
     return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
 
 

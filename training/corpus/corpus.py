@@ -68,6 +68,11 @@ class Corpus:
 
     @property
     def holds_pairs(self) -> bool:
+        """Whether the rows are pairs.
+
+        >>> Corpus(Path("x"), [Pair("머거", "먹어")], [1], ()).holds_pairs
+        True
+        """
         return isinstance(self.rows[0], Pair)
 
     def up_to(self, length: int) -> "Corpus":
@@ -96,7 +101,11 @@ class Corpus:
         )
 
     def problem_summary(self, shown: int = 3) -> str:
-        """A few lines for a person, or ``""`` where every row was usable."""
+        """A few lines for a person, or ``""`` where every row was usable.
+
+        >>> Corpus(Path("x"), [Sentence("가")], [1], ()).problem_summary()
+        ''
+        """
         if not self.problems:
             return ""
         lines = [f"{self.path}: skipped {len(self.problems)}, kept {len(self.rows)} rows"]
@@ -155,7 +164,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
 
 
 def write_pairs(path: str | Path, pairs: Iterable[tuple[str, str]]) -> None:
-    """Write (wrong, right) pairs as CSV with the header ``src,tgt``; the file is replaced at once."""
+    """Write (wrong, right) pairs as CSV with the header ``src,tgt``; the file is replaced at once. Raises OSError where the folder cannot be written."""
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows([PAIR_COLUMNS, *pairs])
     write_atomically(Path(path), lambda file: file.write(buffer.getvalue().encode()))

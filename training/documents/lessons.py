@@ -45,7 +45,7 @@ def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
     >>> steps[0].begin, steps[-1].end
     (0, 20)
     """
-    values, words = values_of(facts, language), words_of(language)
+    values, words = _values_of(facts, language), words_of(language)
     found, begin = [], 0
     for name, step in _read("steps").items():
         lasts = step["minutes"].get(str(minutes))
@@ -60,16 +60,25 @@ def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
 
 
 def words_of(language: str) -> dict:
-    """All texts of the plans in "ko" or "en"."""
+    """All texts of the plans in "ko" or "en".
+
+    >>> words_of("en")["ask"]
+    'Ask'
+    """
     return _read(language)
 
 
 def filled(text: str, facts: Mapping, language: str) -> str:
-    """A text of the plans with the facts in place of their names in braces."""
-    return text.format(**values_of(facts, language))
+    """A text of the plans with the facts in place of their names in braces.
+
+    >>> from training.documents.tables import Sources
+    >>> filled("{layers}", Sources().measured("lesson"), "en")
+    '4'
+    """
+    return text.format(**_values_of(facts, language))
 
 
-def values_of(facts: Mapping, language: str) -> dict[str, object]:
+def _values_of(facts: Mapping, language: str) -> dict[str, object]:
     """The facts by the names that the texts have for them."""
     layers, heads, source, target = facts["shape"]
     names = "sentence right edit wrong confidence character step lines_layer fix keep".split()

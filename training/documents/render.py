@@ -92,7 +92,12 @@ def interval(mean_and_margin: Iterable[float | None] | None, digits: int = 2) ->
 
 
 def mean(found: Mean | None, digits: int = 2) -> str:
-    """A mean of a survey with half its 95% interval, as ``interval`` writes it."""
+    """A mean of a survey with half its 95% interval, as ``interval`` writes it.
+
+    >>> import numpy as np
+    >>> mean(Mean(np.array(0.5), np.array(0.25), 9)), mean(None)
+    ('0.50 ± 0.25', '–')
+    """
     if found is None:
         return NOTHING
     margin = float(found.margin)
@@ -171,7 +176,11 @@ def _environment(language: str) -> Environment:
 
 @cache
 def parts() -> dict[str, str]:
-    """The template of each part of a document, by the part's name."""
+    """The template of each part of a document, by the part's name.
+
+    >>> parts()["results"]
+    'scores.j2'
+    """
     parse, found = Environment().parse, {}
     for template in sorted(TEMPLATES.glob("*.j2")):
         for macro in parse(template.read_text("utf-8")).find_all(nodes.Macro):

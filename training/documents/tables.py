@@ -73,7 +73,7 @@ class Sources:
 
     @cached_property
     def weights(self) -> str:
-        """The fingerprint of the shipped weights alone, 12 hexadecimal digits."""
+        """The fingerprint of the shipped weights alone, 12 hexadecimal digits. Raises ModelFolderError where the folder holds no model."""
         return of_weights(fingerprint(self.model))
 
     @cached_property
@@ -88,7 +88,11 @@ class Sources:
 
     @property
     def parameters(self) -> int:
-        """How many numbers the shipped network has."""
+        """How many numbers the shipped network has.
+
+        >>> Sources().parameters > 1_000_000
+        True
+        """
         with np.load(self.model / "weights.npz") as arrays:
             return sum(arrays[name].size for name in arrays.files)
 
@@ -209,18 +213,30 @@ def group_name(group: str, language: str = "en") -> str:
 
 
 def kinds_of(survey: AnswerSurvey) -> list[str]:
-    """All edits together, then the kinds of mistakes that have any."""
+    """All edits together, then the kinds of mistakes that have any.
+
+    >>> kinds_of(Sources().answers)[0]
+    'all'
+    """
     return [ALL, *(kind for kind in KINDS if survey.edits(kind))]
 
 
 def groups_of(survey: AnswerSurvey) -> list[str]:
-    """Kinds of mistakes, rules of pronunciation and final consonants with at least ``FEWEST`` edits."""
+    """Kinds of mistakes, rules of pronunciation and final consonants with at least ``FEWEST`` edits.
+
+    >>> "copied" in groups_of(Sources().answers)
+    False
+    """
     others = [name for name in survey.groups if name.startswith((RULE, CODA))]
     return [group for group in [*kinds_of(survey), *others] if survey.edits(group) >= FEWEST]
 
 
 def parts_that_matter(survey: AnswerSurvey) -> list[Node]:
-    """The ``PARTS`` heads and feed-forward networks with the largest effect of ablation, the largest first."""
+    """The ``PARTS`` heads and feed-forward networks with the largest effect of ablation, the largest first.
+
+    >>> len(parts_that_matter(Sources().answers)) == PARTS
+    True
+    """
     total = survey.of(ALL, "mattered")
     if total is None:
         return []
@@ -257,7 +273,7 @@ def writers_of(survey: AnswerSurvey, group: str) -> list[tuple[Node, float]]:
 
 
 def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
-    """Three heads: without "loss" most is lost; "for" speaks most for fixes, "against" most against them."""
+    """Three heads: without "loss" most is lost; "for" speaks most for fixes, "against" most against them. Raises ValueError where an effect was not measured."""
 
     def best(name: str, sign: int) -> Head:
         values = np.concatenate([_effect(survey, kind, name).mean.ravel() for kind in survey.kinds])
@@ -277,7 +293,7 @@ Measure = tuple[float, float] | None  # a mean, and half its 95% interval
 
 
 def shares_of(survey: HeadSurvey, heads: Mapping[str, Head], role: str, at: str) -> list[Measure]:
-    """The share of attention that each head spends on a role, at copied or at edited characters."""
+    """The share of attention that each head spends on a role, at copied or at edited characters. Of heads (H,); a mean with half its 95% interval, or None."""
     return [_of_head(survey.role(head.kind, role, at), head) for head in heads.values()]
 
 
@@ -298,7 +314,11 @@ def second_loss(survey: HeadSurvey) -> float | None:
 
 
 def pruning_rows(survey: HeadSurvey) -> Iterator[tuple[int, list[float | None]]]:
-    """(heads removed, shares): exact and untouched, each for the least effective first and for the mean of random orders."""
+    """(heads removed, shares): exact and untouched, each for the least effective first and for the mean of random orders.
+
+    >>> next(pruning_rows(Sources().survey))[0]
+    0
+    """
     orders = [rows for name, rows in survey.pruning.items() if name != "effect"]
     random = np.mean(orders, axis=0) if orders else np.array(survey.pruning["effect"]) * np.nan
     for (removed, exact, left), (_, by_chance, left_by_chance) in zip(
@@ -319,7 +339,11 @@ def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
 
 
 def nearest(thresholds: Iterable[dict], minimum: float) -> dict:
-    """The measures at the minimum confidence that is nearest to ``minimum``."""
+    """The measures at the minimum confidence that is nearest to ``minimum``.
+
+    >>> nearest([{"minimum_confidence": 0.7}, {"minimum_confidence": 0.8}], 0.79)
+    {'minimum_confidence': 0.8}
+    """
     return min(thresholds, key=lambda each: abs(each["minimum_confidence"] - minimum))
 
 
@@ -352,11 +376,19 @@ class PastTable:
     row: Callable[[Sources], list[str]]  # the cells of the shipped weights
 
     def path(self, sources: Sources) -> Path:
-        """The CSV file of the earlier rows."""
+        """The CSV file of the earlier rows.
+
+        >>> PastTable("past-days", ("weights",), lambda sources: []).path(Sources()).name
+        'days.csv'
+        """
         return sources.numbers / "past" / f"{self.name.removeprefix('past-')}.csv"
 
     def earlier(self, sources: Sources) -> list[list[str]]:
-        """The rows of the weights shipped before, the latest first; none where no file is there."""
+        """The rows of the weights shipped before, the latest first; none where no file is there.
+
+        >>> PastTable("past-days", ("weights",), lambda sources: []).earlier(Sources())
+        []
+        """
         path = self.path(sources)
         if not path.exists():
             return []
@@ -364,7 +396,7 @@ class PastTable:
             return list(csv.reader(file))[1:]
 
     def keep(self, sources: Sources) -> None:
-        """Put the row of the shipped weights before the earlier ones, unless it is the first of them."""
+        """Put the row of the shipped weights before the earlier ones, unless it is the first of them. Raises MissingNumbersError where a number of the row is missing."""
         rows = self.earlier(sources)
         current = [sources.called, *self.row(sources)]
         if rows[:1] == [current]:
@@ -376,7 +408,7 @@ class PastTable:
 
 
 def keep_all(sources: Sources) -> None:
-    """Put the shipped weights first among the earlier rows, in each table whose numbers are there."""
+    """Put the shipped weights first among the earlier rows, in each table whose numbers are there. Tables with a MissingNumbersError are left out."""
     (sources.numbers / "past").mkdir(parents=True, exist_ok=True)
     for each in PAST.values():
         try:

@@ -51,6 +51,11 @@ class Sample:
 
     @property
     def clean(self) -> bool:
+        """Whether nothing is wrong.
+
+        >>> Sample("digits", "3시다", "3시다", ("3",)).clean
+        True
+        """
         return self.wrong == self.right
 
     def lost(self, output: str) -> str | None:
@@ -59,6 +64,9 @@ class Sample:
         All slots have to be there, in order. The characters that are neither Hangul, nor space, nor sentence marks have to be
         those that were typed; otherwise 3 would be found in 13, and a quotation mark could be doubled. A long sentence has to
         end as it did.
+
+        >>> Sample("digits", "3시다", "3시다", ("3",)).lost("4시다")
+        '3'
         """
         position = 0
         for slot in self.slots:
@@ -80,6 +88,9 @@ def make_samples(count: int, seed: int) -> list[Sample]:
     """``count`` samples, the kinds in turn; of each kind, every second one has errors beside its slots.
 
     Sample ``i`` is a pure function of ``seed`` and ``i``.
+
+    >>> len(make_samples(3, seed=0))
+    3
     """
     turns = (divmod(i, len(KINDS)) for i in range(count))
     return [
@@ -99,7 +110,11 @@ def make_sample(kind: str, erroneous: bool, rng: random.Random) -> Sample:
 
 
 def fill(frame: str, rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
-    """The sentence that a frame becomes, and the spans of its slots in it."""
+    """The sentence that a frame becomes, and the spans of its slots in it.
+
+    >>> fill("문의는 없습니다.", random.Random(0))
+    ('문의는 없습니다.', [])
+    """
     marks, text, spans, done, sound = draw_marks(rng), "", [], 0, ""
     for hole in _HOLE.finditer(frame):
         text += frame[done : hole.start()]
@@ -150,11 +165,20 @@ class KeptSample:
 
     @property
     def lost(self) -> str | None:
+        """As ``Sample.lost``, of the correction.
+
+        >>> KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "시다").lost
+        '3'
+        """
         return self.sample.lost(self.text)
 
     @property
     def changed(self) -> bool:
-        """Whether a sentence that was already right was changed."""
+        """Whether a sentence that was already right was changed.
+
+        >>> KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다.").changed
+        True
+        """
         return self.sample.clean and self.text != self.sample.right
 
     def as_json(self) -> dict:
@@ -174,14 +198,29 @@ class IntactScores:
 
     @property
     def share(self) -> float:
+        """The share of samples that are intact.
+
+        >>> IntactScores(4, 3, 0, 0).share
+        0.75
+        """
         return share(self.intact, self.count)
 
     @property
     def interval(self) -> tuple[float, float]:
+        """The 95% interval of ``share``.
+
+        >>> [round(each, 2) for each in IntactScores(4, 4, 0, 0).interval]
+        [0.51, 1.0]
+        """
         return wilson_interval(self.intact, self.count)
 
     @property
     def clean_untouched(self) -> float:
+        """The share of right samples that were left as they are.
+
+        >>> IntactScores(4, 3, 2, 1).clean_untouched
+        0.5
+        """
         return share(self.untouched, self.clean)
 
     def as_json(self) -> dict:
@@ -206,7 +245,11 @@ def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: in
 
 
 def score_intact(kept: Iterable[KeptSample]) -> IntactScores:
-    """Count over any samples and their corrections."""
+    """Count over any samples and their corrections.
+
+    >>> score_intact([KeptSample(Sample("digits", "3시다", "3시다", ("3",)), "3시다")]).intact
+    1
+    """
     kept = list(kept)
     clean = [each for each in kept if each.sample.clean]
     return IntactScores(
@@ -218,7 +261,11 @@ def score_intact(kept: Iterable[KeptSample]) -> IntactScores:
 
 
 def score_kinds(kept: Iterable[KeptSample]) -> dict[str, IntactScores]:
-    """The scores of each kind that occurs, in the order of KINDS."""
+    """The scores of each kind that occurs, in the order of KINDS.
+
+    >>> list(score_kinds([KeptSample(Sample("long", "가", "가", ("가",)), "가")]))
+    ['long']
+    """
     groups = defaultdict(list)
     for each in kept:
         groups[each.sample.kind].append(each)
@@ -256,8 +303,8 @@ def intact_command(model, minimum_confidence, count, seed, batch, json_path, sho
     console.print("model: {model} {fingerprint}, minimum confidence {minimum_confidence}".format(**run))
     failures = [each for each in kept if each.lost is not None]
     changed = [each for each in kept if each.changed and each.lost is None]
-    print_kept(console, failures[:show])
-    print_kept(console, changed[:show])
+    _print_kept(console, failures[:show])
+    _print_kept(console, changed[:show])
     if json_path:
         document = {
             **run,
@@ -291,7 +338,7 @@ def _cells(scores: IntactScores) -> list[str]:
     ]
 
 
-def print_kept(console: Console, kept: Iterable[KeptSample]) -> None:
+def _print_kept(console: Console, kept: Iterable[KeptSample]) -> None:
     """One block for each: the lost part (or that a correct sentence changed), and the three texts."""
     for each in kept:
         what = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"

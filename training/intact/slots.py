@@ -17,6 +17,11 @@ class Slot:
 
     @property
     def sound(self) -> str:
+        """The reading, or the text where that is how it sounds.
+
+        >>> Slot("3kg", "킬로그램").sound, Slot("사과").sound
+        ('킬로그램', '사과')
+        """
         return self.reading or self.text
 
 
@@ -66,7 +71,11 @@ CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
 
 
 def draw_marks(rng: random.Random) -> dict[str, str]:
-    """For one sentence: the mark that stands for each mark of a frame."""
+    """For one sentence: the mark that stands for each mark of a frame.
+
+    >>> sorted(draw_marks(random.Random(0)))[0]
+    '('
+    """
     return {
         general: chosen
         for pair, kinds in MARKS.items()

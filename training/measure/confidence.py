@@ -148,7 +148,11 @@ def _scaled(tree: Tree, slope: float) -> Tree:
 
 
 def is_for_fitting(pair: NoisyPair) -> bool:
-    """Whether the pair's right sentence belongs to the half that the trees are fitted on."""
+    """Whether the pair's right sentence belongs to the half that the trees are fitted on.
+
+    >>> is_for_fitting(NoisyPair("머거", "먹어", "given", ())) == is_for_fitting(NoisyPair("먹어", "먹어", "clean", ()))
+    True
+    """
     return hashlib.sha256(pair.right.encode()).digest()[0] % 2 == 0
 
 
@@ -268,6 +272,11 @@ class Gain(NamedTuple):
         return cls(error, threshold_table(corrections, pairs, THRESHOLDS))
 
     def as_json(self) -> dict:
+        """The error and the scores at each minimum confidence; None for nan.
+
+        >>> Gain(float("nan"), {}).as_json()
+        {'expected_calibration_error': None, 'thresholds': []}
+        """
         thresholds = [
             {"minimum_confidence": at, **scores.as_json()} for at, scores in self.thresholds.items()
         ]

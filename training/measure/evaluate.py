@@ -61,10 +61,10 @@ def evaluate(
         corrections = corrector.correct_batch([pair.wrong for pair in chunk])
         outcomes += [Outcome(pair, made) for pair, made in zip(chunk, corrections, strict=True)]
         advance(len(chunk))
-    return report_on(outcomes, time.perf_counter() - started)
+    return _report_on(outcomes, time.perf_counter() - started)
 
 
-def report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
+def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
     """All measures of these outcomes."""
     families = defaultdict(list)
     for outcome in outcomes:
@@ -72,7 +72,7 @@ def report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
     return Report(
         total=_score(outcomes),
         families={name: _score(families[name]) for name in sorted(families)},
-        rules=rule_scores(outcomes),
+        rules=_rule_scores(outcomes),
         outcomes=tuple(outcomes),
         seconds=seconds,
     )
@@ -84,14 +84,14 @@ def with_minimum_confidence(report: Report, minimum: float) -> Report:
         replace(outcome, correction=outcome.correction.with_minimum_confidence(minimum))
         for outcome in report.outcomes
     ]
-    return report_on(moved, report.seconds)
+    return _report_on(moved, report.seconds)
 
 
 def _score(outcomes: Iterable[Outcome]) -> Scores:
     return score((outcome.pair.wrong, outcome.text, outcome.pair.right) for outcome in outcomes)
 
 
-def rule_scores(outcomes: Iterable[Outcome]) -> tuple[RuleScore, ...]:
+def _rule_scores(outcomes: Iterable[Outcome]) -> tuple[RuleScore, ...]:
     """Recall by rule: an error is repaired if the correction agrees with the right sentence there."""
     results = defaultdict(list)
     for outcome in outcomes:
@@ -232,7 +232,7 @@ SCORES = ("exact_match", "cer_after", "f0.5", "clean_untouched")
 COLUMNS = ("step", *FROM_HISTORY, *SCORES)
 
 
-def history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
+def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
     """Pairs and running loss of the last row of a history that is not later than ``step``; empty before it."""
     earlier = [row for row in rows if int(row["step"]) <= step]
     return {name: earlier[-1][name] if earlier else "" for name in FROM_HISTORY}
@@ -256,7 +256,7 @@ def snapshots(model, file, limit, seed):
     writer.writeheader()
     for step in snapshot_steps(folder):
         scores = evaluate(load_corrector(folder, 0.0, step), pairs).total.as_json()
-        row = {"step": step, **history_at(history, step), **{name: scores[name] for name in SCORES}}
+        row = {"step": step, **_history_at(history, step), **{name: scores[name] for name in SCORES}}
         writer.writerow(row)
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
     write_atomically(folder / TABLE_FILE, lambda out: out.write(buffer.getvalue().encode()))

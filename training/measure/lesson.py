@@ -46,7 +46,7 @@ class Judged:
     score: int  # of four questions, how many have a visible answer
 
 
-def judge_all(corrector: Corrector) -> Iterator[Judged]:
+def _judge_all(corrector: Corrector) -> Iterator[Judged]:
     """The candidates that are corrected as they should be, of these the ASKED least sure ones."""
     with SENTENCES.open(encoding="utf-8", newline="") as file:
         pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
@@ -55,19 +55,19 @@ def judge_all(corrector: Corrector) -> Iterator[Judged]:
         pairs, corrector.correct_batch([typed for typed, _ in pairs]), strict=True
     ):
         if found.text == right and len(found.sentences) == 1:
-            margins = [margin_of(change) for change in found.sentences[0].changes]
+            margins = [_margin_of(change) for change in found.sentences[0].changes]
             number = int(np.argmin(margins))
             sure.append((abs(margins[number] - np.mean(MARGIN)), number, found.sentences[0]))
     for _, number, sentence in sorted(sure, key=lambda each: each[0])[:ASKED]:
-        yield judge(corrector, sentence, number)
+        yield _judge(corrector, sentence, number)
 
 
-def margin_of(change) -> float:
+def _margin_of(change) -> float:
     tiny = 1e-12
     return float(np.log(max(change.fix_probability, tiny)) - np.log(max(change.keep_probability, tiny)))
 
 
-def judge(corrector: Corrector, sentence, number: int) -> Judged:
+def _judge(corrector: Corrector, sentence, number: int) -> Judged:
     source, text, change = sentence.source, sentence.text, sentence.changes[number]
     effects = head_effects(corrector, source, text, change)
     alone = ablate_heads(corrector, source, [[head] for head in effects.heads])
@@ -85,17 +85,17 @@ def judge(corrector: Corrector, sentence, number: int) -> Judged:
         bool(replaced),
         fork.text not in (None, text),
     )
-    undone_by, replaced_by = (list(map(name_of, heads)) for heads in (undone, replaced))
+    undone_by, replaced_by = (list(map(_name_of, heads)) for heads in (undone, replaced))
     score = sum(answers)
     return Judged(source, text, number, float(effects.observed), undone_by, replaced_by, fork.text, score)
 
 
-def name_of(head: Head) -> str:
+def _name_of(head: Head) -> str:
     """As the address has it, counted from 1."""
     return f"{head.kind}.{head.layer + 1}.{head.head + 1}"
 
 
-def facts_of(corrector: Corrector, chosen: Judged) -> dict:
+def _facts_of(corrector: Corrector, chosen: Judged) -> dict:
     """All that the plans say of the chosen sentence; numbers are texts, written as the pages write them."""
     (sentence,) = corrector.correct(chosen.typed).sentences
     change, trace = sentence.changes[chosen.change], sentence.trace
@@ -112,17 +112,17 @@ def facts_of(corrector: Corrector, chosen: Judged) -> dict:
         "character": sentence.text[row],
         "step": row + 1,
         "steps": len(trace.target_tokens),
-        **map_facts(trace, sentence.changes, row),
-        **line_facts(trace, row),
-        **step_facts(trace, change, row),
-        "head": head_facts(trace, change, sentence.changes, row),
+        **_map_facts(trace, sentence.changes, row),
+        **_line_facts(trace, row),
+        **_step_facts(trace, change, row),
+        "head": _head_facts(trace, change, sentence.changes, row),
         "weights": sum(int(trace.attention(kind).size) for kind in trace.kinds),
         "shape": [trace.num_layers, trace.num_heads, len(trace.source_tokens), len(trace.target_tokens)],
-        "laboratory": laboratory_facts(corrector, sentence, change, chosen),
+        "laboratory": _laboratory_facts(corrector, sentence, change, chosen),
     }
 
 
-def map_facts(trace, changes, row: int) -> dict:
+def _map_facts(trace, changes, row: int) -> dict:
     """The row of the fix in the mean of all layers and heads: where it looks most, and most beyond a copy."""
     mean = trace.attention(CROSS).mean((0, 1))[row]
     beyond = mean.copy()
@@ -132,8 +132,8 @@ def map_facts(trace, changes, row: int) -> dict:
     entropies = of_heads.entropy(trace.attention(CROSS))
     narrow, wide = (np.unravel_index(pick(entropies), entropies.shape) for pick in (np.argmin, np.argmax))
     return {
-        "most": cell(trace, mean, int(mean.argmax())),
-        "beyond": cell(trace, beyond, int(beyond.argmax()), sign=True),
+        "most": _cell(trace, mean, int(mean.argmax())),
+        "beyond": _cell(trace, beyond, int(beyond.argmax()), sign=True),
         "narrow": [int(each) + 1 for each in narrow],
         "wide": [int(each) + 1 for each in wide],
         "narrow_tokens": f"{2 ** float(entropies[narrow]):.1f}",
@@ -141,23 +141,23 @@ def map_facts(trace, changes, row: int) -> dict:
     }
 
 
-def cell(trace, row: np.ndarray, key: int, sign: bool = False) -> dict:
+def _cell(trace, row: np.ndarray, key: int, sign: bool = False) -> dict:
     weight = f"{row[key]:{'+' if sign else ''}.3f}".replace("-", "−")
     return {"token": visible_token(trace.source_tokens[key]), "position": key + 1, "weight": weight}
 
 
-def line_facts(trace, row: int) -> dict:
+def _line_facts(trace, row: int) -> dict:
     """The layer whose heads look at most different places in the row of the fix, and where each looks."""
     strongest = trace.attention(CROSS)[:, :, row].argmax(-1)  # (L, H)
     layer = int(np.argmax([len(set(each)) for each in strongest.tolist()]))
     looked = [
-        cell(trace, trace.attention(CROSS)[layer, head, row], int(key))
+        _cell(trace, trace.attention(CROSS)[layer, head, row], int(key))
         for head, key in enumerate(strongest[layer])
     ]
     return {"lines_layer": layer + 1, "lines": looked}
 
 
-def step_facts(trace, change, row: int) -> dict:
+def _step_facts(trace, change, row: int) -> dict:
     """The candidates of the step that writes the fix, with the numbers that the page shows beside them."""
     shares = [
         (visible_token(token), probability(float(share), digits=3))
@@ -171,40 +171,40 @@ def step_facts(trace, change, row: int) -> dict:
     }
 
 
-def head_facts(trace, change, changes, row: int) -> dict:
+def _head_facts(trace, change, changes, row: int) -> dict:
     """The head that looks most at the change, and the key with the highest weight in its row."""
     share = attention_to_edit(trace, CROSS, change, changes).share
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
-    looked = cell(trace, weights, int(weights.argmax())) | {
+    looked = _cell(trace, weights, int(weights.argmax())) | {
         "weight": f"{weights.max():.2f}"
     }  # as the view tells it
     return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
 
 
-def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
+def _laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
     """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
     effects = head_effects(corrector, source, text, change)
     strongest = effects.strongest(STRONGEST)
     alone = [chosen.undone_by[0]] if chosen.undone_by else []
-    sets = ((), tuple(map(head_of, alone)), strongest)
+    sets = ((), tuple(map(_head_of, alone)), strongest)
     texts = [each.text for each in ablate_heads(corrector, source, sets)]
     shares = ablated_fix_probability(corrector, source, text, change, sets)
     looker, rank = effects.rank_of_looker()
-    swapped = head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
+    swapped = _head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
     _, versions = replaced_for_change(corrector, source, text, change, swapped)
     replaced = {each.how: (probability(each.written_probability, digits=3), each.text) for each in versions}
     return {
-        "strongest": list(map(name_of, strongest)),
+        "strongest": list(map(_name_of, strongest)),
         "undone_by": chosen.undone_by,
         "before": probability(shares[0], digits=3),
         "alone": [alone[0], probability(shares[1], digits=3), texts[1]] if alone else None,
         "all_five": [probability(shares[2], digits=3), texts[2]],
-        "looker": name_of(looker),
+        "looker": _name_of(looker),
         "looker_rank": rank,
         "heads": len(effects.heads),
-        "replaced_head": name_of(swapped),
+        "replaced_head": _name_of(swapped),
         "replaced": replaced,
         "forced": effects.contrast.instead_token,
         "fork": chosen.fork,
@@ -212,7 +212,7 @@ def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> 
     }
 
 
-def head_of(name: str) -> Head:
+def _head_of(name: str) -> Head:
     kind, layer, head = name.split(".")
     return Head(kind, int(layer) - 1, int(head) - 1)
 
@@ -223,7 +223,7 @@ def head_of(name: str) -> Head:
 def command(model: str, json_path: Path | None) -> None:
     """Choose the sentence of the lesson plans, print why, and measure the facts that the plans state of it."""
     corrector = Corrector.load(model)
-    judged = sorted(judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
+    judged = sorted(_judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
     if not judged:
         raise click.ClickException("the network corrects none of the sentences")
     for each in judged:
@@ -232,6 +232,6 @@ def command(model: str, json_path: Path | None) -> None:
     with SENTENCES.open(encoding="utf-8") as file:
         asked_of = sum(1 for _ in file) - 1
     found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
-    found |= facts_of(corrector, judged[0])
+    found |= _facts_of(corrector, judged[0])
     if json_path:
         write_numbers(json_path, found)

@@ -38,15 +38,29 @@ class EditCounts:
 
     @property
     def precision(self) -> float:
+        """The share of made edits that are right; nan where none was made.
+
+        >>> EditCounts(tp=3, fp=1, fn=2).precision
+        0.75
+        """
         return share(self.tp, self.tp + self.fp)
 
     @property
     def recall(self) -> float:
+        """The share of wanted edits that were made; nan where none is wanted.
+
+        >>> EditCounts(tp=3, fp=1, fn=1).recall
+        0.75
+        """
         return share(self.tp, self.tp + self.fn)
 
     def f(self, beta: float = 0.5) -> float:
         """The F measure (van Rijsbergen 1979, chapter 7): beta 0.5 weighs precision twice as much as
-        recall, the custom of grammatical error correction since the CoNLL-2014 shared task (Ng et al.)."""
+        recall, the custom of grammatical error correction since the CoNLL-2014 shared task (Ng et al.).
+
+        >>> round(EditCounts(tp=3, fp=1, fn=3).f(), 3)
+        0.682
+        """
         weighted = (1 + beta**2) * self.tp
         return share(weighted, weighted + beta**2 * self.fn + self.fp)
 
@@ -65,22 +79,46 @@ class Scores:
 
     @property
     def exact_match(self) -> float:
+        """The share of sentences whose hypothesis equals the reference.
+
+        >>> score([("머거", "먹어", "먹어"), ("가", "가", "가아")]).exact_match
+        0.5
+        """
         return share(self.exact, self.count)
 
     @property
     def exact_match_interval(self) -> tuple[float, float]:
+        """The 95% interval of ``exact_match``: ``wilson_interval``.
+
+        >>> [round(each, 2) for each in score([("머거", "먹어", "먹어")]).exact_match_interval]
+        [0.21, 1.0]
+        """
         return wilson_interval(self.exact, self.count)
 
     @property
     def cer_reduction(self) -> float:
-        """The share of the character errors that is gone; negative where more were made than repaired."""
+        """The share of the character errors that is gone; negative where more were made than repaired.
+
+        >>> score([("머거", "먹어", "먹어")]).cer_reduction
+        1.0
+        """
         return share(self.cer_before - self.cer_after, self.cer_before)
 
     @property
     def clean_untouched(self) -> float:
+        """The share of right sentences that were left as they are; nan without any.
+
+        >>> score([("가", "가", "가"), ("나", "너", "나")]).clean_untouched
+        0.5
+        """
         return share(self.untouched, self.clean)
 
     def as_json(self) -> dict:
+        """The counts and shares by the names of ``evaluation.json``; None for nan.
+
+        >>> score([("가", "가", "가")]).as_json()["exact_match"]
+        1.0
+        """
         low, high = self.exact_match_interval
         return {
             "count": self.count,
@@ -156,6 +194,9 @@ def repaired(hypothesis: str, reference: str, spans: Iterable[tuple[int, int]]) 
 
     It disagrees if a character of the span is missing or another one, and if something surplus stands inside the span or
     at its edges. Nobody can tell to which side of an edge the surplus belongs, so it counts against the model.
+
+    >>> repaired("먹어오", "먹어요", [(0, 2), (2, 3)])
+    [True, False]
     """
     differences = [(change.target_start, change.target_end) for change in find_changes(hypothesis, reference)]
     return [not any(_overlap(start, end, low, high) for low, high in differences) for start, end in spans]
@@ -202,7 +243,11 @@ def wilson_interval(successes: int, count: int, z: float = Z_95) -> tuple[float,
 
 
 def share(part: float, whole: float) -> float:
-    """``part / whole``; ``nan`` of nothing."""
+    """``part / whole``; ``nan`` of nothing.
+
+    >>> share(1, 4)
+    0.25
+    """
     return part / whole if whole else math.nan
 
 

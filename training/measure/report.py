@@ -105,6 +105,11 @@ class RuleScore:
 
     @property
     def recall(self) -> float:
+        """The share of errors by this rule that were repaired.
+
+        >>> RuleScore("liaison", "pronunciation", 4, 3).recall
+        0.75
+        """
         return share(self.repaired, self.count)
 
     def as_json(self) -> dict:
@@ -174,12 +179,16 @@ def write_json(document: dict, path: str) -> None:
 
 
 def write_numbers(path: Path, numbers: dict) -> None:
-    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it."""
+    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it. Raises OSError where it cannot be written."""
     path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """``0.5`` as ``50.0%``, and a dash for nan."""
+    """``0.5`` as ``50.0%``, and a dash for nan.
+
+    >>> percent(0.5), percent(float("nan"))
+    ('50.0%', '–')
+    """
     return "–" if none_if_nan(value) is None else f"{value:.{digits}%}"
 
 

@@ -67,7 +67,11 @@ def usual_errors(text: str, rng: Rng) -> str:
 
 
 def several_slips(text: str, rng: Rng) -> str | None:
-    """Three slips, or one in six syllables where that is more."""
+    """Three slips, or one in six syllables where that is more.
+
+    >>> several_slips("짧다.", random.Random(0)) is None
+    True
+    """
     syllables = sum(len(word) for _, word in find_words(text))
     draft = Draft(text)
     enough = syllables >= 3 * SEVERAL
@@ -75,13 +79,17 @@ def several_slips(text: str, rng: Rng) -> str | None:
 
 
 def one_space(text: str, rng: Rng) -> str | None:
-    """One of the commonest spacing mistakes, none of them likelier than the next, and nothing else."""
+    """One of the commonest spacing mistakes, none of them likelier than the next, and nothing else.
+
+    >>> one_space("가.", random.Random(0)) is None
+    True
+    """
     draft = Draft(text)
     misspace_once(draft, rng, COMMON_RULES)
     return draft.wrong if draft.edits else None
 
 
-def slips_in_rare_words(aim: Aim) -> MakeWrong:
+def _slips_in_rare_words(aim: Aim) -> MakeWrong:
     """One or two slips in the rarest word."""
 
     def make(text: str, rng: Rng) -> str | None:
@@ -100,7 +108,11 @@ def slips_in_rare_words(aim: Aim) -> MakeWrong:
 def make_set(
     sentences: Iterable[Sentence], make_wrong: MakeWrong, count: int, seed: int
 ) -> list[tuple[str, str]]:
-    """At most ``count`` (wrong, right) pairs, then half as many of other sentences that are right on both sides."""
+    """At most ``count`` (wrong, right) pairs, then half as many of other sentences that are right on both sides.
+
+    >>> make_set([Sentence("밥을 먹었다."), Sentence("집에 갔다.")], lambda text, rng: text[:-1], 1, seed=0)[0]
+    ('집에 갔다', '집에 갔다.')
+    """
     by_source = defaultdict(set)
     for sentence in sentences:
         by_source[sentence.source].add(sentence.text)
@@ -135,7 +147,7 @@ def make_sets(
     return {
         "everyday": make_set(of(*EVERYDAY_SOURCES), usual_errors, count, seed),
         "general": make_set(of(*GENERAL_SOURCES), usual_errors, count, seed),
-        "rare": make_set(of(*EVERYDAY_SOURCES, *GENERAL_SOURCES), slips_in_rare_words(aim), count, seed),
+        "rare": make_set(of(*EVERYDAY_SOURCES, *GENERAL_SOURCES), _slips_in_rare_words(aim), count, seed),
         "several": make_set(of(*EVERYDAY_SOURCES, *GENERAL_SOURCES), several_slips, count, seed),
         "spaces": make_set(of(*EVERYDAY_SOURCES, *GENERAL_SOURCES), one_space, count, seed),
     }
@@ -175,6 +187,10 @@ def own_pairs(generated: int, seed: int) -> tuple[list[TypedPair], list[TypedPai
 
     Each right sentence is paired with its typed versions and with ``generated`` versions by the training's error generator. A survey
     orders heads by the first half and judges them on the other.
+
+    >>> first, last = own_pairs(generated=0, seed=0)
+    >>> {right for _, right in first} & {right for _, right in last}
+    set()
     """
     typed: dict[str, list[str]] = {}
     for path in EVERYDAY:
@@ -234,6 +250,11 @@ class Result:
 
     @property
     def is_exact(self) -> bool:
+        """Whether the correction is the right text.
+
+        >>> Result(SetRow("", "", "머거", "먹어"), "먹어").is_exact
+        True
+        """
         return self.corrected == self.row.right
 
     @property
@@ -273,6 +294,11 @@ class SetCounts:
 
 
 def count(results: Iterable[Result]) -> SetCounts:
+    """Count the rows of a set or a kind.
+
+    >>> count([Result(SetRow("", "", "머거", "먹어"), "먹어")])
+    SetCounts(wrong=1, exact=1, left=0, right=0, untouched=0, harmed=0)
+    """
     results = list(results)
     wrong = [each for each in results if each.row.wrong != each.row.right]
     right = [each for each in results if each.row.wrong == each.row.right]
@@ -287,7 +313,7 @@ def count(results: Iterable[Result]) -> SetCounts:
 
 
 def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRow]:
-    """The rows of the files, of each the first ``limit``; a file's name is that of its set."""
+    """The rows of the files, of each the first ``limit``; a file's name is that of its set. Raises OSError and KeyError for a file without the columns src and tgt."""
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
             for row in itertools.islice(csv.DictReader(file), limit):
@@ -305,7 +331,11 @@ def correct(corrector, rows: Sequence[SetRow]) -> list[Result]:
 
 
 def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]]:
-    """The counts of each set, under ``""`` of the whole, and of its kinds where it has any."""
+    """The counts of each set, under ``""`` of the whole, and of its kinds where it has any.
+
+    >>> by_set_and_kind([Result(SetRow("slips", "", "가", "가"), "가")])["slips"][""].untouched
+    1
+    """
     sets: dict[str, dict[str, list[Result]]] = {}
     for each in results:
         kinds = sets.setdefault(each.row.set, {"": []})
@@ -316,11 +346,20 @@ def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]
 
 
 def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict:
+    """The counts as JSON has them.
+
+    >>> counts_as_json({"slips": {"": SetCounts(2, 1, 1, 0, 0, 0)}})["slips"][""]["exact"]
+    1
+    """
     return {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
 def failures(results: Sequence[Result]) -> list[dict]:
-    """The rows that are not as they should be, with their corrections."""
+    """The rows that are not as they should be, with their corrections.
+
+    >>> failures([Result(SetRow("", "", "머거", "먹어"), "머거")])[0]["harmed"]
+    False
+    """
     return [
         {**asdict(each.row), "corrected": each.corrected, "harmed": each.is_harmed}
         for each in results

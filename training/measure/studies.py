@@ -39,7 +39,7 @@ from training.measure.report import write_numbers
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
 
-def edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
+def _edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
     """``count`` edits of the pairs in ``file``, or all; those that ``kept`` has already are not asked again."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
@@ -71,7 +71,11 @@ def agreement_of(rows: list[Row], fingerprint: str) -> CorpusAgreement:
 
 
 def methods_of(rows: list[Row]) -> list[str]:
-    """The methods that every edit has: one that came later may be missing from the first ones."""
+    """The methods that every edit has: one that came later may be missing from the first ones.
+
+    >>> methods_of([{"methods": {"alti": 1}}, {"methods": {"alti": 1, "norms": 0}}])
+    ['alti']
+    """
     return [name for name in rows[0]["methods"] if all(name in row["methods"] for row in rows)]
 
 
@@ -154,7 +158,11 @@ def _of_kind(rows: list[Row], names: list[str], layers: range) -> dict:
 
 
 def mean_and_margin(rows: list[Row], value_of: Callable) -> tuple[float, float]:
-    """A mean with half its 95% interval."""
+    """A mean with half its 95% interval.
+
+    >>> mean_and_margin([{"pair": 0, "x": 1}, {"pair": 1, "x": 1}], lambda row: row["x"])
+    (1.0, 0.0)
+    """
     found = measured(rows, value_of)
     return round(float(found.mean), 4), round(float(found.margin), 4)
 
@@ -189,7 +197,7 @@ def agreement_command(
     OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes on.
     """
     weights = of_weights(fingerprint(find_model_folder(model)))
-    rows = edits_of(file, out / f"edits-{weights}.jsonl", edits, model)
+    rows = _edits_of(file, out / f"edits-{weights}.jsonl", edits, model)
     if not rows:
         click.echo("no edits")
         return

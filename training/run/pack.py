@@ -39,7 +39,7 @@ def packed_row(row: Sentence | Pair) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def everyday_joins() -> dict[str, str]:
+def _everyday_joins() -> dict[str, str]:
     """Everything that ``noise.everyday`` can ask Kiwi to join: particles to nouns, and endings to stems."""
     usual = (*everyday.MIDDLE, *everyday.FINAL)
     of_verbs = (*everyday.MIDDLE_OF_VERBS, *everyday.FINAL_OF_VERBS)
@@ -119,7 +119,7 @@ def pack_command(out, corpus, dev, workers):
     _write(out / CORPUS_FILE, kept)
     if dev:
         _write(out / DEV_FILE, _rows([dev]))
-    MorphemeTable(usual_cuts(said.cuts), everyday_joins()).write(out / TABLE_FILE)
+    MorphemeTable(usual_cuts(said.cuts), _everyday_joins()).write(out / TABLE_FILE)
     click.echo(f"{out / TABLE_FILE}: {(out / TABLE_FILE).stat().st_size / 2**20:.1f} MiB")
 
 

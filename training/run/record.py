@@ -59,7 +59,7 @@ def hardware() -> dict:
 
 
 def read_history(folder: Path) -> list[dict[str, str]]:
-    """The rows of a model's ``history.csv``; none where it has no such file."""
+    """The rows of a model's ``history.csv``; none where it has no such file. Raises OSError where the folder has none."""
     path = folder / HISTORY_FILE
     if not path.exists():
         return []
@@ -68,7 +68,7 @@ def read_history(folder: Path) -> list[dict[str, str]]:
 
 
 def read_runs(folder: Path) -> list[dict]:
-    """The trainings a model went through, the first one first; none where they are not known."""
+    """The trainings a model went through, the first one first; none where they are not known. Each with "taken": steps, pairs, tokens and seconds."""
     path = folder / RUN_FILE
     return json.loads(path.read_text("utf-8"))["runs"] if path.exists() else []
 
@@ -100,12 +100,12 @@ class Record:
         self.folder, self.past = folder, past
 
     def write_run(self, run: dict) -> None:
-        """``run``: plain data that describes this run."""
+        """``run``: plain data that describes this run. Raises OSError where the folder cannot be written."""
         text = json.dumps({"runs": [*self.past.runs, run]}, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.folder / RUN_FILE, lambda file: file.write(text.encode()))
 
     def open_history(self, step: int) -> None:
-        """Keep the rows up to this run's ``step``: later ones are about to be repeated."""
+        """Keep the rows up to this run's ``step``: later ones are about to be repeated. Raises OSError where the folder cannot be written."""
         limit = self.past.total("step") + step
         begun = read_history(self.folder) or list(self.past.rows)
         kept = [row for row in begun if int(row["step"]) <= limit]
@@ -116,7 +116,7 @@ class Record:
         write_atomically(self.folder / HISTORY_FILE, lambda file: file.write(buffer.getvalue().encode()))
 
     def add(self, **row) -> None:
-        """One row of ``COLUMNS``, counted within this run."""
+        """One row of ``COLUMNS``, counted within this run. Losses in nats, time in seconds."""
         for column in CUMULATIVE:
             row[column] += type(row[column])(self.past.total(column))
         with open(self.folder / HISTORY_FILE, "a", newline="", encoding="utf-8") as file:
@@ -195,7 +195,10 @@ class Origin(NamedTuple):
 
 def add_graph(folder: Path) -> None:
     """Write the graph of a model folder, where ``onnx`` is installed; without one the folder's model answers in Keras.
-    ``python -m model export FOLDER`` adds it later."""
+    ``python -m model export FOLDER`` adds it later.
+
+    Raises ModelFolderError where the folder holds no model.
+    """
     if find_spec("onnx") is not None:
         from model.export.export import write_graph
 

@@ -49,10 +49,19 @@ class Clock:
         self.begun = now()
 
     def is_over(self) -> bool:
+        """Whether so many seconds have passed.
+
+        >>> Clock(seconds=None, first=0, total=9).is_over()
+        False
+        """
         return self.seconds is not None and self.now() - self.begun >= self.seconds
 
     def step_of_schedule(self, step: int) -> int:
-        """The step whose learning rate step number ``step`` is taken with."""
+        """The step whose learning rate step number ``step`` is taken with.
+
+        >>> Clock(seconds=None, first=0, total=9).step_of_schedule(4)
+        4
+        """
         if self.seconds is None:
             return step
         share = min(1.0, (self.now() - self.begun) / max(self.seconds, 1e-9))
@@ -85,14 +94,14 @@ def _variables(model) -> dict:
 
 
 def save_checkpoint(folder: Path, model, progress: RunState) -> None:
-    """Write the compiled model's variables and the progress."""
+    """Write the compiled model's variables and the progress. Raises OSError where the folder cannot be written."""
     arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
     arrays["progress"] = np.array(json.dumps(asdict(progress)))
     write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
 def read_state(folder: Path) -> RunState:
-    """How far a saved run has come, without its network; the beginning where nothing was saved yet."""
+    """How far a saved run has come, without its network; the beginning where nothing was saved yet. Raises CheckpointError for a damaged file."""
     path = folder / FILE_NAME
     if not path.exists():
         return RunState()
@@ -104,7 +113,7 @@ def read_state(folder: Path) -> RunState:
 
 
 def load_checkpoint(folder: Path, model) -> RunState | None:
-    """Put a saved run's variables into the compiled model; None where nothing was saved yet."""
+    """Put a saved run's variables into the compiled model; None where nothing was saved yet. Raises CheckpointError for a damaged file, or one of another network."""
     path = folder / FILE_NAME
     if not path.exists():
         return None
@@ -135,7 +144,7 @@ def _useless(path: Path, error: Exception) -> CheckpointError:
 SHOWN_SECONDS = 0.2  # how often the progress is shown: on a GPU steps are quicker than a terminal
 
 
-def make_steps(network, precision: str, mean_loss: float | None) -> Steps:
+def _make_steps(network, precision: str, mean_loss: float | None) -> Steps:
     """The implementation of optimiser steps for the backend that Keras runs on."""
     import keras
 
@@ -170,7 +179,7 @@ class Run:
         if origin:
             origin.put_into(self.network)
         self.progress = load_checkpoint(folder, self.network) or RunState()
-        self.steps = make_steps(self.network, config.precision, self.progress.mean_loss)
+        self.steps = _make_steps(self.network, config.precision, self.progress.mean_loss)
         self.shapes = batch_shapes(config.stream)
         self.dev_batches = self._development(dev_items) if dev_items else []
         self.record = Record(self.model_folder, origin.past if origin else Past())
@@ -200,12 +209,12 @@ class Run:
         )
 
     def settle(self) -> RunState:
-        """Wait until the steps that were started are done; the progress with their running mean."""
+        """Wait until the steps that were started are done; the progress with their running mean. The mean loss is in nats."""
         self.progress = replace(self.progress, mean_loss=self.steps.mean_loss())
         return self.progress
 
     def save(self) -> None:
-        """Write the checkpoint and the model."""
+        """Write the checkpoint and the model. Raises OSError where the folder cannot be written."""
         progress = self.settle()
 
         def write():
@@ -225,7 +234,7 @@ class Run:
         )
 
     def log(self, measured: bool, rate: float) -> None:
-        """One row of the history, with the development scores where they were ``measured``."""
+        """One row of the history, with the development scores where they were ``measured``. The loss is in nats, the time in seconds."""
         dev = self.steps.measure(self.dev_batches) if measured else ("", "")
         now = self.settle()
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)

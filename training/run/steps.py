@@ -27,7 +27,7 @@ class Steps(Protocol):
         """Get ready to take steps with batches of these shapes (B, S), and to measure with batches of those."""
 
     def take(self, batch: Batch, rate: float) -> None:
-        """One optimiser step at this learning rate."""
+        """One optimiser step at this learning rate. The batch has source (B, S) and target (B, T)."""
 
     def mean_loss(self) -> float | None:
         """The running mean of the batches' losses, in nats."""
@@ -36,10 +36,10 @@ class Steps(Protocol):
         """(mean loss in nats, share of right tokens given the right prefix) of the network as it is now."""
 
     def keep(self, write: Callable[[], None]) -> None:
-        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread."""
+        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread. Raises an OSError of ``write``, perhaps at the next call."""
 
     def close(self) -> None:
-        """Return once everything is written."""
+        """Return once everything is written. Raises an OSError of the last ``write``."""
 
 
 class KerasSteps:

@@ -62,7 +62,7 @@ class Judge:
         return _pair_loss(network)
 
     def chosen(self, losses: Sequence[float], rng: random.Random) -> list[int]:
-        """Which of the pairs with these losses per token stay: indices, in order."""
+        """Which of the pairs with these losses per token stay: indices, in order. ``losses`` (B,), in nats."""
         order = sorted(range(len(losses)), key=lambda i: -losses[i])
         hard = round(self.share * len(order))
         return sorted([*order[:hard], *(i for i in order[hard:] if rng.random() < self.others)])
@@ -91,6 +91,8 @@ def keep_freed_memory() -> None:
     Otherwise each step maps and zeroes them anew: that took a quarter of the processor time of a
     step (1.93 s against 1.45 s at d_model 128, 4+4 layers, 128 pairs of 32 tokens). The numbers
     are M_MMAP_MAX and M_TRIM_THRESHOLD of malloc.h; other C libraries are left as they are.
+
+    Step times in seconds.
     """
     if platform.libc_ver()[0] == "glibc":
         libc = ctypes.CDLL(None)
@@ -122,7 +124,7 @@ class StreamSettings(ExampleSettings):
     )
 
     def __post_init__(self):
-        longest = longest_source(self.max_length)
+        longest = _longest_source(self.max_length)
         if list(self.widths) != sorted({*self.widths}) or min(self.widths, default=1) < 1:
             raise ValueError(f"widths should be above 0 and rise, received {self.widths}")
         if self.widths and self.widths[-1] <= longest:
@@ -146,7 +148,7 @@ class Batch(NamedTuple):
 
 
 def make_batch(pairs: Sequence[Encoded], length: int | None = None) -> Batch:
-    """Encoded (source, target) rows to one padded batch; both sides share one length, by default the least that will do."""
+    """Encoded (source, target) rows to one padded batch; both sides share one length, by default the least that will do. Shapes: source (B, S), decoder input and target (B, T)."""
     length = length or -(-max(map(_length, pairs)) // LENGTH_STEP) * LENGTH_STEP
     return Batch(
         pad([source for source, _ in pairs], length),
@@ -159,7 +161,7 @@ def _length(pair: Encoded) -> int:
     return max(map(len, pair))
 
 
-def longest_source(longest: int) -> int:
+def _longest_source(longest: int) -> int:
     """How many characters the wrong sentence may have where the right one has at most ``longest``."""
     return longest + longest // 4
 
@@ -230,7 +232,7 @@ class PoolMaker:
         encoded: list[Encoded] = [
             (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
             for wrong, right in pairs
-            if len(wrong) <= longest_source(longest) and len(right) <= longest
+            if len(wrong) <= _longest_source(longest) and len(right) <= longest
         ]
         encoded.sort(key=_length)
         if self.judge:

@@ -31,12 +31,20 @@ class Step:
     once: bool = False  # it keeps files that later steps overwrite, so it must not be repeated afterwards
 
     def fingerprint(self) -> str:
-        """A key that changes when a command or the content of an input changes."""
+        """A key that changes when a command or the content of an input changes.
+
+        >>> len(Step("a", "", (), (), ()).fingerprint())
+        12
+        """
         key = json.dumps([self.commands, [digest(path) for path in self.inputs]])
         return hashlib.sha256(key.encode()).hexdigest()[:12]
 
     def missing(self) -> list[Path]:
-        """The inputs that are not there."""
+        """The inputs that are not there.
+
+        >>> Step("a", "", (Path("no such file"),), (), ()).missing()
+        [PosixPath('no such file')]
+        """
         return [path for path in self.inputs if not path.exists()]
 
 
@@ -45,6 +53,9 @@ def digest(path: Path) -> str | None:
 
     Content and not the time of change decides: git gives every file of a checkout a new time. Of Python files only the code
     counts, so that a better docstring asks for no new measurement.
+
+    >>> digest(Path("no such file")) is None
+    True
     """
     if not path.exists():
         return None
@@ -89,7 +100,11 @@ class Journal:
         self._done: dict[str, dict] = json.loads(path.read_text("utf-8")) if path.exists() else {}
 
     def is_done(self, step: Step) -> bool:
-        """Whether the step was made by these commands from these inputs, and its outputs are unchanged."""
+        """Whether the step was made by these commands from these inputs, and its outputs are unchanged.
+
+        >>> Journal(Path("no such file")).is_done(Step("a", "", (), (), ()))
+        False
+        """
         entry = self._done.get(step.name)
         if entry is None:
             return False
@@ -98,6 +113,7 @@ class Journal:
         return entry["made_from"] == step.fingerprint() and entry["left"] == _left(step)
 
     def record(self, step: Step, seconds: float) -> None:
+        """Note that the step was made, in so many seconds. Raises OSError where the journal cannot be written."""
         self._done[step.name] = {
             "made_from": step.fingerprint(),
             "left": _left(step),
@@ -108,7 +124,7 @@ class Journal:
         write_atomically(self.path, lambda file: file.write(text.encode()))
 
     def seconds(self, step: Step) -> float | None:
-        """How long the step took when it was made last."""
+        """How long the step took when it was made last. In seconds; None for a step that was never made."""
         return self._done.get(step.name, {}).get("seconds")
 
 

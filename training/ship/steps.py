@@ -92,22 +92,38 @@ class ShipPlan:
 
     @property
     def numbers(self) -> Path:
-        """Folder of the measurements that the app does not read."""
+        """Folder of the measurements that the app does not read.
+
+        >>> ShipPlan(documents=Path("place")).numbers.as_posix()
+        'place/docs/numbers'
+        """
         return self.documents / "docs" / "numbers"
 
     @property
     def dev(self) -> Path:
-        """The development sentences."""
+        """The development sentences.
+
+        >>> ShipPlan(corpus=Path("corpus")).dev.as_posix()
+        'corpus/dev.jsonl'
+        """
         return self.corpus / "dev.jsonl"
 
     @property
     def limit(self) -> tuple[object, ...]:
-        """The option of the commands that read at most ``rows`` rows."""
+        """The option of the commands that read at most ``rows`` rows.
+
+        >>> ShipPlan().limit, ShipPlan(rows=9).limit
+        ((), ('--limit', 9))
+        """
         return ("--limit", self.rows) if self.rows else ()
 
     @property
     def network(self) -> tuple[Path, ...]:
-        """The files of the shipped network alone."""
+        """The files of the shipped network alone.
+
+        >>> [path.name for path in ShipPlan().network]
+        ['weights.npz', 'vocabulary.txt']
+        """
         return self.into / "weights.npz", self.into / "vocabulary.txt"
 
     @property

@@ -225,7 +225,7 @@ def test_a_correct_sentence_can_change_without_a_loss():
 def run(monkeypatch):
     def _run(*arguments, change=lambda text: text):
         monkeypatch.setattr(
-            training.intact.command, "load_corrector", lambda name, least: FakeCorrector(change)
+            training.intact.samples, "load_corrector", lambda name, least: FakeCorrector(change)
         )
         return CliRunner().invoke(main, ["intact", *map(str, arguments)])
 

@@ -1,4 +1,4 @@
-"""The evaluate command, with a corrector that repairs only what it is told to."""
+"""Evaluation of a corrector whose answers are known: scores by family and rule, causes, tables, JSON."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ from training.__main__ import main
 from training.corpus.corpus import read_corpus
 from training.measure.evaluate import evaluate, load_corrector, sample_pairs
 from training.measure.metrics import EDGES, THRESHOLDS
-from training.measure.report import RuleScore, print_failures
+from training.measure.report import RuleScore, cause, count_causes, print_failures
 from training.noise.draft import Edit
 from training.noise.pairs import MIX, NoisyPair
 
@@ -307,3 +307,42 @@ def test_choosing_makes_the_best_threshold_the_models_own(tiny_folder, tmp_path,
     assert CliRunner().invoke(main, arguments).exit_code == 0
     again = json.loads((tmp_path / "e.json").read_text("utf-8"))
     assert {**again, "seconds": 0} == {**chosen, "seconds": 0}
+
+
+OTHER = (3, 4, "밥")  # of 되요 밤, in which only 되요 is wrong
+
+
+def correction(text, proposed, made):
+    proposed, made = (
+        [SimpleNamespace(source_start=start, source_end=end, right=right) for start, end, right in changes]
+        for changes in (proposed, made)
+    )
+    return SimpleNamespace(source="되요 밤", text=text, proposed=proposed, changes=made)
+
+
+@pytest.fixture
+def needed():
+    from training.measure.metrics import edits
+
+    (found,) = edits("되요 밤", "돼요 밤")
+    return found
+
+
+def test_the_first_cause_that_holds(needed):
+    def of(text, proposed, made):
+        return cause(correction(text, proposed, made), "돼요 밤")
+
+    assert of("돼요 밤", [needed], [needed]) == "right"
+    assert of("되요 밤", [needed], []) == "unsure"
+    assert of("되요 밥", [needed, OTHER], [OTHER]) == "wrong_made"
+    assert of("되요 밤", [needed, OTHER], []) == "wrong_proposed"
+    assert of("되요 밤", [], []) == "unseen"
+
+
+def test_only_sentences_with_an_error_are_counted(needed):
+    def outcome(wrong):
+        made = correction("되요 밤", [], [])
+        return SimpleNamespace(correction=made, pair=SimpleNamespace(wrong=wrong, right="돼요 밤"))
+
+    found = count_causes([outcome("되요 밤"), outcome("돼요 밤")])
+    assert found == {"right": 0, "unsure": 0, "wrong_made": 0, "wrong_proposed": 0, "unseen": 1}

@@ -1,10 +1,15 @@
+"""The pairs of a sentence, and the practices beside it."""
+
 import itertools
 import random
 from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
 from model.text.hangul import last_coda
+from model.text.protected import protected
+from training.__main__ import main
 from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
 from training.noise.native import has_native_site, table
 from training.noise.pieces import (
@@ -16,7 +21,14 @@ from training.noise.pieces import (
     made_up_phrase,
     name_in_parts,
 )
-from training.run.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
+from training.run.examples import (
+    OUTSIDE_EXAMPLES,
+    PRACTICES,
+    ExampleMaker,
+    ExampleSettings,
+    Practice,
+    read_practice,
+)
 
 WORDS = "손님이 왔는데 방이 없으면 어떡해요 며칠 뒤에 다시 올게요 전화를 드렸어요".split()
 SENTENCES = [" ".join(words) + "." for words in itertools.islice(itertools.permutations(WORDS, 4), 200)]
@@ -171,3 +183,94 @@ def test_shares_are_of_the_sentences(share):
     pairs = make(SENTENCES * 5, name_share=share, mix={"clean": 1.0})
     named = sum(right not in SENTENCES for _, right in pairs)
     assert named == pytest.approx(share * len(pairs), abs=200 * share)  # none at all at 0
+
+
+GUESTS = [f"{number}번 손님이 왔어요." for number in range(300)]
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    """Two practices: one always has something to do, one never."""
+    doubled = Practice("doubled", lambda maker, text, rng: (f"{text} {text}", text))
+    idle = Practice("idle", lambda maker, text, rng: None)
+    for practice in (doubled, idle):
+        monkeypatch.setitem(PRACTICES, practice.name, practice)
+
+
+def practised_pairs_of(**practice: float) -> list[tuple[str, str]]:
+    maker, rng = ExampleMaker(GUESTS, ExampleSettings(practice=practice)), random.Random(5)
+    return [pair for sentence in GUESTS for pair in maker.pairs(sentence, rng)]
+
+
+def test_a_practice_is_met_beside_its_share_of_the_sentences():
+    practised = [pair for pair in practised_pairs_of(doubled=0.3) if pair[0] == f"{pair[1]} {pair[1]}"]
+    assert len(practised) == pytest.approx(0.3 * len(GUESTS), abs=25)
+    assert len(practised_pairs_of(doubled=1.0)) == 2 * len(GUESTS)
+
+
+def test_each_is_drawn_for_itself_and_none_has_to_be_found():
+    assert len(practised_pairs_of(idle=1.0, doubled=1.0)) == 2 * len(GUESTS)
+    assert len(practised_pairs_of(idle=1.0)) == len(GUESTS)
+
+
+def test_without_practice_nothing_is_drawn():
+    drawn = []
+
+    class Counting(random.Random):
+        def random(self):
+            drawn.append(1)
+            return super().random()
+
+    counts = []
+    for practice in ({}, {"idle": 0.0}):
+        maker = ExampleMaker(GUESTS, ExampleSettings(practice=practice, mix={"clean": 1.0}))
+        drawn.clear()
+        list(maker.pairs(GUESTS[0], Counting(1)))
+        counts.append(len(drawn))
+    assert counts[1] == counts[0] + 1
+
+
+def test_shares_are_read_from_text():
+    assert read_practice("doubled=0.2,idle=1") == {"doubled": 0.2, "idle": 1.0}
+    assert read_practice("") == {}
+
+
+@pytest.mark.parametrize("text", ["flying=0.1", "doubled=1.5", "doubled=-1", "doubled", "doubled=often"])
+def test_what_cannot_be_practised_is_a_message(text, tmp_path):
+    with pytest.raises(ValueError):
+        read_practice(text)
+    (tmp_path / "a.txt").write_text("손님이 왔어요.", encoding="utf-8")
+    arguments = ["train", f"--corpus={tmp_path / 'a.txt'}", f"--out={tmp_path / 'run'}", f"--practice={text}"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert text in result.output
+
+
+VARIED = [
+    "어제 친구와 함께 도서관에서 책을 읽었습니다.",
+    "내일은 비가 올 것 같으니 우산을 가져가세요.",
+    "동생이 만든 음식이 생각보다 훨씬 맛있었다.",
+    "회의 때문에 늦을 수 있다고 선생님께 말씀드렸다.",
+] * 50
+
+
+@pytest.fixture(scope="module")
+def maker():
+    return ExampleMaker(VARIED, ExampleSettings(practice=dict.fromkeys(PRACTICES, 1.0)))
+
+
+@pytest.mark.parametrize("name", PRACTICES)
+def test_a_practice_makes_mistakes_and_leaves_some_right(maker, name):
+    def made(seed: int) -> list[tuple[str, str]]:
+        rng = random.Random(seed)
+        found = (PRACTICES[name].make(maker, rng.choice(VARIED), rng) for _ in range(300))
+        return [pair for pair in found if pair]
+
+    pairs = made(1)
+    assert pairs == made(1) != made(2)
+    assert len(pairs) > 100
+    wrong = [pair for pair in pairs if pair[0] != pair[1]]
+    assert 0.4 * len(pairs) < len(wrong) < len(pairs)
+    for one, other in wrong:
+        assert protected(one) == protected(other)  # what no correction may touch is never practised
+        assert max(len(one), len(other)) <= 200

@@ -1,4 +1,4 @@
-"""The training command at a tiny size: killed without warning, continued, and compared with a run that was not."""
+"""Training runs from the command line: resumed, timed, with a development set."""
 
 import csv
 import itertools
@@ -22,7 +22,9 @@ from tests.training.steps import eagerly
 from training.__main__ import main
 from training.corpus.selection import choose_characters
 from training.noise.pairs import read_mix
+from training.run.run import Clock
 from training.run.steps import DevelopmentSet, KerasSteps
+from training.run.stream import StreamSettings, batch_shapes
 
 ROOT = Path(__file__).parents[3]
 STEPS = 60
@@ -337,3 +339,56 @@ def test_the_development_set_is_the_same_each_time():
 def test_a_development_set_of_long_sentences_alone_is_refused():
     with pytest.raises(ValueError, match="at most 3 characters"):
         DevelopmentSet([("가" * 4, "가")], Tokenizer("가"), max_length=3)
+
+
+class Time:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_without_a_limit_the_schedule_follows_the_steps():
+    time = Time()
+    clock = Clock(None, 0, 1000, time)
+    time.now = 1e9
+    assert not clock.is_over()
+    assert clock.step_of_schedule(7) == 7
+
+
+def test_with_a_limit_it_follows_what_is_further_along():
+    time = Time()
+    clock = Clock(60, 400, 1000, time)  # resumed after 400 steps
+    assert clock.step_of_schedule(401) == 401
+    time.now += 30
+    assert clock.step_of_schedule(500) == 700
+    assert clock.step_of_schedule(900) == 900
+    assert not clock.is_over()
+    time.now += 31
+    assert clock.step_of_schedule(500) == 1000
+    assert clock.is_over()
+
+
+def test_no_time_left_is_over_at_once():
+    clock = Clock(-5, 0, 10)
+    assert clock.is_over()
+    assert clock.step_of_schedule(1) == 10
+
+
+LONG_SENTENCES = [f"{'아주 ' * (number % 20)}긴 문장을 {number}번 읽었다." for number in range(100)]
+
+
+def rows(batches) -> list[tuple]:
+    """The real tokens of each row that is not empty."""
+    pairs = (pair for batch in batches for pair in zip(batch.source, batch.target, strict=True))
+    return sorted(tuple(tuple(side[side > 0].tolist()) for side in pair) for pair in pairs if pair[1].any())
+
+
+def test_batches_of_a_few_widths_hold_the_same_pairs_in_the_shapes_of_training():
+    dev = DevelopmentSet(LONG_SENTENCES, Tokenizer(choose_characters([])), max_length=128)
+    settings = StreamSettings(widths=(24, 48, 164), batch_tokens=400)
+    batches = dev.batches_of(settings.widths, settings.batch_tokens)
+    assert {batch.source.shape for batch in batches} <= {*batch_shapes(settings)}
+    assert rows(batches) == rows(dev.batches)
+    assert len(rows(batches)) == len(LONG_SENTENCES)
+    assert all(np.count_nonzero(batch.target) for batch in batches)

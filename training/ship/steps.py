@@ -283,7 +283,7 @@ def _heads(work: Path, plan: ShipPlan) -> Iterable[Step]:
     yield Step(
         "pairs",
         "our own sentences with errors",
-        (MEASURE / "error_pairs.py", *EVERYDAY, ERRORS),
+        (MEASURE / "sets.py", *EVERYDAY, ERRORS),
         (pairs,),
         (_command("training pairs", pairs),),
     )
@@ -302,7 +302,7 @@ def _heads(work: Path, plan: ShipPlan) -> Iterable[Step]:
     yield Step(
         "agreement",
         "leave out characters and heads in many edits: agreement.json",
-        (*plan.whole, *STUDIED, plan.dev, ERRORS, MEASURE / "agreement.py"),
+        (*plan.whole, *STUDIED, plan.dev, ERRORS, MEASURE / "studies.py"),
         (plan.into / "agreement.json", found),
         (_error_pairs(errors, plan), _command("training agreement", errors, "--model", plan.into, *out)),
     )
@@ -398,7 +398,7 @@ def _sets(work: Path, plan: ShipPlan) -> Iterable[Step]:
         yield Step(
             name,
             f"our own sets, kind by kind{undone}",
-            (*plan.whole, MEASURE / "development.py", OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
+            (*plan.whole, MEASURE / "sets.py", OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
             (out,),
             (_command("training development", "--model", plan.into, *counts),),
         )
@@ -413,7 +413,7 @@ def _documents(plan: ShipPlan) -> Iterable[Step]:
     yield Step(
         "stories",
         "three heads in one sentence",
-        (*plan.whole, plan.into / "heads.json", MEASURE / "stories.py"),
+        (*plan.whole, plan.into / "heads.json", MEASURE / "studies.py"),
         (stories,),
         (_command("training stories", *model, "--json", stories),),
     )

@@ -14,7 +14,7 @@ A file holds a table for each kind::
     phrases = "내일 봬요/내일 뵈요"     # from the beginning of a word
     rows = "<왠지>/웬지"               # < where a word begins, > where one ends, ␣ for a space at the end
     skip = "바람 바랄"                 # forms that are left out
-    rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and the wrong spellings of its match
+    rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and wrong spellings for it
 
 Entries are parted by a comma and a space, or by a new line; a line that begins with ``#`` is a comment.
 ``needs_context = true``: the wrong form is right elsewhere, so it counts only together with the word before
@@ -198,8 +198,8 @@ class Rule:
     def spellings(self, match: re.Match[str]) -> list[str]:
         """The wrong spellings of ``match``.
 
-        ``\\1`` is its first group and ``\\0`` all of it; ``\\1+ㄹ`` is the group with this coda, ``\\1:게걸→께껄``
-        with these syllables replaced.
+        ``\\1`` is its first group and ``\\0`` all of it; ``\\1+ㄹ`` is the group with this coda,
+        ``\\1:게걸→께껄`` with these syllables replaced.
 
         >>> rule = Rule(re.compile("[게걸]$"), (r"\\0:게걸→께껄",))
         >>> rule.spellings(rule.pattern.search("할걸"))

@@ -167,7 +167,8 @@ VERBATIM = re.compile(
     | {_START}[^\W\d]{_NAME}\(\s*{_QUOTED}\s*(?:,[^()\n]*)?\)      # print("안녕"), 목록.append('할일')
     | {_START}[^\W\d][\w.]{{0,63}}\.[A-Za-z_]\w{{0,63}}\([^()\n]*\)  # 목록.sort(키)
     | ^[ ]*\$[ ][^\n]+                                     # a command: $ mkdir 할일
-    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # code
+    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b  # code
+      [^\n]*[=({{:;][^\n]*
     | ^[ ]*(?:import|from)[ ]\S+(?:[ ](?:as|import)[ ]\S+)?[ ]*$
     | \b(?:id|pw|아이디|비밀번호|비번|암호)[ ]?[:=][ ]?\S+      # id: 꿈꾸는나무
     | {_START}{_NAME}\s?={{1,2}}\s?(?:True|False|None|true|false|null|[-\d.]+)\b  # 완료 = True

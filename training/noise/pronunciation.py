@@ -467,7 +467,7 @@ _STEMS = _boundary_table(_tense_ending, "ㄵㄻㄾ", {"삶": _unchanged, "앎": 
 _SINO = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_SINO.split()})
 _COMPOUNDS = word_table({pair: pair[0] + _tensed(pair[1]) for pair in TENSE_COMPOUNDS.split()})
 
-# Dependent nouns after -(으)ㄹ, each with the syllables that may come after it; the rest (거기, 수업) is left alone.
+# Dependent nouns after -(으)ㄹ, each with the syllables that may come after it; 거기 and 수업 are left alone.
 _NOUNS_AFTER_L = {
     "것": " 은을이도과만에입같처들의",
     "거": " 야예라다든고니나지는에냐죠",

@@ -242,7 +242,10 @@ def _missing_in_word(word: str, rng: random.Random) -> str | None:
 _CHANGED = "은/는 이/가 을/를 과/와 이랑/랑 이야말로/야말로 은커녕/는커녕 " + " ".join(
     f"으로{tail}/로{tail}" for tail in ("", "는", "도", "만", "서", "써", "부터")
 )
-_SHORTENED = "이나/나 이라는/라는 이라고/라고 이라도/라도 이며/며 이든지/든지 이었다/였다 이었습니다/였습니다 이었어요/였어요"
+_SHORTENED = (
+    "이나/나 이라는/라는 이라고/라고 이라도/라도 이며/며 이든지/든지 "
+    "이었다/였다 이었습니다/였습니다 이었어요/였어요"
+)
 WRONG_SHAPES: dict[str, tuple[str, ...]] = {
     **{one: (other,) for pair in _CHANGED.split() for one, other in (pair.split("/"), pair.split("/")[::-1])},
     **{one: (other,) for one, other in (pair.split("/") for pair in _SHORTENED.split())},

@@ -78,12 +78,13 @@ _DOEDA = """
     되었어요 됐다 됐습니다 됐어요 된다 된다고 된 될 됨 돼 돼서 돼요 되면서
 """.split()
 _OTHER_VERBS = """
-    시키다 시킵니다 시키는 시키고 시켜 시켰다 시켰습니다 시킨다 시킨 시킬 시키면 시키기 드립니다 드려요 드리겠습니다
+    시키다 시킵니다 시키는 시키고 시켜 시켰다 시켰습니다 시킨다 시킨 시킬 시키면 시키기
+    드립니다 드려요 드리겠습니다
 """.split()
 _SUFFIXES = frozenset([*_HADA, *_DOEDA, *_OTHER_VERBS])
 _LONGEST_SUFFIX = max(map(len, _SUFFIXES))
 _NO_SUFFIX = frozenset(["무제한", "최소한", "최대한"])
-# Last syllables of other words than nouns: 의존 명사 of 듯하다 …, endings before an auxiliary, 싶어하다, 못하다.
+# Last syllables of other words than nouns: 의존 명사 of 듯하다 …, endings before an auxiliary, 못하다.
 _NOT_NOUN_ENDS = frozenset("듯만뻔척체법양야게지고면도려어아여해못안라러")
 
 

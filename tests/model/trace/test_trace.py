@@ -139,7 +139,8 @@ def test_a_field_of_another_length_is_refused_by_name(name):
 
 
 def test_another_shape_is_told_what_gives_rows_and_columns():
-    told = r"cross_attention should have the shape .* received \(2, 5, 4\). Rows are the target_tokens, columns the source"
+    told = r"cross_attention should have the shape .* received \(2, 5, 4\). Rows are the target_tokens, "
+    told += "columns the source"
     with pytest.raises(TraceError, match=told):
         AttentionTrace(**{**arrays(), "cross_attention": np.zeros((HEADS, TARGET, SOURCE))})
 

@@ -1,8 +1,8 @@
 """The class together: one classroom with a teacher and phones, and the store of all classrooms of a server.
 
 A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The
-teacher's browser holds a key, without which nothing is shown, asked or revealed. All of it lives in memory
-for at most a day.
+teacher's browser holds a key, without which nothing is shown or revealed, and no poll opens. All of it lives in
+memory for at most a day.
 """
 
 import re
@@ -46,7 +46,7 @@ class NotTheTeacherError(ClassroomError):
 
 
 class FullError(ClassroomError):
-    """There are as many seats, or as many classrooms, as there may be."""
+    """The number of seats, or of classrooms, has reached its limit."""
 
 
 class ClosedError(ClassroomError):
@@ -143,7 +143,7 @@ class Classroom:
         self._present = (-_COUNTED, 0)
 
     def join(self, now: float, seat: str = "") -> str:
-        """The seat ``seat`` again, or a new one. Raises FullError where there is none left."""
+        """The seat ``seat`` again, or a new one. Raises FullError if none is left."""
         if seat in self._seats:
             self._seats[seat].heard = now
             return seat
@@ -339,7 +339,7 @@ class AnyClassrooms(ABC):
 
     @abstractmethod
     def open(self) -> tuple[str, str]:
-        """Open a classroom: (its code, the teacher's key). Raises FullError where there are too many."""
+        """Open a classroom: (its code, the teacher's key). Raises FullError for too many."""
 
     @abstractmethod
     def end(self, code: str, key: str) -> None:

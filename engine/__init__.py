@@ -2,7 +2,7 @@
 
 ``Engine.start`` starts workers; ``Engine.from_environment`` starts or finds them as these variables say:
 
-* ATTENTION_ENGINE: empty, and the page starts workers of its own; a folder, and it uses the workers of
+* ATTENTION_ENGINE: empty, and the page starts its own workers; a folder, and it uses the workers of
   ``python -m engine`` on this machine; an http address, and ``deploy/serve.py`` answers there.
 * ATTENTION_WORKERS: the number of workers, 1 by default.
 * ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed

@@ -3,8 +3,8 @@
 Loads neither TensorFlow nor Keras.
 
 The page's process keeps answers, in one cache for each question, as large as the question declares. If a
-worker dies, its question is sent once more, then EngineDiedError is raised. With too many waiting questions
-there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the next run of a
+worker dies, its question is sent once more, then EngineDiedError is raised. Too many waiting questions
+raise EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the next run of a
 page asks again. Of several workers the question goes to one with the model in memory.
 """
 
@@ -105,7 +105,7 @@ class AnswerCache:
         return answer
 
     def known(self, key: Hashable) -> Any | None:
-        """The answer kept under ``key``; None if there is none, or if another thread still waits for it."""
+        """The answer kept under ``key``; None without one, or while another thread waits for it."""
         with self._lock:
             if key not in self._sizes:
                 return None
@@ -214,7 +214,7 @@ class Engine:
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
         """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names
-        none. ATTENTION_WORKERS says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers
+        none. ATTENTION_WORKERS is their number, 1 by default. With ATTENTION_AHEAD=0 started workers
         compile nothing while they are idle.
 
         Raises ValueError for a number of workers that is no positive integer, and for an address without a
@@ -246,7 +246,7 @@ class Engine:
         """The answer to a question about a model, kept or from a worker.
 
         Arrays in answers are read-only. Raises the errors of the model; EngineBusyError, EngineSlowError
-        or EngineDiedError where there is no answer.
+        or EngineDiedError without an answer.
         """
         asked = question.positional(arguments, named)
         known = self._cache(question).known((key, asked))

@@ -83,7 +83,7 @@ class Link:
         self._generation = 0  # how many workers there have been
         self._idle: list[tuple[int, Connection]] = []
         self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
-        self._is_well = False  # whether the worker there is now has loaded a model or answered
+        self._is_well = False  # whether the present worker has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # how many questions wait for their answer
         # A thread that waits on the first end goes on when the second is closed.
@@ -398,7 +398,7 @@ class LaboratoryLink:
 
     @property
     def link(self) -> Link | None:
-        """The link there is now; None while there is no worker."""
+        """The present link; None without a worker."""
         return self._link
 
     @contextmanager
@@ -457,7 +457,7 @@ class Asks(Protocol):
 
 
 class SharedClassrooms(AnyClassrooms):
-    """The classrooms behind a link: in the first worker, or in a replica of their own in Ray Serve
+    """The classrooms behind a link: in the first worker, or in a separate replica in Ray Serve
     (``deploy/serve.py``).
 
     If that process ends, the classrooms are gone; teachers open new ones. Every call raises EngineError where

@@ -69,7 +69,7 @@ class TracedCorrector:
         self.config = TracedConfig(abilities, described(model))
 
     def warm_up(self) -> None:
-        """There is nothing to be prepared."""
+        """Does nothing: such a model needs no preparation."""
 
     warm_up_doubts = warm_up
 

@@ -59,7 +59,7 @@ class Question(Generic[P, R]):
     name: str
     answer: Callable[..., R]
     needs: str | None  # the one of ``model.stored.config.ABILITIES`` that a model should have
-    is_long: bool  # up to seconds: it waits in a queue of its own, so that no correction waits for it
+    is_long: bool  # up to seconds: it waits in a separate queue, so that no correction waits for it
     kept: tuple[int, int]  # the number of answers, and their bytes, that the asking process keeps
     # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends
     # on the arguments.
@@ -80,7 +80,7 @@ class Question(Generic[P, R]):
         return self.needs is None or self.needs in config.abilities
 
     def needs_keras(self, key: ModelKey, arguments: tuple = ()) -> bool:
-        """Whether Keras answers it about a model, in a worker of its own, since it takes seconds to start.
+        """Whether Keras answers it about a model, in a separate worker, since it takes seconds to start.
 
         Never about a ``model.TracedModel``, which brings its own library.
 
@@ -128,7 +128,7 @@ class Asked(Answers, Protocol):
     """
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """The answer. Raises ``NotLoadedError`` where there is no network to ask."""
+        """The answer. Raises ``NotLoadedError`` without a network."""
         ...
 
     def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R | None:
@@ -140,7 +140,7 @@ class Asked(Answers, Protocol):
 
 
 class PackedSentence(NamedTuple):
-    """The fields of a SentenceCorrection, its text, and the trace of that, or None if it was too large to travel along."""
+    """The fields of a SentenceCorrection, its text, and its trace; None for one too large to send."""
 
     start: int
     source: str
@@ -508,7 +508,7 @@ def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan)
     """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count
     characters.
 
-    Raises ValueError where nothing changes, or where the trace does not say where its tokens stand.
+    Raises ValueError where nothing changes, or where the trace does not hold the places of its tokens.
     """
     changes = corrector.changes(source, target)
     placed = changes_in_tokens(corrector.trace(source, target), changes) or ()
@@ -519,8 +519,7 @@ def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
     """The change at ``span``, or else the one that begins and ends nearest to it.
 
     A question has only the two texts, which are aligned again to find ``changes``. Where one of two equal
-    syllables was deleted, this alignment may delete the other one. Raises ValueError where there are no
-    changes.
+    syllables was deleted, this alignment may delete the other one. Raises ValueError without changes.
     """
     if not changes:
         raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
@@ -547,7 +546,7 @@ def _contrasted(corrector: Network, source: str, target: str, span: ChangeSpan) 
 def _corrupted(
     corrector: Network, source: str, target: str, change: Change, patching: Patching
 ) -> analysis.CorruptedRun | None:
-    """The corrupted run of a change; None where there is none."""
+    """The corrupted run of a change; None if it has none."""
     with suppress(ValueError):
         row = analysis.contrast_of_change(corrector, source, target, change).row
         match patching.how:

@@ -76,7 +76,7 @@ class Message(NamedTuple):
 
 
 def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
+    """(name, time of change in ns, size in bytes) of a model's files; none without a folder.
 
     Tables are left out: a training that is going on adds to its history every few seconds.
 

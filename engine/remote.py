@@ -100,7 +100,7 @@ def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
 
 
 def read_question(data: bytes, models: dict[str, Path]) -> Message:
-    """The message that ``write_question`` wrote. ``models`` are those that may be asked for, by name.
+    """The message that ``write_question`` wrote. ``models``: the folders of the models it may name.
 
     Raises ModelFolderError for another model, WireError for anything that is no question.
     """
@@ -312,7 +312,9 @@ class RemoteLink:
         self.problem = EngineDiedError(f"no engine answers at {self._address}")
 
     def _exchange(self, body: bytes, deadline: float) -> tuple[int, bytes]:
-        with suppress(IndexError, ConnectionError):  # the other side closes what was idle for long
+        with suppress(
+            IndexError, ConnectionError
+        ):  # the other side closes connections that are idle for long
             return self._send(self._idle.pop(), body, deadline)
         return self._send(self._make(self._address), body, deadline)
 

@@ -157,12 +157,12 @@ def _answer_waiting(corrector: Answers, question: WaitingQuestion) -> None:
     """Give the question its answer, or the error that it met."""
     try:
         question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
-    except Exception as error:  # noqa: BLE001  raised where it was asked
+    except Exception as error:  # noqa: BLE001  raised in the asking thread
         question.answer.set_exception(library_error(error))
 
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
-IDLE = 2.0  # seconds without a question, after which the worker does something of its own
+IDLE = 2.0  # seconds without a question, after which the worker compiles in advance
 DONE = object()
 
 
@@ -171,7 +171,7 @@ class ModelCache:
 
     At most ``room`` of them; the least recently used goes first.
 
-    Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are
+    Each model loads in a separate thread, one after the other. With ``ahead`` the laboratory's graphs are
     made while the worker is idle, after its first question. Safe to call from threads.
     """
 
@@ -243,7 +243,7 @@ class ModelCache:
                 corrector = _open(key, lambda stage: self._report(key, stage=stage))
                 self._report(key, stage="first_run")
                 corrector.warm_up()
-        except Exception as raised:  # noqa: BLE001  raised where it was asked
+        except Exception as raised:  # noqa: BLE001  raised in the asking thread
             error = library_error(raised)
             is_ours = isinstance(error, (ModelFolderError, EngineError))
             with self._changed:
@@ -320,7 +320,7 @@ _ROOMS = Classrooms()  # of the page processes that share this worker
 
 
 def main() -> None:
-    sys.path.append(os.getcwd())  # where a model of one's own may lie
+    sys.path.append(os.getcwd())  # the place of a user's own model
     orders = json.loads(sys.stdin.readline())
     address = orders["address"]
     listener = Listener(
@@ -384,7 +384,7 @@ def _answer(message: Message, models: ModelCache) -> bytes:
         if kind == CLASSROOMS:
             return pickle.dumps((True, answer_call(_ROOMS, arguments)))
         return pickle.dumps((True, models.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001  raised where it was asked
+    except Exception as error:  # noqa: BLE001  raised in the asking process
         try:
             pickle.loads(answer := pickle.dumps((False, error)))
         except Exception:  # noqa: BLE001  some exceptions cannot travel

@@ -29,6 +29,11 @@ class Share(click.FloatRange):
         super().__init__(0, 1)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number; click reports any other value.
+
+        >>> Share().convert("0.25", None, None)
+        0.25
+        """
         found = super().convert(value, param, ctx)
         return self.fail("nan is no number from 0 to 1", param, ctx) if math.isnan(found) else found
 
@@ -64,7 +69,8 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     "--csv",
     "table",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. Needs --out, which keeps the other columns.",
+    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. "
+    "Needs --out, which keeps the other columns.",
 )
 @click.option(
     "--out",
@@ -88,7 +94,12 @@ def correct(
     suggest: bool,
 ) -> None:
     """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
-    --out, correct a file row by row."""
+    --out, correct a file row by row.
+    \f
+
+    Raises:
+        click.UsageError: for options that do not fit together.
+    """
     if (table is None) != (out is None) or (table and (text is not None or as_json or suggest)):
         raise click.UsageError("--csv and --out come together, without TEXT, --json and --suggest")
     if column is not None and not table:
@@ -141,12 +152,15 @@ def heads(
     limit: int,
     **plan: int,
 ) -> None:
-    """Survey the attention heads over the sentences of FILE:
-
-    a CSV with the columns src and tgt, or a sentence a line.
+    """Survey the attention heads over the sentences of FILE: a CSV with the columns src and tgt, or a
+    sentence a line.
 
     Writes heads.json and heads.csv into the folder --out. A run that was stopped is resumed, and so is one
     with more --answers.
+    \f
+
+    Raises:
+        click.ClickException: for a file that cannot be read, and a network without interventions.
     """
     from rich.progress import Progress
 
@@ -180,9 +194,12 @@ def heads(
 )
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 def check(files: tuple[Path, ...], model: str) -> None:
-    """Print each correction of the text FILES as `file:line:column:
+    """Print each correction of the text FILES as `file:line:column: wrong → right`; the status is 1 where
+    one is due.
+    \f
 
-    wrong → right`; the status is 1 where one is due.
+    Raises:
+        click.ClickException: for a file that is not UTF-8.
     """
     corrector, found = _load(model), 0
     for path in files:
@@ -200,10 +217,13 @@ def check(files: tuple[Path, ...], model: str) -> None:
 @main.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def export(folder: Path) -> None:
-    """Write the graph of the model in FOLDER beside its weights:
+    """Write the graph of the model in FOLDER beside its weights: the app answers from it without TensorFlow.
+    Needs ``onnx``; nothing else that answers does.
+    \f
 
-    the app answers from it without TensorFlow. Needs
-    ``onnx``; nothing else that answers does."""
+    Raises:
+        click.ClickException: without ``onnx``, and for a folder that holds no model.
+    """
     try:
         from model.export.export import write_graph
     except ImportError as error:

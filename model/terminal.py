@@ -1,7 +1,4 @@
-"""Input and output of the command line:
-
-lines of standard input, corrections as text or JSON, and quiet logs.
-"""
+"""Command-line input and output: lines of standard input, corrections as text or JSON, quiet logs."""
 
 import atexit
 import json
@@ -47,17 +44,20 @@ def waiting(lines: Iterator[str]) -> Iterator[list[str]]:
     A program that waits for each answer gets it at once, and the lines of a file are corrected many together:
     at most ``BATCH_SENTENCES``, and no more than ``KEPT_CHARACTERS`` but for the last of them, since the
     passes beyond that, which hold the attention, are not cached.
+
+    >>> [line for batch in waiting(iter(["머거요", "네"])) for line in batch]
+    ['머거요', '네']
     """
     come: Queue[str | None] = Queue(2 * BATCH_SENTENCES)
 
-    def read() -> None:
+    def _read() -> None:
         try:
             for line in lines:
                 come.put(line)
         finally:
             come.put(None)
 
-    Thread(target=read, daemon=True).start()
+    Thread(target=_read, daemon=True).start()
     batch: list[str] = []
     while (line := come.get()) is not None:
         batch.append(line)
@@ -68,7 +68,12 @@ def waiting(lines: Iterator[str]) -> Iterator[list[str]]:
 
 
 def undone(correction: Correction) -> list[Change]:
-    """The proposed changes that were not made; offsets in the whole source."""
+    """The proposed changes that were not made; offsets in the whole source.
+
+    Example:
+        >>> undone(corrector.correct("머거요."))  # the only change is certain
+        []
+    """
     made = {(change.source_start, change.source_end) for change in correction.changes}
     return [each for each in correction.proposed if (each.source_start, each.source_end) not in made]
 
@@ -76,9 +81,13 @@ def undone(correction: Correction) -> list[Change]:
 def suggestion(change: Change, correction: Correction) -> str:
     """One proposed change as a line; a space is ␣.
 
-    ``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``, then the network's own first choice
-    where it is another, ``, first choice 니마``, and the article of the norm where one is known for sure, ``,
-    한글 맞춤법 제27항``.
+    Behind it the network's own first choice where it is another, ``, first choice 니마``, and the article of
+    the norm where one is certain, ``, 한글 맞춤법 제27항``.
+
+    Example:
+        >>> correction = corrector.correct("손니미 왔다.")
+        >>> suggestion(correction.changes[0], correction).split("  confidence")[0]
+        '  1-3 니미 → 님이  in 손니미'
     """
     source = correction.source
     wrong, right = map(_visible, (change.wrong, change.right))
@@ -95,7 +104,8 @@ def suggestion(change: Change, correction: Correction) -> str:
 def _how_sure(change: Change) -> str:
     if change.is_english_layout:
         return "typed in the English layout"
-    return f"confidence {change.confidence:.2f} (fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+    shares = f"fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f}"
+    return f"confidence {change.confidence:.2f} ({shares})"
 
 
 def _if_made(change: Change, correction: Correction) -> tuple[Change, str]:
@@ -115,6 +125,13 @@ def as_json_line(correction: Correction, suggest: bool = False) -> str:
 
     Args:
         suggest: whether the changes that were not made are included.
+
+    Returns:
+        JSON with the tokens and, by its kind, the attention (L, H, Q, K).
+
+    Example:
+        >>> json.loads(as_json_line(corrector.correct("머거요.")))["text"]
+        '먹어요.'
     """
     sentences = [
         {
@@ -191,10 +208,10 @@ def hide_log_lines() -> None:
     os.dup2(child.stdin.fileno(), 2)
     child.stdin.close()
 
-    def stop() -> None:
+    def _stop() -> None:
         sys.stderr.flush()
         os.dup2(outside, 2)  # now the filter sees the end of its input
         os.close(outside)  # which may be the input of another filter
         child.wait()
 
-    atexit.register(stop)
+    atexit.register(_stop)

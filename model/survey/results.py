@@ -60,7 +60,7 @@ class HeadSurvey:
             for kind, effects in found["effects"].items()
             for name, each in effects.items()
         }
-        self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 where that was not asked
+        self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 without attributed fixes
         self._written = {
             (kind, name): _measured(each)
             for kind, classes in found.get("written", {}).items()
@@ -77,17 +77,23 @@ class HeadSurvey:
 
     @property
     def heads(self) -> list[Head]:
-        """All heads, kind by kind and layer by layer."""
+        """All heads, kind by kind and layer by layer.
+
+        >>> from assets import FOLDER
+        >>> survey = read_head_survey(FOLDER / "transformer")
+        >>> len(survey.heads), survey.heads[0]
+        (48, Head(kind='encoder_attention', layer=0, head=0))
+        """
         return [Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape)]
 
     def role(self, kind: str, role: str, name: str) -> HeadMeans | None:
-        """The share of a role in heads of a kind at rows of a class; None where no row could show it."""
+        """The share (L, H) of a role in heads of a kind at rows of a class; None if no row could show it."""
         return self._roles.get((kind, role, name))
 
     def effect(self, kind: str, name: str) -> HeadMeans | None:
-        """The effect of ablating each head, in nats:
+        """The effect (L, H) of ablating each head, in nats: "edited", "copied" or "loss".
 
-        "edited", "copied" or "loss"; None without a measurement.
+        None without a measurement.
         """
         return self._effects.get((kind, name))
 
@@ -99,7 +105,13 @@ class HeadSurvey:
         return self._written.get((kind, name))
 
     def leading(self, head: Head, name: str = COPIED) -> str:
-        """The leading role of the head at rows of a class, ``roles.leading_role``."""
+        """The leading role of the head at rows of a class, ``roles.leading_role``.
+
+        >>> from assets import FOLDER
+        >>> survey = read_head_survey(FOLDER / "transformer")
+        >>> survey.leading(Head("cross_attention", 3, 0)) in ROLES
+        True
+        """
         known = {role: each for role in ROLES if (each := self.role(head.kind, role, name)) is not None}
         means = {role: float(each.mean[head.layer, head.head]) for role, each in known.items()}
         return leading_role(
@@ -107,7 +119,13 @@ class HeadSurvey:
         )
 
     def leading_roles(self, name: str = COPIED) -> dict[str, list[list[str]]]:
-        """By kind, for each layer the leading role of each head."""
+        """By kind, for each layer the leading role of each head.
+
+        >>> from assets import FOLDER
+        >>> survey = read_head_survey(FOLDER / "transformer")
+        >>> {kind: np.shape(roles) for kind, roles in survey.leading_roles().items()}["cross_attention"]
+        (4, 4)
+        """
         layers, heads = self.shape
         return {
             kind: [
@@ -118,7 +136,14 @@ class HeadSurvey:
         }
 
     def example(self, head: Head, role: str) -> tuple[str, int] | None:
-        """The sentence, as it was typed, in which the head plays the role most, and the row there."""
+        """The typed sentence in which the head plays the role most, and the row (Q) there.
+
+        >>> from assets import FOLDER
+        >>> survey = read_head_survey(FOLDER / "transformer")
+        >>> sentence, row = survey.example(Head("cross_attention", 3, 0), ROLES[0])
+        >>> 0 <= row <= len(sentence)
+        True
+        """
         grid = self._examples.get(head.kind, {}).get(role)
         if grid is None:
             return None
@@ -135,7 +160,7 @@ def _measured(each: dict) -> HeadMeans:
 
 
 def read_head_survey(folder: Path) -> HeadSurvey | None:
-    """The survey of a model folder; None where there is no file.
+    """The survey of a model folder; None without a file.
 
     Raises:
         ModelFolderError: for a damaged file.
@@ -177,7 +202,13 @@ class AnswerSurvey:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """ "all", the kinds of mistakes, "rule:…", "coda:…" and "copied"."""
+        """ "all", the kinds of mistakes, "rule:…", "coda:…" and "copied".
+
+        >>> from assets import FOLDER
+        >>> survey = AnswerSurvey(json.loads((FOLDER / "transformer" / ANSWERS_FILE).read_text("utf-8")))
+        >>> survey.groups[:2]
+        ('all', 'coda:ㄱ')
+        """
         return tuple(self._groups)
 
     def of(self, group: str, quantity: str) -> Mean | None:
@@ -189,25 +220,49 @@ class AnswerSurvey:
         return Mean(mean, margin, int(each["rows"]))
 
     def edits(self, group: str) -> int:
-        """The number of edits, or for "copied" of characters, of a group."""
+        """The number of edits, or for "copied" of characters, of a group.
+
+        >>> from assets import FOLDER
+        >>> survey = AnswerSurvey(json.loads((FOLDER / "transformer" / ANSWERS_FILE).read_text("utf-8")))
+        >>> survey.edits("all") < survey.edits("copied"), survey.edits("no group")
+        (True, 0)
+        """
         found = self.of(group, "wrote")
         return found.rows if found else 0
 
     @cached_property
     def looking(self) -> tuple[Node, ...]:
-        """The heads in the order of "looked"."""
+        """The heads in the order of "looked".
+
+        >>> from assets import FOLDER
+        >>> survey = AnswerSurvey(json.loads((FOLDER / "transformer" / ANSWERS_FILE).read_text("utf-8")))
+        >>> len(survey.looking), survey.looking[-1]
+        (48, Node(kind='cross_attention', layer=3, head=3))
+        """
         return tuple(
             Node(kind, *place) for kind in self.kinds for place in np.ndindex(self.layers, self.heads)
         )
 
     @cached_property
     def acting(self) -> tuple[Node, ...]:
-        """The nodes in the order of "mattered", "direct" and "circuit_members"."""
+        """The nodes in the order of "mattered", "direct" and "circuit_members".
+
+        >>> from assets import FOLDER
+        >>> survey = AnswerSurvey(json.loads((FOLDER / "transformer" / ANSWERS_FILE).read_text("utf-8")))
+        >>> len(survey.acting)  # 48 heads, 8 feed-forward networks
+        56
+        """
         return every_node(self.layers, self.heads)
 
     @cached_property
     def writing(self) -> tuple[Node | str, ...]:
-        """The parts in the order of "wrote"; other parts than nodes by their names."""
+        """The parts in the order of "wrote"; other parts than nodes by their names.
+
+        >>> from assets import FOLDER
+        >>> survey = AnswerSurvey(json.loads((FOLDER / "transformer" / ANSWERS_FILE).read_text("utf-8")))
+        >>> len(survey.writing), survey.writing[:2]
+        (40, ('embedding', 'position'))
+        """
         found: list[Node | str] = ["embedding", "position"]
         for layer in range(self.layers):
             found += [Node(kind, layer, head) for kind in ATTENTIONS["decoder"] for head in range(self.heads)]
@@ -257,7 +312,11 @@ def plain_numbers(values: np.ndarray) -> list:
 
 
 def write_answers(folder: Path, found: dict) -> Path:
-    """Write the JSON of ``as_json`` into ``folder``."""
+    """Write the JSON of ``as_json`` into ``folder``, as a whole or not at all.
+
+    Raises:
+        OSError: for a folder that cannot be written to.
+    """
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     write_atomically(folder / ANSWERS_FILE, lambda file: file.write(f"{text}\n".encode()))
     return folder / ANSWERS_FILE
@@ -279,20 +338,24 @@ class Agreed(NamedTuple):
 class CorpusAgreement:
     """The agreement of all methods with occlusion over many edits."""
 
-    fingerprint: str  # of the weights that were asked: ``folder.of_weights``
+    fingerprint: str  # of the measured weights: ``folder.of_weights``
     edits: int
     sentences: int
     methods: dict[str, Agreed]
 
 
 def write_agreement(folder: Path, found: CorpusAgreement) -> None:
-    """Write ``agreement.json`` into a model folder."""
+    """Write ``agreement.json`` into a model folder, as a whole or not at all.
+
+    Raises:
+        OSError: for a folder that cannot be written to.
+    """
     text = json.dumps(asdict(found), indent=1)
     write_atomically(folder / AGREEMENT_FILE, lambda file: file.write(f"{text}\n".encode()))
 
 
 def read_agreement(folder: Path) -> CorpusAgreement | None:
-    """The agreement of a model folder; None where there is no file.
+    """The agreement of a model folder; None without a file.
 
     Raises:
         ModelFolderError: for a damaged file.

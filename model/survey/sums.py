@@ -48,7 +48,7 @@ LOOKER = (
     "looker"  # the rank, by its effect on an edit, of the head with most attention to it; 1 is the largest
 )
 ANY_KIND = "all"
-ERROR_KINDS = (ANY_KIND, *KINDS)  # what CORRELATION and LOOKER are tallied by
+ERROR_KINDS = (ANY_KIND, *KINDS)  # the keys of CORRELATION and LOOKER
 _LEAST_ROWS = 8  # of a sentence that may be an example
 
 
@@ -87,7 +87,13 @@ def _better(known: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 def sums_of_roles(corrector: Network, pairs: Sequence[TextPair], first: int) -> Sums:
-    """The roles of all heads in (source, target) pairs, which are numbered from ``first``. Observed."""
+    """The roles of all heads in (source, target) pairs, which are numbered from ``first``. Observed.
+
+    Example:
+        >>> sums = sums_of_roles(corrector, [("머거요", "먹어요")], first=0)
+        >>> sums.tallies[f"cross_attention/{BREADTH}/{EDITED}"].estimate().mean.shape  # (L, H)
+        (4, 4)
+    """
     sums, tokenizer = Sums(), corrector.tokenizer
     sources = [tokenizer.encode_source(source) for source, _ in pairs]
     targets = [tokenizer.encode_target(target) for _, target in pairs]
@@ -115,7 +121,7 @@ def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: TextPair, nu
 
 
 def sums_of_effects(corrector: Network, pairs: Sequence[TextPair]) -> Sums:
-    """The effects of ablating each head on pairs with changes, and the mean outputs of heads."""
+    """The effects in nats of ablating each head on pairs with changes, and the mean outputs of heads."""
     sums = Sums()
     for source, target in pairs:
         found = pair_effects(corrector, source, target)
@@ -155,8 +161,8 @@ class AskedEdit:
     target: str
     change: Change
     contrast: Contrast
-    nats: np.ndarray  # (P,) what each part wrote
-    # (S,) what the heads of encoder-decoder attention wrote by looking at each source token.
+    nats: np.ndarray  # (P,) the direct contribution of each part
+    # (S,) nats: the direct contribution of cross-attention by source token.
     written_from: np.ndarray
     trace: AttentionTrace
     effects: NodeEffects
@@ -192,7 +198,7 @@ def sums_of_answers(corrector: Network, pairs: Sequence[TextPair], circuits: int
 
 
 def groups_of(edit: AskedEdit) -> tuple[str, ...]:
-    """The groups of an edit."""
+    """The groups of an edit: "all", its kind, its pronunciation rules, and the restored final consonant."""
     pair = edit.source, edit.target
     kind = kind_of(edit.change, *pair)
     rules = [f"{RULE}{rule}" for rule in sound_rules(edit.change, *pair)]

@@ -96,6 +96,10 @@ def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[
     """((source, target), …) of texts with or without a target, and the number that are too long or empty.
 
     Without a target, the text's sentences have their corrections.
+
+    Example:
+        >>> pairs_of([("머거요", "먹어요"), ("", "")], corrector)
+        ((('머거요', '먹어요'),), 1)
     """
     corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
     pairs: list[TextPair] = []
@@ -109,13 +113,23 @@ def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[
 
 
 def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
-    """Every sentence with its correction."""
+    """Every sentence with its correction.
+
+    Example:
+        >>> made_pairs(["손니미 왔다."], corrector)
+        [('손니미 왔다.', '손님이 왔다.')]
+    """
     made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
     return [(each.source, each.text) for each in made]
 
 
 def readable(pairs: Iterable[TextPair], corrector: AnswersMany) -> tuple[TextPair, ...]:
-    """The pairs that are neither empty nor too long for the network."""
+    """The pairs that are neither empty nor too long for the network.
+
+    Example:
+        >>> readable([("네", "네"), ("", ""), ("가" * 999, "가")], corrector)
+        (('네', '네'),)
+    """
     longest = corrector.config.max_length
     return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
 
@@ -134,21 +148,31 @@ class SurveyPlan:
     """
 
     pairs: tuple[TextPair, ...]  # (source, target) of every sentence
-    effects: int  # sentences with changes whose heads are taken away
+    effects: int  # sentences with changes in which heads are ablated
     pruning: int  # sentences that are judged at each point of the pruning curve
-    pruning_step: int = 4  # heads removed from one point to the next
+    pruning_step: int = 4  # heads ablated from one point to the next
     random_orders: int = 3
-    answers: int = 0  # sentences with changes of which it is asked who wrote the fixes
-    circuits: int = 0  # of them, those whose circuits are found
+    answers: int = 0  # sentences with changes whose fixes are attributed
+    circuits: int = 0  # of them, those with a circuit
 
     @property
     def edited(self) -> tuple[TextPair, ...]:
-        """The pairs that effects are measured on."""
+        """The pairs that effects are measured on: the first with changes.
+
+        >>> pairs = (("네", "네"), ("머거요", "먹어요"), ("가치", "같이"))
+        >>> SurveyPlan(pairs, effects=1, pruning=0).edited
+        (('머거요', '먹어요'),)
+        """
         return self._with_changes[: self.effects]
 
     @property
     def asked(self) -> tuple[TextPair, ...]:
-        """The pairs whose fixes are attributed."""
+        """The pairs whose fixes are attributed: the first with changes.
+
+        >>> pairs = (("네", "네"), ("머거요", "먹어요"), ("가치", "같이"))
+        >>> SurveyPlan(pairs, effects=0, pruning=0, answers=9).asked
+        (('머거요', '먹어요'), ('가치', '같이'))
+        """
         return self._with_changes[: self.answers]
 
     @property
@@ -160,6 +184,10 @@ class SurveyPlan:
         """The pairs that the pruning curve is measured on: the last ones.
 
         In a long file the order of the heads comes from other sentences.
+
+        >>> pairs = (("네", "네"), ("머거요", "먹어요"), ("가치", "같이"))
+        >>> SurveyPlan(pairs, effects=1, pruning=1).judged
+        (('가치', '같이'),)
         """
         return self.pairs[-self.pruning :] if self.pruning else ()
 
@@ -263,11 +291,11 @@ class Survey:
         return packed.getvalue()
 
     def restore(self, folder: Path) -> bool:
-        """Take up the state that ``save`` left; False where there is none or it belongs to another survey."""
+        """Resume the state that ``save`` wrote; False without one, and for that of another survey."""
         return (folder / STATE).is_file() and self.unpack((folder / STATE).read_bytes())
 
     def unpack(self, data: bytes) -> bool:
-        """Take up the bytes of ``packed``; False where they belong to another survey."""
+        """Resume the bytes of ``packed``; False for those of another survey."""
         with np.load(BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             if head["key"] != self._key:
@@ -284,7 +312,7 @@ class Survey:
     @property
     def _key(self) -> str:
         plan = self.plan
-        # ``answers`` is left out: a plan that asks more sentences resumes the survey that asked fewer.
+        # ``answers`` is left out: a plan with more of them resumes a survey with fewer.
         numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders, plan.circuits
-        told = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        plain = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
+        return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()

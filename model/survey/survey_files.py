@@ -31,7 +31,11 @@ TABLE = "heads.csv"
 
 
 def write_result(survey: Survey, folder: Path) -> Path:
-    """Write all files of a survey into ``folder``; the path of the first."""
+    """Write all files of a survey into ``folder``; the path of the first.
+
+    Raises:
+        OSError: for a folder that cannot be written to.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     found = result(survey)
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
@@ -60,19 +64,15 @@ def result(survey: Survey) -> dict:
     """All results as plain numbers. Grids are (L, H), from 0; ``margin`` is half of the 95% interval.
 
     * ``roles[kind][role][class]``, observed: ``mean``, ``margin``, ``rows``, and ``chance``, the mean of a
-      head with uniform
-      attention.
+      head with uniform attention.
     * ``effects[kind]``, intervened: the effect of ablating a head, in nats, at edited and at copied
-      characters, and in the
-      whole text (``loss``, positive where it hurts).
+      characters, and in the whole text (``loss``, positive where it hurts).
     * ``written[kind]``, observed over ``answer_sentences``: the direct contribution of the decoder's heads to
-      the score of a
-      fix, and of a copied character.
+      the score of a fix, and of a copied character.
     * ``means``: mean outputs of heads.
     * ``pruning``: rows of (removed, exact, untouched) by order of removal, judged on ``pruning_sentences``
       pairs with
-      ``pruning_right`` different right sides. ``pruning_overlap`` of these pairs were also among those that
-      order the heads.
+      ``pruning_right`` different targets. ``pruning_overlap`` of these pairs also order the heads.
     * ``examples[kind][role]``: for each head a sentence and a row.
     """
     means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}

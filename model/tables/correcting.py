@@ -76,6 +76,10 @@ def correct_rows(
 
     The first answer comes after that many rows, and a caller that stops early loses at most the work of that
     many.
+
+    Example:
+        >>> [done.corrected for done in correct_rows(corrector, [TableRow(1, "머거요.", None)])]
+        ['먹어요.']
     """
     rows = iter(rows)
     while batch := list(islice(rows, together)):
@@ -90,7 +94,12 @@ def _corrected(row: TableRow, correction: Correction) -> CorrectedRow:
 
 
 def change_kinds(correction: Correction) -> tuple[str, ...]:
-    """``CorrectedRow.kinds`` of a correction."""
+    """``CorrectedRow.kinds`` of a correction.
+
+    Example:
+        >>> change_kinds(corrector.correct("머거요."))
+        ('liaison',)
+    """
     return tuple(
         AND.join(kinds_of(change, correction.source, correction.text)) for change in correction.changes
     )
@@ -135,7 +144,11 @@ def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, .
 
 
 def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tuple[int | str, ...]:
-    """One row below ``header`` with that many ``others``."""
+    """One row below ``header`` with that many ``others``.
+
+    >>> cells(CorrectedRow(TableRow(2, "머거요", None), "먹어요", ("liaison",)))
+    (2, '머거요', '먹어요', 1, 'liaison', '')
+    """
     row = done.row
     problem = wording.problem(row.problem) if row.problem else ""
     kept = (*row.others, *[""] * others)[:others]
@@ -218,7 +231,11 @@ WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".x
 def as_bytes(
     rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES, others: Sequence[str] = ()
 ) -> bytes:
-    """A whole file of one of WRITERS, for a download."""
+    """A whole file of one of WRITERS, for a download.
+
+    >>> as_bytes([CorrectedRow(TableRow(2, "머거요", None), "먹어요", ())], ".csv").decode("utf-8-sig").split()[1]
+    '"2","머거요","먹어요","0","",""'
+    """
     file = io.BytesIO()
     writer = WRITERS[suffix](file, wording, others)
     for done in rows:
@@ -238,7 +255,11 @@ class ResumableJob:
 
     @classmethod
     def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "ResumableJob":
-        """The job of correcting ``file``, which is at its beginning afterwards."""
+        """The job of correcting ``file``, which is at its beginning afterwards.
+
+        Raises:
+            OSError: for a file that cannot be read.
+        """
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         return cls(digest, column, corrector.fingerprint, corrector.minimum_confidence)
@@ -281,15 +302,19 @@ class PartialResult:
                 yield CorrectedRow(TableRow(number, text, problem, tuple(others)), corrected, tuple(kinds))
 
     def finish(self) -> None:
-        """Write the result, and remove what is partial."""
+        """Write the result, and remove the partial file.
 
-        def write(file: BinaryIO) -> None:
+        Raises:
+            OSError: for a result that cannot be written.
+        """
+
+        def _write(file: BinaryIO) -> None:
             writer = WRITERS[self._result.suffix.lower()](file, others=self._others)
             for done in self.rows():
                 writer.write(done)
             writer.close()
 
-        write_atomically(self._result, write)
+        write_atomically(self._result, _write)
         self._file.close()
         self.path.unlink()
 

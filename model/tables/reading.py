@@ -24,7 +24,7 @@ from model.text.hangul import is_hangul
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-LONGEST = 32_767  # characters of one cell: what XLSX allows
+LONGEST = 32_767  # characters of one cell: the limit of XLSX
 
 # Problems of a row. The keys are for programs, the values for people at a command line.
 PROBLEMS = {
@@ -51,8 +51,8 @@ class TableError(ValueError):
 
 UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB could fill the memory
 SEPARATORS = (",", ";", "\t")
-FORMULA = "\x00formula"  # stands for a formula whose result the file does not hold
-_SEEN = 64  # lines by which the separator is found
+FORMULA = "\x00formula"  # in place of a formula whose result the file does not hold
+_SEEN = 64  # lines that decide the separator
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -66,7 +66,7 @@ class Cells(NamedTuple):
     values: list[object] | None
 
 
-def encoding_of(file: BinaryIO) -> str:
+def _encoding_of(file: BinaryIO) -> str:
     file.seek(0)
     beginning = file.read(2)
     file.seek(0)
@@ -88,12 +88,12 @@ def encoding_of(file: BinaryIO) -> str:
     return "utf-8-sig"
 
 
-def text_lines(file: BinaryIO) -> Iterator[str]:
+def _text_lines(file: BinaryIO) -> Iterator[str]:
     """Decoded lines with their ends; ``file`` stays open.
 
     Bytes that cannot be decoded become surrogates, in UTF-16 U+FFFD.
     """
-    encoding = encoding_of(file)
+    encoding = _encoding_of(file)
     errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
     wrapper = io.TextIOWrapper(file, encoding, errors=errors, newline="")
     try:
@@ -104,12 +104,12 @@ def text_lines(file: BinaryIO) -> Iterator[str]:
             wrapper.detach()
 
 
-def csv_cells(file: BinaryIO) -> Iterator[Cells]:
+def _csv_cells(file: BinaryIO) -> Iterator[Cells]:
     """The rows of a CSV file, with commas, semicolons or tabs between the cells."""
     csv.field_size_limit(1 << 24)
-    separator = separator_of(list(islice(text_lines(file), _SEEN)))
+    separator = separator_of(list(islice(_text_lines(file), _SEEN)))
     file.seek(0)
-    reader, number = csv.reader(text_lines(file), delimiter=separator, strict=True), 0
+    reader, number = csv.reader(_text_lines(file), delimiter=separator, strict=True), 0
     while True:
         number += 1
         try:
@@ -138,7 +138,7 @@ def _evenness(lines: list[str], separator: str) -> float:
     return count / widths.total() if width > 1 else 0.0
 
 
-def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
+def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
     """The rows of the first visible sheet; a formula is its stored result, or FORMULA.
 
     Raises:
@@ -200,8 +200,8 @@ HEADERS = (
         for path in assets.TEXTS.glob("*/table.json")
     ),
 )
-LOOKED_AT = 50  # non-blank rows by which the columns are found
-_ABOVE = 10  # rows among which the header may stand
+LOOKED_AT = 50  # non-blank rows that decide the columns
+_ABOVE = 10  # rows among which the header may be
 _LONGEST_NAME = 20  # characters of a cell of the header
 _ENDS = ".?!…"
 
@@ -223,7 +223,11 @@ class Columns:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """The places of all other columns."""
+        """The places of all other columns.
+
+        >>> Columns(1, ("이름", "글"), (0, 1), 1, 1).others
+        (0,)
+        """
         return tuple(place for place in self.places if place != self.chosen)
 
     def name(self, place: int) -> str:
@@ -401,7 +405,7 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
     """
     cells = _cells(file, name)
     if cells is None:
-        for number, line in enumerate(text_lines(file), start=1):
+        for number, line in enumerate(_text_lines(file), start=1):
             yield from _row(number, line.rstrip("\r\n"), ())
         return
     first = first_rows(cells)
@@ -413,7 +417,14 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
 
 
 def count_rows(file: BinaryIO, name: str, column: str | None = None) -> int:
-    """The number of rows of ``read_rows``; ``file`` is at its beginning afterwards."""
+    """The number of rows of ``read_rows``; ``file`` is at its beginning afterwards.
+
+    >>> count_rows(io.BytesIO("글\\n머거요\\n\\n네".encode()), "class.csv")
+    2
+
+    Raises:
+        TableError: as ``read_rows``.
+    """
     count = sum(1 for _ in read_rows(file, name, column))
     file.seek(0)
     return count
@@ -424,7 +435,7 @@ def _cells(file: BinaryIO, name: str) -> Iterator[Cells] | None:
     suffix = Path(name).suffix.lower()
     if suffix not in FORMATS:
         raise TableError("format", f"{name!r} should end in one of {', '.join(FORMATS)}")
-    return None if suffix == ".txt" else csv_cells(file) if suffix == ".csv" else xlsx_cells(file)
+    return None if suffix == ".txt" else _csv_cells(file) if suffix == ".csv" else _xlsx_cells(file)
 
 
 def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Iterator[TableRow]:

@@ -51,7 +51,7 @@ def batches(count: int, batch: int, tokens: int, vocab_size: int):
 class OurTraining:
     def __init__(self, dff: int, precision: str):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-        from model.network.loading import build_network
+        from model.network.networks import build_network
         from model.stored.config import TransformerConfig
         from training.run.network import compile_network
         from training.run.stream import keep_freed_memory

@@ -307,7 +307,7 @@ def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCo
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)
-    import_module("model.graph.network" if can_answer(Path(key.path)) else "model.network.compiled")
+    import_module("model.graph.network" if can_answer(Path(key.path)) else "model.network.keras_network")
     reached("weights")
     corrector = Corrector.load(key.path, snapshot=key.snapshot)
     if corrector.fingerprint != key.fingerprint:

@@ -225,7 +225,7 @@ def export(folder: Path) -> None:
         click.ClickException: without ``onnx``, and for a folder that holds no model.
     """
     try:
-        from model.export.export import write_graph
+        from model.export.graphs import write_graph
     except ImportError as error:
         raise click.ClickException(f"writing a graph needs onnx: pip install onnx ({error})") from error
     try:

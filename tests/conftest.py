@@ -64,7 +64,7 @@ def tiny_tokenizer():
 @pytest.fixture(scope="session")
 def tiny_network(tiny_tokenizer):
     """A built Transformer with 2 layers, 2 heads, d_model 16, dff 32, and float32 weights of one seed."""
-    from model.network.transformer import Transformer
+    from model.network.networks import Transformer
     from model.stored.config import TransformerConfig
 
     config = TransformerConfig(
@@ -134,7 +134,7 @@ def asked_here(corrector):
 @pytest.fixture(scope="session")
 def tiny_folder(tiny_network, tiny_tokenizer, tmp_path_factory):
     """The model folder of ``tiny_network``, with its graph; tests copy it before they damage it."""
-    from model.export.export import write_graph
+    from model.export.graphs import write_graph
     from model.stored.folder import save_model_folder
 
     folder = tmp_path_factory.mktemp("models") / "tiny"

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.drafting import Pass, Produced, longest_target, read_off, settle
+from model.activations.drafting import Pass, longest_target
 from model.activations.replacements import checked_taps
-from model.activations.sublayers import compose, output_weights, positional_encoding
-from model.activations.walk import PatchedTransformer
+from model.activations.sublayers import compose, positional_encoding
+from model.activations.token_network import KerasPasses, TokenNetwork
+from model.activations.walk import ActivationWalk
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
-from model.trace.interventions import EPSILON, Found, Node, OutputWeights
+from model.trace.interventions import EPSILON, Found, Intervention, Node
 from model.trace.trace import ATTENTION_KINDS
 
 MASKED_LOGIT = np.float32(-1e9)
@@ -42,7 +43,7 @@ class _Scope(NamedTuple):
 
 
 class PlainTransformer:
-    """``encode`` and ``decode`` as ``transformer.Transformer`` has them, without interventions and training.
+    """The two halves of a pass, ``encode`` and ``decode``, under at most one intervention for all rows.
 
     ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``.
     ``features``: the tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at
@@ -55,8 +56,9 @@ class PlainTransformer:
         features: np.ndarray,
         weights: Mapping[str, np.ndarray],
         instead: Mapping[Node, np.ndarray] | None = None,
+        intervention: Intervention | None = None,
     ):
-        self.config = config
+        self.config, self._intervention = config, intervention or Intervention()
         self._instead = {
             (f"{node.side}_{node.layer + 1}", node.kind, node.head): value
             for node, value in (instead or {}).items()
@@ -68,16 +70,12 @@ class PlainTransformer:
         longest = longest_target(config.max_length + 1)  # the end mark is a token
         self._positions = positional_encoding(longest, config.d_model)
 
-    def count_params(self) -> int:
-        return sum(array.size for array in self._weights.values())
-
-    def output_weights(self) -> OutputWeights:
-        return output_weights(self.config, self._features, self._weights)
-
     def encode(
         self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
     ) -> tuple[Memory, dict[str, np.ndarray]]:
         """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's."""
+        source_ids = source_ids.copy()
+        source_ids[:, list(self._intervention.without_source)] = PAD_ID
         found, mask = Found(taps), (source_ids != PAD_ID)[:, None, None]
         own = _Scope("encoder_attention", "self_attention", "around_attention", None, mask)
         states = self._walk("encoder", source_ids, [own], found)
@@ -89,6 +87,7 @@ class PlainTransformer:
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's."""
         found, past = Found(taps), np.tri(decoder_input_ids.shape[1], dtype=bool)[None, None]
+        past[..., list(self._intervention.without_target)] = False
         own = _Scope("decoder_attention", "self_attention", "around_self_attention", None, past)
         cross = _Scope("cross_attention", "cross_attention", "around_cross_attention", *memory)
         states = self._walk("decoder", decoder_input_ids, [own, cross], found)
@@ -103,6 +102,8 @@ class PlainTransformer:
         ``scopes``: the attentions of each block, in their order.
         """
         tokens = self._vectors[ids] * np.float32(np.sqrt(self.config.d_model))
+        if side == "decoder":
+            tokens[:, list(self._intervention.without_target)] = 0
         x = tokens + self._positions[: ids.shape[1]]
         found.put(f"{side}_embedding", tokens)
         found.add(side, residual=x)
@@ -128,10 +129,23 @@ class PlainTransformer:
         logits = np.where(scope.mask, logits, MASKED_LOGIT)
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
         weights = np.where(scope.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
+        plain_value, layer = value, int(block.rpartition("_")[2]) - 1
+        value = value.copy()
+        for kind, number, position in self._intervention.zeroed:
+            if (kind, number) == (scope.kind, layer):
+                value[:, :, position] = 0
+        for (kind, number, head), rows in self._intervention.weights.items():
+            if (kind, number) == (scope.kind, layer):
+                given = ~np.isnan(rows).all(axis=1)
+                weights[:, head, : len(rows), : rows.shape[1]][:, given] = rows[given]
         heads = weights @ value
+        for kind, number, head in self._intervention.off:
+            if (kind, number) == (scope.kind, layer):
+                means = self._intervention.means
+                heads[:, head] = 0 if means is None else means[kind][number, head]
         for head in range(heads.shape[1]):
             heads[:, head] = self._instead.get((block, scope.kind, head), heads[:, head])
-        found.add(scope.kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        found.add(scope.kind, attention=weights, query=query, key=key, value=plain_value, heads=heads)
         joined = heads.transpose(0, 2, 1, 3).reshape(entered.shape)  # (B, H, Q, D/H) -> (B, Q, D)
         return self._dense(joined, f"{name}/output")
 
@@ -157,37 +171,38 @@ class PlainTransformer:
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
 
 
-class PlainNetwork:
-    """What a ``Corrector`` asks of a network, answered by a ``PlainTransformer``. It takes no interventions."""
+class PlainNetwork(TokenNetwork):
+    """A ``PlainTransformer`` as the network of a ``Corrector``. It takes no interventions."""
 
     def __init__(self, network: PlainTransformer, space_id: int):
-        self.network, self.config, self.space_id = network, network.config, space_id
-        self.output_weights = network.output_weights()
-        self.patched = PatchedTransformer(network.config, network._features, network._weights)
+        super().__init__(network.config, space_id)
+        self.network = network
 
-    def count_params(self) -> int:
-        return self.network.count_params()
+    def reading(self, source: Sequence[int]) -> "_Reading":
+        return _Reading(self.network, source)
 
-    def spread(self, answer: Callable[[list], list], items: list) -> list:
-        return answer(items)
+    def load_walk(self) -> ActivationWalk:
+        return ActivationWalk(self.config, self.network._features, self.network._weights)
 
-    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        return [settle(_Reading(self.network, each), [each], self.space_id)[0] for each in sources]
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {path: array.shape for path, array in self.network._weights.items()}
 
-    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        pairs = zip(sources, targets, strict=True)
-        return [
-            _Reading(self.network, source).pass_over([target]).row(0, source, target)
-            for source, target in pairs
-        ]
+    def embeddings(self, ids: Sequence[int]) -> np.ndarray:
+        raise NotImplementedError
 
-    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
-        return read_off(self.read([source], [list(target)])[0])
+    @property
+    def keras(self) -> KerasPasses:
+        raise NotImplementedError
 
     def taps(
-        self, source: Sequence[int], target: Sequence[int], names: Iterable[str], intervention: None = None
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: None = None,
+        padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        assert intervention is None, "Keras takes interventions"
+        assert intervention is None and not padding
         names = checked_taps(names, self.config)
         memory, read = self.network.encode(pad([source]), names)
         _, written = self.network.decode(pad([[START_ID, *target[:-1]]]), memory, names)
@@ -206,6 +221,3 @@ class _Reading:
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         logits, attention = self._network.decode(ids, self._memory)
         return Pass(logits, {**self._attention, **attention})
-
-    def keep(self, rows: Sequence[int]) -> None:
-        assert list(rows) == [0], "there is one sentence"

@@ -57,7 +57,7 @@ def planted_network(feed_forward: bool = False, circuit: bool = False):
     """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these
     writes; ``circuit``: whether the circuit stands in the place of CODA.
     """
-    from model.network.transformer import Transformer
+    from model.network.networks import Transformer
     from model.stored.config import TransformerConfig
     from model.text.tokenizer import Tokenizer
 
@@ -98,24 +98,21 @@ def planted_corrector(feed_forward: bool = False, circuit: bool = False):
     Keras.
     """
     from model import Corrector
-    from model.activations.walk import PatchedTransformer
-    from model.export.export import graph_of
-    from model.graph.network import GraphNetwork
+    from model.activations.walk import ActivationWalk
+    from model.export.graphs import graph_of
+    from model.graph.network import GraphNetwork, GraphWeights
     from model.graph.sessions import given_arrays, open_halves
-    from model.network.compiled import CompiledNetwork
+    from model.network.keras_network import KerasNetwork
 
     network, tokenizer = planted_network(feed_forward, circuit)
     config, features, space = network.config, tokenizer.features(), tokenizer.encode_target(" ")[0]
     arrays = given_arrays(config, features, {each.path: each.numpy() for each in network.weights})
-    answering = GraphNetwork(
-        config,
-        open_halves(graph_of(config), arrays, "planted"),
-        arrays,
-        {each.path: tuple(each.shape) for each in network.weights},
-        space,
-        whole=lambda: CompiledNetwork(network, space),
-        patched=lambda: PatchedTransformer(config, features, arrays),
+    shapes = {each.path: tuple(each.shape) for each in network.weights}
+    weights = GraphWeights(
+        arrays["embedding/vectors"], shapes, lambda: ActivationWalk(config, features, arrays)
     )
+    halves = open_halves(graph_of(config), arrays, "planted")
+    answering = GraphNetwork(config, space, halves, weights, lambda: KerasNetwork(network, space))
     return Corrector("planted", answering, tokenizer, fingerprint="planted")
 
 

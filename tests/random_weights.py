@@ -12,7 +12,7 @@ def fill_at_random(network, rng: np.random.Generator) -> None:
 
 def equal_networks(config, tokenizer):
     """(Keras's network, the one in NumPy alone) with the same weights, in which everything does something."""
-    from model.network.loading import build_network
+    from model.network.networks import build_network
     from tests.plain_transformer import PlainTransformer
 
     network = build_network(config, tokenizer)

@@ -4,26 +4,14 @@ from engine.client import EngineCorrector, OwnCorrector
 from engine.own_model import TracedCorrector
 from engine.questions import Asked
 from model import AttentionTrace, Corrector
-from model.activations.laboratory import Passes
-from model.activations.token_network import AnswersInIds
+from model.activations.laboratory import Laboratory, Passes
 from model.correction.answers import Intervenes, Network
-from model.graph.network import GraphNetwork
-from model.network.compiled import CompiledNetwork
-from model.network.laboratory import Laboratory
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.pages.trace import FromFile
 
 
 def loaded(corrector: Corrector) -> Network:
     return corrector
-
-
-def from_a_graph(network: GraphNetwork) -> AnswersInIds:
-    return network
-
-
-def in_keras(network: CompiledNetwork) -> AnswersInIds:
-    return network
 
 
 def laboratory(of_a_network: Laboratory) -> Passes:

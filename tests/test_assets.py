@@ -8,7 +8,7 @@ import pytest
 
 from model import Corrector
 from model.correction.confidence import load_confidence
-from model.network.loading import load_model_folder
+from model.network.networks import load_model_folder
 from model.stored.folder import ASSETS, list_models, snapshot_steps
 from model.text.changes import find_changes
 

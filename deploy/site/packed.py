@@ -13,7 +13,7 @@ import onnx
 
 from model import Change, Corrector, SentenceCorrection
 from model.correction.features import FIRST
-from model.export.export import graph_of
+from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles
 from model.stored.config import NetworkConfig, TransformerConfig
 from model.stored.folder import (

@@ -1,295 +1,223 @@
-"""Passes under interventions."""
+"""``Laboratory``: passes under interventions on token ids, in NumPy, and ``Passes``, its type.
+
+B rows, each a source, a target and an intervention, L layers, H heads, S source and T target tokens, Q query
+and K key positions, D d_model, V vocabulary.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import chain
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from model.activations.drafting import Pass, Produced, settle
-from model.activations.replacements import Altered, AlteredAttention, alterations, check, checked_taps
-from model.activations.walk import PatchedTransformer, PlainHalves
+from model.activations.replacements import check, checked_taps, constant_at, intervened
+from model.activations.walk import ActivationWalk, Replacement, Rows, sublayer_name
 from model.stored.config import NetworkConfig
-from model.text.tokenizer import PAD_ID, START_ID, pad
-from model.trace.interventions import Insides, Intervention, Projections, Slopes, Zeroed, tap
+from model.text.tokenizer import PAD_ID
+from model.trace.interventions import ATTENTIONS, Insides, Intervention, Node, Slopes, Zeroed, tap
 from model.trace.trace import ATTENTION_KINDS
+
+Ids = Sequence[int]
 
 
 class Passes(Protocol):
-    """Passes under interventions on token ids, as ``model.network.laboratory.Laboratory`` has them, whose docstrings say
-    more."""
+    """Passes under interventions on token ids.
 
-    def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-    ) -> Pass: ...
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]: ...
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]: ...
-
-    def slopes(
-        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
-    ) -> Slopes: ...
-
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
-
-    def warm_up(self) -> Iterator[None]: ...
-
-
-class AlteredHalves(Protocol):
-    """The halves of a network whose passes take an intervention and hand out taps."""
-
-    def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-        """(B, S) ids -> memory, taps by name."""
-        ...
-
-    def decode(
-        self, ids: np.ndarray, memory: Any, altered: Altered, taps: tuple[str, ...]
-    ) -> tuple[Any, dict[str, Any]]:
-        """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
-        ...
-
-    def chosen(self, arrays: Any, rows: Sequence[int]) -> Any:
-        """These rows of a memory, and of taps, in this order."""
-        ...
-
-
-class AlteredReading:
-    """Sources with an intervention each, encoded once, for all passes over drafts of their corrections.
-
-    It is the reading that ``drafting.settle`` wants. Rows with the same source whose intervention does not reach the encoder share
-    one encoding.
+    Sources are S ids; targets T written ids, the end mark last.
     """
 
-    memory: Any  # as the halves give them
-    read: dict[str, Any]
+    def pass_over(
+        self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
+    ) -> Pass:
+        """One teacher-forced pass over B rows.
+
+        Row t of the logits (B, T, V) predicts the token after ``targets[b][:t]``, so a target may be cut off
+        behind the last row of interest. Attention holds the weights that were used.
+
+        Raises:
+            ValueError: for an intervention that the network does not take.
+        """
+        ...
+
+    def write(
+        self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
+    ) -> list[Produced | None]:
+        """Greedy decoding under each intervention, the end mark last; None where no end mark came.
+
+        ``forced``: of each row the ids with which it has to begin.
+        """
+        ...
+
+    def taps(
+        self, source: Ids, target: Ids, names: Iterable[str], intervention: Intervention | None = None
+    ) -> dict[str, np.ndarray]:
+        """The stacked activations ``names`` of one pass, without B.
+
+        ``model.trace.interventions`` lists their shapes.
+
+        Raises:
+            ValueError: for names and for an intervention that the network does not have.
+        """
+        ...
+
+    def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:
+        """The derivatives of a logit difference by a factor of the embedding of each token.
+
+        The difference is logit(written) - logit(instead).
+
+        All embeddings, before positions are added, are multiplied by one of ``shares`` (N,). The derivative
+        by a token's factor is the sum over D of gradient times embedding. ``contrast``: row, written,
+        instead.
+        """
+        ...
+
+    def insides(self, source: Ids, target: Ids) -> Insides:
+        """The weights, values and residual stream of one plain pass, and the output projections."""
+        ...
+
+    def zeroed(self, source: Ids, target: Ids) -> Zeroed:
+        """The cosine distance of each decoder layer's output without the values of one position.
+
+        Only that layer is changed; its input is that of the plain pass. Source: Mohebbi, Zuidema, Chrupała &
+        Alishahi (EACL 2023), section 3.
+        """
+        ...
+
+    def warm_up(self) -> Iterator[None]:
+        """Prepare the first questions, one part at each step."""
+        ...
+
+
+class Laboratory:
+    """``Passes`` by the NumPy walk; gradients by the network in Keras.
+
+    Keras is loaded by ``gradients()`` when the first derivative is needed.
+
+    ``space_id``: see ``drafting.settle``. Safe to call from threads; no answer is kept.
+    """
 
     def __init__(
-        self,
-        halves: AlteredHalves,
-        config: NetworkConfig,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        taps: tuple[str, ...] = ATTENTION_KINDS,
+        self, walk: ActivationWalk, config: NetworkConfig, space_id: int, gradients: Callable[[], "Gradients"]
     ):
-        self.halves, self.config, self.taps = halves, config, taps
-        self.sources, self.interventions = list(sources), list(interventions)
-        self._encode()
-
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
-        """The logits, and in place of attention all ``taps``."""
-        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
-        sizes = {"decoder_attention": (ids.shape[1],) * 2, "cross_attention": (ids.shape[1], self.length)}
-        altered = alterations(self.interventions, self.config, sizes)
-        logits, written = self.halves.decode(ids, self.memory, altered, self.taps)
-        found = {**self.read, **written}
-        return Pass(np.asarray(logits), {name: np.asarray(array) for name, array in found.items()})
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Continue with these rows only."""
-        self.sources = [self.sources[row] for row in rows]
-        self.interventions = [self.interventions[row] for row in rows]
-        self._choose(rows)
-
-    def _choose(self, rows: Sequence[int]) -> None:
-        self.memory, self.read = self.halves.chosen((self.memory, self.read), rows)
-
-    def _encode(self) -> None:
-        first: dict[tuple, int] = {}  # the place of each different encoding among those that are made
-        rows: list[int] = []
-        chosen: list[int] = []
-        for row, (source, each) in enumerate(zip(self.sources, self.interventions, strict=True)):
-            key = (tuple(source), id(each) if each.reaches_encoder else None)
-            if key not in first:
-                first[key] = len(chosen)
-                chosen.append(row)
-            rows.append(first[key])
-        ids = pad(self.sources)[chosen]
-        self.length = ids.shape[1]
-        interventions = [self.interventions[row] for row in chosen]
-        for place, each in enumerate(interventions):
-            ids[place, list(each.without_source)] = PAD_ID
-        altered = alterations(interventions, self.config, {"encoder_attention": (self.length,) * 2})
-        self.memory, self.read = self.halves.encode(ids, altered, self.taps)
-        if rows != list(range(len(chosen))):
-            self._choose(rows)
-
-
-class AlteredPasses:
-    """Asks a network what it would do if something were changed: the part of a laboratory that needs no gradients.
-
-    ``space_id``: see ``drafting.settle``. Safe to use from threads; no answer is kept.
-    """
-
-    def __init__(self, halves: AlteredHalves, config: NetworkConfig, space_id: int):
-        self._halves, self.config, self.space_id = halves, config, space_id
+        self.walk, self.config, self.space_id, self._gradients = walk, config, space_id, gradients
 
     def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
+        self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> Pass:
-        """One teacher-forced pass over B rows, each a source, T produced ids and an intervention.
-
-        Row t of the logits (B, T, V) is what the network says after ``targets[b][:t]``, so a target may be cut
-        off behind the last row that is asked about. Attention holds the weights that were used; where a token
-        was left out, its own row says nothing. Raises ValueError for an intervention the network does not have.
-        """
-        return self._read(sources, interventions).pass_over(targets)
+        return _Drafts(self.walk, list(sources), self._changes(sources, interventions)).pass_over(targets)
 
     def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
+        self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
     ) -> list[Produced | None]:
-        """What the network writes under each intervention, the end mark last; None where no end came.
-
-        ``forced``: for each row the ids it has to begin with. It is what greedy decoding writes step by step,
-        found by ``drafting.settle``.
-        """
-        return settle(self._read(sources, interventions), sources, self.space_id, forced=forced)
+        drafts = _Drafts(self.walk, list(sources), self._changes(sources, interventions))
+        return settle(drafts, sources, self.space_id, forced=forced)
 
     def taps(
         self,
-        source: Sequence[int],
-        target: Sequence[int],
+        source: Ids,
+        target: Ids,
         names: Iterable[str],
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """The arrays ``names`` of one pass under an intervention; ``model.trace.interventions`` has their shapes, here without B. Both sides are
-        ``padding`` tokens longer, as in a batch with longer sentences.
+        """See ``Passes.taps``.
 
-        Raises ValueError for names and for an intervention that the network does not have.
+        ``padding``: how many tokens both sides are longer, as in a batch with longer sentences.
         """
-        taps = checked_taps(names, self.config)
-        asked, longer = intervention or Intervention(), [PAD_ID] * padding
-        check(asked, self.config, len(source))
-        reading = AlteredReading(self._halves, self.config, [[*source, *longer]], [asked], taps)
-        found = reading.pass_over([[*target[:-1], *longer, *target[-1:]]]).attention
-        return {name: found[name][0] for name in taps}
+        names, longer = checked_taps(names, self.config), [PAD_ID] * padding
+        changes = self._changes([source], [intervention or Intervention()])
+        rows = Rows([[*source, *longer]], [[*target[:-1], *longer, *target[-1:]]], changes, {})
+        _, read = self.walk.run(rows, names)
+        return {name: read[name][0] for name in names}
 
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        """What one plain pass holds: weights, values, the residual stream, and the output projections."""
-        kinds = self.config.attention_kinds
-        values = {kind: tap(kind, "value") for kind in kinds}
-        residuals = ("encoder_residual", "decoder_residual")
-        found = self.taps(source, target, (*kinds, *values.values(), *residuals))
-        encoder, decoder = (found[name] for name in residuals)
-        # An encoder layer has two sub-layers, a decoder layer three. No sub-layer reads the last place of a stream.
-        entering = {
-            "encoder_attention": encoder[:-1:2],
-            "decoder_attention": decoder[:-1:3],
-            "cross_attention": decoder[1::3],
-        }
-        return Insides(
-            {kind: found[kind] for kind in kinds},
-            {kind: found[name] for kind, name in values.items()},
-            entering,
-            *self._output_projections,
-        )
+    def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:
+        return self._gradients().slopes(source, target, contrast, shares)
 
-    @property
-    def _output_projections(self) -> tuple[dict, dict, dict | None]:
-        """``output_kernels``, ``output_biases`` and ``norm_scales`` of ``Insides``."""
-        raise NotImplementedError
+    def insides(self, source: Ids, target: Ids) -> Insides:
+        return insides(self.walk, source, target)
 
-    def _read(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        taps: tuple[str, ...] = ATTENTION_KINDS,
-    ) -> AlteredReading:
-        for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():
-            check(each, self.config, len(source))
-        return AlteredReading(self._halves, self.config, sources, interventions, taps)
-
-
-def projected(
-    taps: Callable[[Sequence[int], Sequence[int], Iterable[str]], dict[str, np.ndarray]],
-    config: NetworkConfig,
-    source: Sequence[int],
-    target: Sequence[int],
-) -> dict[str, Projections]:
-    """Of each kind of attention the queries, keys and values of a pass. ``taps``: a network's, which hands them out by name."""
-    names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in config.attention_kinds}
-    found = taps(source, target, chain(*names.values()))
-    return {kind: Projections(*(found[name] for name in parts)) for kind, parts in names.items()}
-
-
-class PlainLaboratory(AlteredPasses):
-    """All that ``network.laboratory.Laboratory`` answers, in NumPy but for gradients: those are asked of ``whole()``, a laboratory in
-    Keras, which is loaded when they are first wanted."""
-
-    def __init__(self, parts: PatchedTransformer, space_id: int, whole: Callable[[], Passes]):
-        self._plain = PlainHalves(parts)
-        super().__init__(self._plain, parts.config, space_id)
-        self._parts, self._whole = parts, whole
+    def zeroed(self, source: Ids, target: Ids) -> Zeroed:
+        return zeroed(self.walk, source, target)
 
     def warm_up(self) -> Iterator[None]:
-        """See ``network.laboratory.Laboratory``: NumPy has nothing to make ready."""
-        return self._whole().warm_up()
+        """Load Keras and compute one gradient; NumPy has nothing to prepare."""
+        yield
+        self._gradients()
+        yield
+        self.slopes([PAD_ID + 1], [PAD_ID + 1], (0, 0, 1), [1.0])
+
+    def _changes(
+        self, sources: Sequence[Ids], interventions: Sequence[Intervention]
+    ) -> list[dict[str, Replacement]]:
+        known: dict[tuple[int, int], dict[str, Replacement]] = {}
+        for source, each in zip(sources, interventions, strict=True):
+            if (key := (len(source), id(each))) not in known:
+                check(each, self.config, len(source))
+                known[key] = intervened(each, self.walk)
+        return [known[len(source), id(each)] for source, each in zip(sources, interventions, strict=True)]
+
+
+class Gradients(Protocol):
+    """The part of ``Passes`` that needs a library with gradients."""
 
     def slopes(
-        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
-    ) -> Slopes:
-        """See ``network.laboratory.Laboratory``."""
-        return self._whole().slopes(source, target, contrast, shares)
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """See ``network.laboratory.Laboratory``."""
-        memory, _ = self._plain.encode(np.array([source]), Altered(), ())
-        read = np.array([[START_ID, *target[:-1]]])
-        _, found = self._plain.decode(read, memory, Altered(), ("decoder_residual",))
-        stream = found["decoder_residual"]  # (1, 3L+1, T, D)
-        length, both = len(target), len(target) + len(source)
-        gone = 1 - np.eye(both, dtype=np.float32)  # (T + S, T + S): first what was read, then the source
-        changed = {
-            "decoder_attention": AlteredAttention(values=gone[:, :length]),
-            "cross_attention": AlteredAttention(values=gone[:, length:]),
-        }
-        each = self._plain.chosen(memory, [0] * both)
-        distances = []
-        for layer in range(self.config.num_layers):
-            before, plain = stream[:, 3 * layer], stream[:, 3 * layer + 3]
-            varied = self._plain.one_layer(layer, before.repeat(both, axis=0), each, changed)
-            distances.append(_distances(varied, plain))  # (T, T + S)
-        turned = np.stack(distances)
-        return Zeroed(turned[..., :length], turned[..., length:])
-
-    @cached_property
-    def _output_projections(self) -> tuple[dict, dict, dict | None]:
-        kernels, biases, scales = {}, {}, {}
-        for kind in self.config.attention_kinds:
-            layers = range(self.config.num_layers)
-            both = [self._parts.output_projection(kind, layer) for layer in layers]
-            shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
-            kernels[kind] = np.stack([kernel.reshape(shape) for kernel, _ in both])
-            biases[kind] = np.stack([bias for _, bias in both])
-            scales[kind] = np.stack([self._parts.norm_weights(kind, layer)[0] for layer in layers])
-        return kernels, biases, None if self._parts.config.norm_first else scales
+        self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes: ...
 
 
-def _distances(varied: np.ndarray, plain: np.ndarray) -> np.ndarray:
-    """(N, Q, D) variants of plain (1, Q, D) -> (Q, N) cosine distances."""
+class _Drafts:
+    """Sources with replacements each, for all passes over drafts: a ``drafting.Readings``."""
+
+    def __init__(self, walk: ActivationWalk, sources: list[Ids], changes: list[dict[str, Replacement]]):
+        self._walk, self._sources, self._changes = walk, sources, changes
+
+    def pass_over(self, drafts: Sequence[Ids]) -> Pass:
+        ends, attention = self._walk.run(Rows.of(self._sources, drafts, self._changes), ATTENTION_KINDS)
+        return Pass(self._walk.logits(ends), attention)
+
+    def keep(self, rows: Sequence[int]) -> None:
+        self._sources = [self._sources[row] for row in rows]
+        self._changes = [self._changes[row] for row in rows]
+
+
+def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
+    """``Passes.insides`` of any network that can be walked."""
+    values = {kind: tap(kind, "value") for kind in ATTENTION_KINDS}
+    residuals = {side: tap(side, "residual") for side in ATTENTIONS}
+    read = walk.taps(source, target, [*ATTENTION_KINDS, *values.values(), *residuals.values()])
+    entering, kernels, biases, scales = {}, {}, {}, {}
+    for kind in ATTENTION_KINDS:
+        nodes = [Node(kind, layer, 0) for layer in range(len(read[kind]))]
+        entering[kind] = read[residuals[nodes[0].side]][[node.sublayer for node in nodes]]
+        kernels[kind], biases[kind] = walk.output_projections(kind, range(len(nodes)))
+        scales[kind] = np.stack([walk.norm_weights(kind, node.layer)[0] for node in nodes])
+    return Insides(
+        {kind: read[kind] for kind in ATTENTION_KINDS},
+        {kind: read[name] for kind, name in values.items()},
+        entering,
+        kernels,
+        biases,
+        None if walk.config.norm_first else scales,
+    )
+
+
+def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
+    """``Passes.zeroed`` of any network that can be walked."""
+    read = walk.taps(source, target, ["memory", "decoder_residual"])
+    counts = {"decoder_attention": len(target), "cross_attention": len(source)}
+    distances: dict[str, list[np.ndarray]] = {kind: [] for kind in counts}
+    for layer in range(walk.layers("decoder")):
+        first = Node("decoder_attention", layer, 0).sublayer
+        before, plain = read["decoder_residual"][[first, first + len(ATTENTIONS["decoder"]) + 1]]
+        for kind, count in counts.items():
+            name = f"{sublayer_name(kind, layer)}.value"
+            changes = [{name: constant_at([position], 0.0, axis=1)} for position in range(count)]
+            varied = walk.one_layer(layer, before, read["memory"], changes)  # (K, T, D)
+            distances[kind].append(_cosine_distances(varied, plain[None]).T)
+    return Zeroed(*(np.stack(each) for each in distances.values()))
+
+
+def _cosine_distances(varied: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """(N, Q, D) and (1, Q, D) -> (N, Q)."""
     unit = [x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-6) for x in (varied, plain)]
-    return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0).T
+    return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0)

@@ -1,17 +1,22 @@
-"""The sub-layers of a Transformer in NumPy, computed from the arrays of its weights."""
+"""The sub-layers of a Transformer in NumPy, computed from the arrays of its weights.
 
-from collections.abc import Mapping, Sequence
+B rows of a batch, L layers, H heads, Q query and K key positions, P positions, D d_model, F feed-forward
+width, V vocabulary.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from model.stored.config import ATTENTION_PATHS, NetworkConfig, TransformerConfig
-from model.text.tokenizer import START_ID
+from model.text.tokenizer import PAD_ID, START_ID
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Node, Normalisation, OutputWeights, nodes_of
 
 
 def angle_rates(d_model: int) -> np.ndarray:
-    """(D,) float64: how many radians dimension i turns per position, ``10000^(-2*(i//2)/D)``.
+    """Radians per position of each dimension i, ``10000^(-2*(i//2)/D)``: (D,) float64.
 
     Dimensions 2i and 2i+1 share one rate: they are the sine and the cosine of the same angle.
     """
@@ -20,7 +25,9 @@ def angle_rates(d_model: int) -> np.ndarray:
 
 
 def positional_encoding(positions: int, d_model: int) -> np.ndarray:
-    """(P, D) float32: sine in even dimensions, cosine in odd ones.
+    """The sinusoidal positional encoding (Vaswani et al. 2017, section 3.5): (P, D) float32.
+
+    Sine in even dimensions, cosine in odd ones.
 
     Raises ValueError where either size is below 1.
 
@@ -37,8 +44,11 @@ def positional_encoding(positions: int, d_model: int) -> np.ndarray:
 _MARGIN = 1e-3  # more than what rounding may add
 
 
+_encoding = lru_cache(maxsize=64)(positional_encoding)  # for arrays that nothing writes into
+
+
 class Units(NamedTuple):
-    """The weights of a feed-forward network, by its units.
+    """A feed-forward network by its units, of which only those that may open are computed.
 
     >>> units = Units.of(np.eye(2), np.zeros(2), np.eye(2), np.zeros(2))
     >>> row = np.array([1.0, -9.0])
@@ -61,11 +71,18 @@ class Units(NamedTuple):
         return cls(entering, hidden_bias, output, output_bias, np.linalg.norm(entering, axis=1))
 
     def entered(self, rows: np.ndarray) -> np.ndarray:
-        """(..., F): what enters the units from ``rows`` (..., D)."""
+        """The input of each unit, before the ReLU: rows (..., D) -> (..., F)."""
         return rows @ self.entering.T + self.thresholds
 
     def near(self, row: np.ndarray, entered: np.ndarray, variations: np.ndarray) -> np.ndarray:
-        """(N, D): what the network puts out for ``variations`` (N, D) of ``row`` (D,). ``entered``: that of the row."""
+        """The output (N, D) for ``variations`` (N, D) of ``row`` (D,).
+
+        ``entered``: the inputs (F,) of the units for the row.
+
+        With ReLU a unit below zero adds nothing (Nair & Hinton 2010). A variation at the distance r from the
+        row changes the input of a unit by at most r times the length of its weights (Cauchy and Schwarz), so
+        most units are known to stay closed.
+        """
         reach = np.sqrt(((variations - row) ** 2).sum(axis=1).max())
         may_open = np.flatnonzero(entered + reach * self.lengths > -_MARGIN)
         hidden = variations @ self.entering[may_open].T
@@ -76,65 +93,27 @@ class Units(NamedTuple):
 
 
 _JAMO = ("initial", "medial", "final")
-_KINDS = {kind: ATTENTION_PATHS[kind] for kind in ATTENTIONS["decoder"]}
-# By side: the residual connections of a block, in their order.
-_AROUNDS = {
-    side: (*(ATTENTION_PATHS[kind][1] for kind in kinds), "around_feed_forward")
-    for side, kinds in ATTENTIONS.items()
-}
 
 
 def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
+    """Token vectors from the tables of tokens and jamo: features (ids, 4) -> (ids, D)."""
     token, *jamo = (
         weights[f"embedding/{name}_embedding"][features[:, i]] for i, name in enumerate(("token", *_JAMO))
     )
     return token + (features[:, 1:2] > 0) * sum(jamo)
 
 
-def output_weights(
-    config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]
-) -> OutputWeights:
-    """The output weights of a Transformer. ``features``: the tokenizer's, (ids, 4). ``weights``: by path without its first part, such as
-    ``decoder_1/cross_attention/output/kernel``."""
-    layers = [f"decoder_{n}" for n in range(1, config.num_layers + 1)]
-    heads = config.num_heads, -1, config.d_model  # (D, D) -> (H, D/H, D)
-
-    def each(path: str) -> list[np.ndarray]:
-        return [np.asarray(weights[f"{layer}/{path}"], np.float32) for layer in layers]
-
-    return OutputWeights(
-        norm_first=config.norm_first,
-        kernels={
-            kind: np.stack([kernel.reshape(heads) for kernel in each(f"{layer}/output/kernel")])
-            for kind, (layer, _) in _KINDS.items()
-        },
-        biases={kind: np.stack(each(f"{layer}/output/bias")) for kind, (layer, _) in _KINDS.items()},
-        norms={side: _norms(config, side, weights) for side in _AROUNDS},
-        vocabulary=compose(weights, features[: config.vocab_size]),
-        bias=np.asarray(weights["embedding/output_bias"], np.float32),
-        # Row 0 of these tables belongs to tokens that are no syllables.
-        jamo={part: np.asarray(weights[f"embedding/{part}_embedding"][1:], np.float32) for part in _JAMO},
-    )
-
-
-def _norms(config: TransformerConfig, side: str, weights: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(norms, 2, D): gamma and beta."""
-    paths = [f"{side}_norm"]
-    if not config.norm_first:
-        paths = [f"{side}_{n}/{a}/norm" for n in range(1, config.num_layers + 1) for a in _AROUNDS[side]]
-    return np.array([[weights[f"{path}/gamma"], weights[f"{path}/beta"]] for path in paths], np.float32)
-
-
 SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: float32 still holds exp(-50)
 FEW = 0.5  # of all positions: with more, choosing them costs what it saves
 
 
-class PlainParts:
-    """The sub-layers of one network. Safe to call from threads.
+class Sublayers:
+    """The sub-layers of one network, and the beginning and the end of its residual streams.
 
-    ``arrays``: float32 by path without the network's name, such as ``encoder_1/self_attention/query/kernel``. ``features``: the
-    tokenizer's, (ids, 4). Raises ValueError for another architecture.
+    Safe to call from threads.
+
+    ``arrays``: float32 by path without the network's name, such as ``encoder_1/self_attention/query/kernel``.
+    ``features``: the tokenizer's, (ids, 4). Raises ValueError for another architecture.
     """
 
     def __init__(self, config: NetworkConfig, features: np.ndarray, arrays: Mapping[str, np.ndarray]):
@@ -142,18 +121,49 @@ class PlainParts:
             raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")  # noqa: TRY004
         self.config = config
         self.arrays, self._features = arrays, features
+        self.pad_id = PAD_ID
+        self._units: dict[tuple[str, int], Units] = {}
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
 
-    # From here to ``difference``: what differs between networks; ``model/adapters/own_stream.py`` overrides it.
+    # From here to ``difference`` networks differ; ``model/adapters/own_stream.py`` overrides these members.
 
-    start = START_ID  # what the decoder reads first
+    start = START_ID  # the first token that the decoder reads
+    pad_id = -1  # the id of padding; -1 where there is none
     normalisation = Normalisation()
     scores_hold_positions = False  # whether something besides queries and keys makes attention scores
 
     @property
     def output_weights(self) -> OutputWeights:
-        return output_weights(self.config, self._features, self.arrays)
+        """The unembedding: the weights between the residual streams and the logits."""
+        layers, bias = range(self.layers("decoder")), self.arrays["embedding/output_bias"]
+        projections = {kind: self.output_projections(kind, layers) for kind in ATTENTIONS["decoder"]}
+        tables = {part: self.arrays.get(f"embedding/{part}_embedding") for part in _JAMO}
+        return OutputWeights(
+            norm_first=self.config.norm_first,
+            kernels={kind: kernels for kind, (kernels, _) in projections.items()},
+            biases={kind: biases for kind, (_, biases) in projections.items()},
+            norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS},
+            vocabulary=self.vectors[: len(bias)],
+            bias=bias,
+            # Row 0 of these tables belongs to tokens that are no syllables.
+            jamo={part: table[1:] for part, table in tables.items() if table is not None},
+            normalisation=self.normalisation,
+        )
+
+    def output_projections(self, kind: str, layers: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Kernels (L, H, D/H, D) and biases (L, D) of the output projections of some layers."""
+        names = [f"{self._attention(kind, layer)}/output" for layer in layers]
+        kernels = [self.arrays[f"{name}/kernel"] for name in names]
+        split = [kernel.reshape(self.heads(kind), -1, kernel.shape[1]) for kernel in kernels]
+        return np.stack(split), np.stack([self.arrays[f"{name}/bias"] for name in names])
+
+    def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Gamma and beta of each normalisation between a sub-layer's output and the end of the stream."""
+        if self.config.norm_first:
+            return [self.closing_norm(side)]
+        layers = range(self.layers(side))
+        return [self.norm_weights(kind, layer) for layer in layers for kind in SUBLAYERS[side]]
 
     def layers(self, side: str) -> int:
         return self.config.num_layers
@@ -162,42 +172,48 @@ class PlainParts:
         return self.config.num_heads
 
     def scale(self, depth: int) -> np.float32:
-        """What the dot products of queries and keys (D/H,) are divided by."""
+        """The divisor of the dot products of queries and keys of D/H = ``depth`` dimensions."""
         return np.float32(np.sqrt(depth))
 
     def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
-        """(H, Q, K): what is added to the attention scores, such as relative positions; None: nothing."""
+        """Additions to the attention scores, such as relative positions: (H, Q, K); None without any."""
         return None
 
     def difference(self, written: int, instead: int) -> np.ndarray:
-        """(D,): the direction whose dot product with the end of the stream, after ``close``, is the score without the output bias."""
+        """The direction (D,) in the closed stream whose projection is the logit difference.
+
+        Without the difference of the output biases.
+        """
         return self._vocabulary[:, written] - self._vocabulary[:, instead]
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All parts in the order in which data passes them."""
+        """All heads and feed-forward networks in the order of the pass."""
         kinds = [kind for some in ATTENTIONS.values() for kind in some]
         return nodes_of(
             {side: self.layers(side) for side in ATTENTIONS}, {kind: self.heads(kind) for kind in kinds}
         )
 
     def logits(self, states: np.ndarray) -> np.ndarray:
-        """The logits of the end of the decoder's stream: (..., D) -> (..., V)."""
+        """The logits of the closed end of the decoder's stream: (..., D) -> (..., V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
-        """(Q, D): embeddings and positions."""
+        """The sum of embeddings and positions, where the stream begins: ids (Q,) -> (Q, D)."""
         tokens = self.vectors[list(ids)] * np.float32(np.sqrt(self.config.d_model))
         return tokens + self.positions(len(ids), side)
 
     def positions(self, length: int, side: str) -> np.ndarray:
-        """(Q, D): what is added to embeddings at the beginning of a side's stream."""
-        return positional_encoding(length, self.config.d_model)
+        """The positional part of the beginning of a stream: (Q, D)."""
+        return _encoding(length, self.config.d_model)
 
     def projected(
         self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D): each (B, H, positions, D/H)."""
+        """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D).
+
+        Each is (B, H, positions, D/H).
+        """
         name, heads = self._attention(kind, layer), self.heads(kind)
         new = unlike_first(asking)
         new_read = new if asking is read else unlike_first(read)
@@ -207,12 +223,15 @@ class PlainParts:
             self._heads(read, f"{name}/value", heads, new_read),
         )
 
-    def found_by_one(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
-        """(B, H, 1, D/H): what the heads find in ``read`` (B, K, D) for one position ``asking`` (B, 1, D). In the decoder's own attention
-        that is the last position of ``read``.
+    def attend_once(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
+        """Weights times values of all heads for one query: (B, H, 1, D/H).
 
-        For one query it costs too much to make K keys and values. So the kernel of the keys is multiplied with the query, and the kernel
-        of the values with the weighted mean of what is read. The bias of keys adds the same to all scores of a row, so it changes no weight.
+        ``asking`` is (B, 1, D), ``read`` (B, K, D).
+
+        For one query it costs too much to project K keys and values. So the query is multiplied by the kernel
+        of the keys, and the weighted mean of ``read`` by the kernel of the values. The bias of keys adds the
+        same to all scores of a row, so it changes no weight. In the decoder's own attention the query is at
+        the last position of ``read``.
         """
         name, heads = self._attention(kind, layer), self.heads(kind)
         kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]
@@ -227,45 +246,60 @@ class PlainParts:
         return found.transpose(1, 0, 2)[:, :, None]
 
     def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
-        """What the heads found, (B, H, Q, D/H), through the output projection -> (B, Q, D)."""
-        return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
+        """The output projection of the outputs of heads: (B, H, Q, D/H) -> (B, Q, D)."""
+        batch, _, length, _ = heads.shape
+        joined = heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)
+        return self.dense(joined, f"{self._attention(kind, layer)}/output")
 
-    def output_projection(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        """(D, D) and (D,): the kernel and the bias behind all heads of a layer."""
-        name = f"{self._attention(kind, layer)}/output"
-        return self.arrays[f"{name}/kernel"], self.arrays[f"{name}/bias"]
+    def weights(
+        self,
+        kind: str,
+        query: np.ndarray,
+        key: np.ndarray,
+        head: int | None = None,
+        hidden: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Attention weights (..., Q, K) of query (..., Q, D/H) and key (..., K, D/H).
 
-    def weights(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
-        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose queries and keys these are; None: those of all."""
+        Args:
+            head: the head of these queries and keys; None for those of all heads.
+            hidden: (B, K), True at keys to which no query may attend. A row that may attend to nothing is all
+                0.
+        """
         logits = query @ key.swapaxes(-1, -2)
         logits /= self.scale(key.shape[-1])
         queries, keys = logits.shape[-2:]
         if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
             more = more[:, -queries:]  # where only the last positions ask
             logits = logits + (more if head is None else more[head])
-        causal = kind == "decoder_attention"
-        return _softmax(logits, np.tri(queries, keys, keys - queries) == 0 if causal else None)
+        masked = np.tri(queries, keys, keys - queries) == 0 if kind == "decoder_attention" else None
+        if hidden is not None:
+            hidden = hidden[:, None, None]  # (B, K) -> (B, 1, 1, K)
+            masked = hidden if masked is None else hidden | masked
+        return _softmax(logits, masked)
 
     def units(self, side: str, layer: int) -> Units | None:
         """The units of a feed-forward network with ReLU; None where it is another function."""
-        name = f"{side}_{layer + 1}/feed_forward"
-        return Units.of(
-            *(
-                self.arrays[f"{name}/{part}"]
-                for part in ("hidden/kernel", "hidden/bias", "output/kernel", "output/bias")
+        if (side, layer) not in self._units:
+            name = f"{side}_{layer + 1}/feed_forward"
+            hidden, output = (
+                [self.arrays[f"{name}/{part}/{each}"] for each in ("kernel", "bias")]
+                for part in ("hidden", "output")
             )
-        )
+            self._units[side, layer] = Units.of(*hidden, *output)
+        return self._units[side, layer]
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        """The output of a feed-forward network: (..., D) -> (..., D)."""
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
         return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """What a sub-layer reads of the stream."""
+        """The input of a sub-layer: the stream (..., D), normalised with ``norm_first``."""
         return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream after a sub-layer, from ``x``, the stream before it plus what it adds."""
+        """The stream (..., D) after a sub-layer, from the sum ``x`` of stream and output."""
         return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
 
     def resumed(
@@ -277,10 +311,13 @@ class PlainParts:
         since: int | None,
         added: np.ndarray,
     ) -> np.ndarray:
-        """The stream at place ``until`` if ``added`` (..., Q, D) is added to it earlier, and all sub-layers add what they did.
+        """The stream at place ``until`` with an earlier addition ``added`` (..., Q, D).
 
-        ``residual`` and ``output``: the taps of the pass. ``since``: the sub-layer to whose output it is added; None: to the start of
-        the stream.
+        All sub-layers keep their outputs.
+
+        Args:
+            residual: the stream of the pass (places, Q, D); output: the outputs of its sub-layers.
+            since: the sub-layer to whose output ``added`` is added; None for the start of the stream.
         """
         if self.config.norm_first:
             return residual[until] + added
@@ -296,16 +333,16 @@ class PlainParts:
         return self.leave(kinds[sublayer % len(kinds)], sublayer // len(kinds), x)
 
     def close(self, side: str, x: np.ndarray) -> np.ndarray:
-        """The end of a stream as it is read: by the output layer, or as the memory."""
+        """The end of a stream (..., D) as the output layer, or as cross-attention reads it."""
         return self._norm(x, f"{side}_norm") if self.config.norm_first else x
 
     def norm_weights(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Gamma and beta of the normalisation around a sub-layer."""
+        """Gamma (D,) and beta (D,) of the normalisation around a sub-layer."""
         name = self._norm_name(kind, layer)
         return self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"]
 
     def closing_norm(self, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Gamma and beta of the normalisation behind the last layer, with ``norm_first``."""
+        """Gamma (D,) and beta (D,) of the normalisation behind the last layer, with ``norm_first``."""
         return self.arrays[f"{side}_norm/gamma"], self.arrays[f"{side}_norm/beta"]
 
     def projection(self, node: Node, part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -318,8 +355,12 @@ class PlainParts:
         return kernel[:, own], self.arrays[f"{name}/bias"][own]
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
-        """What a node adds to the stream (..., D), from the output (..., D/H) of a head or (..., D) of a feed-forward network. The bias of
-        an output projection belongs to no head."""
+        """The addition (..., D) of a node to the stream.
+
+        It is computed from a head's output (..., D/H), or is a feed-forward network's output (..., D).
+
+        The bias of an output projection belongs to no head.
+        """
         if node.head is None:
             return heads
         depth = heads.shape[-1]
@@ -327,6 +368,7 @@ class PlainParts:
         return heads @ kernel[node.head * depth : (node.head + 1) * depth]
 
     def dense(self, x: np.ndarray, name: str) -> np.ndarray:
+        """The linear layer under ``name``: (..., D) -> (..., its width)."""
         kernel = self.arrays[f"{name}/kernel"]
         # One product of two matrices, because NumPy would make a small product for each row of the batch.
         flat = x.reshape(-1, x.shape[-1]) @ kernel
@@ -334,7 +376,10 @@ class PlainParts:
         return flat.reshape(*x.shape[:-1], kernel.shape[-1])
 
     def _heads(self, x: np.ndarray, name: str, heads: int, new: np.ndarray) -> np.ndarray:
-        """(B, K, D) -> (B, H, K, D/H). ``new`` (B, K): where a row differs from row 0; where few do, the others are not computed again."""
+        """(B, K, D) -> (B, H, K, D/H).
+
+        ``new`` (B, K): where a row differs from row 0; the others are not computed again.
+        """
         batch, length, _ = x.shape
         if new.mean() > FEW:
             found = self.dense(x, name)
@@ -355,7 +400,7 @@ class PlainParts:
 
 
 def kind_side(kind: str) -> str:
-    """The side on which a kind of sub-layer stands.
+    """The side of a kind of sub-layer, "encoder" or "decoder".
 
     >>> kind_side("cross_attention")
     'decoder'
@@ -364,8 +409,11 @@ def kind_side(kind: str) -> str:
 
 
 def unlike_first(x: np.ndarray) -> np.ndarray:
-    """(B, Q) of (B, Q, D): where a row differs from row 0. Few positions do as a rule: a patch changes other positions only through
-    attention, and in the decoder only later ones."""
+    """Where a row differs from row 0: (B, Q, D) -> (B, Q) bool.
+
+    As a rule few positions do: a replacement changes other positions only through attention, and in the
+    decoder only later ones.
+    """
     unlike = x[..., 0] != x[:1, ..., 0]
     if np.count_nonzero(unlike) <= FEW * unlike.size:
         return (x != x[:1]).any(axis=-1)
@@ -376,24 +424,27 @@ def unlike_first(x: np.ndarray) -> np.ndarray:
     return unlike
 
 
-def _softmax(scores: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
-    """Of scores (..., Q, K), in place. ``hidden`` (Q, K): what gets no weight.
+def _softmax(scores: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
+    """The softmax over K of scores (..., Q, K), in place.
 
-    >>> _softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [False, False]])).tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
+    ``masked``, broadcastable to that: True at keys without weight.
+
+    >>> _softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [True, True]])).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
     """
-    # One maximum of all scores is found four times faster than one of each row. It will do if no score lies too far below it.
+    # One maximum of all scores takes a quarter of the time of one for each row. It will do if no score lies
+    # too far below it.
     highest = scores.max()
     is_near = highest - scores.min() < SPREAD
-    if hidden is not None:
-        np.copyto(scores, -np.inf, where=hidden)
-    scores -= highest if is_near else scores.max(axis=-1, keepdims=True)
+    if masked is not None:
+        np.copyto(scores, -np.inf, where=masked)
+    if not is_near:
+        highest = scores.max(axis=-1, keepdims=True)
+        highest[np.isneginf(highest)] = 0
+    scores -= highest
     weights = np.exp(scores, out=scores)
-    weights /= np.einsum("...k->...", weights)[..., None]
+    total = np.einsum("...k->...", weights)[..., None]
+    if masked is not None:
+        total[total == 0] = 1
+    weights /= total
     return weights
-
-
-def _joined(heads: np.ndarray) -> np.ndarray:
-    """(B, H, Q, D/H) -> (B, Q, D)."""
-    batch, _, length, _ = heads.shape
-    return heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)

@@ -1,252 +1,266 @@
-"""The walk through a Transformer in NumPy."""
+"""``ActivationWalk``: the forward pass in NumPy, whose activations are read or replaced by name.
+
+It computes what ``model/network/networks.py`` computes in Keras (Vaswani et al. 2017). Everything that a pass
+shall change is a mapping ``{activation name: value or function}``, an argument of that pass alone; nothing is
+stored in the network::
+
+    encoder.embedding                     (Q, D)    token embeddings times sqrt(D), without positions
+    encoder.mask                          (K,)      bool, False at a token to which no query may attend
+    decoder.2.residual                    (Q, D)    the residual stream before layer 2; before layer L its end
+    decoder.2.cross.residual              (Q, D)    the residual stream after a sub-layer: "self", "cross"
+    decoder.2.cross.query, .key, .value   (H, Q or K, D/H)
+    decoder.2.cross.attention.1           (Q, K)    the attention weights of head 1
+    decoder.2.cross.head.1                (Q, D/H)  weights times values of head 1, not yet projected
+    decoder.2.cross.output                (Q, D)    the sum that an attention adds to the residual stream
+    decoder.2.mlp                         (Q, D)    the sum that a feed-forward network adds
+
+An array is written in the place of the activation, a function gets the activation and returns another, and
+``At`` replaces some positions. Layers and heads count from 0. To read activations, ask for the stacked arrays
+of ``model.trace.interventions``. The idea is that of TransformerLens (Nanda & Bloom 2022), without hooks that
+outlive a pass.
+
+Rows of a batch are compared with row 0, and only the positions that differ are computed. Rows that ask about
+one sentence equal row 0 up to the layer of their first replacement, so they join the batch only there.
+
+B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.replacements import Altered, AlteredAttention
-from model.activations.sublayers import FEW, PlainParts, Units, kind_side, unlike_first
-from model.stored.config import NetworkConfig
+from model.activations.sublayers import FEW, Sublayers, kind_side, unlike_first
 from model.text.tokenizer import PAD_ID
-from model.trace.interventions import (
-    ATTENTIONS,
-    EVERYWHERE,
-    FEED_FORWARDS,
-    SUBLAYERS,
-    Found,
-    Node,
-    Patch,
-    Patches,
-    tap,
-)
+from model.trace.interventions import ATTENTIONS, EVERYWHERE, SUBLAYERS, Found, Node, Patches, tap
+
+THREADS = 2  # batches at once: NumPy releases the interpreter lock while it computes
+BATCH, FEWEST = 96, 8  # rows of a batch about one sentence, and about sentences of their own
+ALL = -1.0  # a layer before the first: rows that join here are computed throughout
+_SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
+_INSIDE = ("query", "key", "value", "attention")
+
+Function = Callable[[np.ndarray], np.ndarray]
 
 
-class WalkedRows(Protocol):
-    """The rows of a batch on one side of a network, on their way through its layers."""
+class At(NamedTuple):
+    """A replacement of some positions."""
 
-    def join(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream (rows, Q, D) before a layer. Rows that are computed only from this layer on are added to it."""
-        ...
-
-    def go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """The positions (rows, Q, D) that are still computed, of the stream before a layer (rows, K, D)."""
-        ...
-
-    def attend(
-        self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray, found: Found
-    ) -> np.ndarray:
-        """What one attention puts out (rows, Q, D). ``entered`` (rows, K, D) enters it, ``asking`` are its last Q positions."""
-        ...
-
-    def feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """What a feed-forward network puts out (rows, Q, D)."""
-        ...
-
-    def put(self, name: str, place: int, array: np.ndarray) -> None:
-        """Replace values of ``array``, in place, where patches say so. It is the tap ``name`` at ``place``."""
-        ...
+    value: np.ndarray | float  # of one position, or of each of ``positions``
+    positions: int | slice
 
 
-def walk(
-    parts: PlainParts,
-    side: str,
-    x: np.ndarray,
-    rows: WalkedRows,
-    found: Found,
-    layers: Iterable[int] | None = None,
-) -> np.ndarray:
-    """Send the residual stream x (rows, Q, D) of a side through ``layers``, through all of them if None. ``found`` collects the taps."""
-    kinds = SUBLAYERS[side]
-    for layer in range(parts.layers(side)) if layers is None else layers:
-        first = layer * len(kinds)
-        x = rows.join(layer, x)
-        rows.put(tap(side, "residual"), first, x)
-        if first == 0:
-            found.add(side, residual=x)
-        for place, kind in enumerate(kinds, start=first):
-            entered = parts.enter(kind, layer, x)
-            x = rows.go_on(layer, x)
-            if kind in ATTENTIONS[side]:
-                output = rows.attend(kind, layer, entered[:, -x.shape[1] :], entered, found)
-            else:
-                output = rows.feed_forward(layer, entered)
-            rows.put(tap(side, "output"), place, output)
-            # If no tap keeps the output, the sum is written over it: new memory takes longer than the sum.
-            x = parts.leave(kind, layer, x + output if found.names else np.add(x, output, out=output))
-            rows.put(tap(side, "residual"), place + 1, x)
-            found.add(side, output=output, residual=x)
-    return x
+Replacement = np.ndarray | float | Function | At
+Replacements = Mapping[str, Replacement]  # by the name of an activation
 
 
-class PatchRows:
-    """The rows of a batch. All have the patches of ``base``; row 0 has no others. The others have those of a variation, too, and are
-    sorted by the layer in which they join."""
+def activation_name(stacked: str, place: int | tuple[int, int]) -> str:
+    """The name of one activation in a stacked array of ``model.trace.interventions``.
 
-    def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
-        self._layers = np.array(layers, int)
+    >>> activation_name("cross_heads", (2, 1)), activation_name("decoder_residual", 5)
+    ('decoder.2.cross.head.1', 'decoder.1.cross.residual')
+    >>> activation_name("decoder_output", 11), activation_name("encoder_residual", 4)
+    ('decoder.3.mlp', 'encoder.2.residual')
+    """
+    of, _, part = stacked.rpartition("_")
+    if isinstance(place, tuple):
+        return f"{sublayer_name(f'{of}_attention', place[0])}.head.{place[1]}"
+    layer, number = divmod(place, len(SUBLAYERS[of]))
+    if part == "residual":
+        return (
+            f"{sublayer_name(SUBLAYERS[of][number - 1], layer)}.residual"
+            if number
+            else f"{of}.{layer}.residual"
+        )
+    return _output(SUBLAYERS[of][number], layer)
+
+
+def replacements_of(patches: Patches) -> dict[str, Replacement]:
+    """Patches by the names of the activations that they replace."""
+    return {
+        activation_name(each.tap, each.place): each.value
+        if each.positions == EVERYWHERE
+        else At(each.value, each.positions)
+        for each in patches
+    }
+
+
+def sublayer_name(kind: str, layer: int) -> str:
+    """The name with which those of the activations of a sub-layer begin.
+
+    >>> sublayer_name("cross_attention", 2), sublayer_name("encoder_feed_forward", 0)
+    ('decoder.2.cross', 'encoder.0.mlp')
+    """
+    return f"{kind_side(kind)}.{layer}.{_SHORT.get(kind, 'mlp')}"
+
+
+def _output(kind: str, layer: int) -> str:
+    name = sublayer_name(kind, layer)
+    return f"{name}.output" if kind in _SHORT else name
+
+
+@dataclass(frozen=True)
+class Rows:
+    """B passes to be computed together.
+
+    Attributes:
+        sources: B rows of ids of one length, or one that all passes share; ``targets`` the same of written
+            ids, the last of which is not read.
+        changes: the replacements of each pass.
+        common: replacements of all passes, which those in ``changes`` supersede.
+    """
+
+    sources: Sequence[Sequence[int]]
+    targets: Sequence[Sequence[int]]
+    changes: Sequence[Replacements]
+    common: Replacements
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        changes: Sequence[Replacements],
+    ) -> "Rows":
+        """Passes about sources and targets that may differ, padded to one length."""
+        sources, targets = ([[*one] for one in rows] for rows in (sources, targets))
+        if all(one == rows[0] for rows in (sources, targets) for one in rows):
+            return cls(sources[:1], targets[:1], changes, {})
+        s, t = (max(map(len, rows)) for rows in (sources, targets))
+        targets = [[*one[:-1], *[PAD_ID] * (t - len(one)), *one[-1:]] for one in targets]
+        return cls([[*one, *[PAD_ID] * (s - len(one))] for one in sources], targets, changes, {})
+
+    @property
+    def share(self) -> bool:
+        """Whether all passes are about one source and one target."""
+        return len(self.sources) == len(self.targets) == 1
+
+
+class Batch:
+    """The replacements of the rows of one batch, by the names of activations.
+
+    ``starts``: in which layer each row joins, in ascending order; decoder layers count after those of the
+    encoder.
+    """
+
+    def __init__(self, common: Replacements, changes: Sequence[Replacements], starts: Sequence[float]):
+        self.count, self._starts, self._common = len(changes), np.array(starts), common
+        self.alike = (
+            self.count > 1 and starts[-1] > ALL
+        )  # most activations of its rows are near those of row 0
         self._length: int | None = None  # how many positions there are, if arrays hold only the last one
-        self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
-        self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
-        for row, patches in enumerate(variations, start=1):
-            for each in patches:
-                self._patches.setdefault((each.tap, each.place), []).append((row, each))
+        self._own: dict[str, list[tuple[int, Replacement]]] = {}
+        for row, replacements in enumerate(changes):
+            for name, replacement in replacements.items():
+                self._own.setdefault(name, []).append((row, replacement))
+        names = [(name, *name.rpartition(".")[::2]) for name in {**common, **self._own}]
+        self._heads = {of.removesuffix(".head") for _, of, _ in names if of.endswith(".head")}
+        self._inside: dict[
+            str, set[int]
+        ] = {}  # by sub-layer: rows whose attention is computed in another way
+        for name, of, part in names:
+            if part in _INSIDE or of.endswith(".attention"):
+                rows = self._inside.setdefault(of.removesuffix(".attention"), set())
+                rows.update(row for row, _ in self._own.get(name, ()))
 
-    def joined(self, layer: int) -> int:
+    def joined(self, layer: float) -> int:
         """How many rows the batch has in this layer."""
-        return 1 + int((self._layers <= layer).sum())
+        return max(1, int((self._starts <= layer).sum()))
 
     def narrow(self, length: int) -> None:
         """From now on arrays hold the last of ``length`` positions alone."""
         self._length = length
 
-    def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
-        """Write the patches of this tap and place into ``array`` (rows, Q, ...)."""
-        if (base := self._base.get((name, place))) is not None:
-            self._replace(array, slice(None), base)
-        for row, patch in self._patches.get((name, place), ()):
-            if row < len(array):
-                self._replace(array, row, patch)
+    def replaces(self, name: str) -> bool:
+        return name in self._common or name in self._own
 
-    def patches_heads(self, kind: str, layer: int) -> bool:
-        """Whether a patch replaces what a head of this layer finds."""
-        places = (*self._base, *self._patches)
-        return any(name == tap(kind, "heads") and place[0] == layer for name, place in places)
+    def replaces_heads(self, sublayer: str) -> bool:
+        return sublayer in self._heads
 
-    def _replace(self, array: np.ndarray, row: int | slice, patch: Patch) -> None:
-        if self._length is None:
-            array[row, patch.positions] = patch.value
+    def inside(self, sublayer: str) -> set[int] | None:
+        """The rows in which queries, keys, values or weights of this attention are replaced.
+
+        None where no row and no common replacement has any.
+        """
+        return self._inside.get(sublayer)
+
+    def put(self, name: str, array: np.ndarray, rows: np.ndarray | None = None, first: int = 0) -> None:
+        """Replace the activation in place.
+
+        ``array`` (B, ...): of all rows, or of ``rows``, whose first ones have it already.
+        """
+        if (common := self._common.get(name)) is not None and not first:
+            for at in range(len(array)) if callable(common) else (slice(None),):
+                self._replace(array, at, common)
+        for row, replacement in self._own.get(name, ()):
+            at = row if rows is None else int(np.searchsorted(rows, row))
+            if first <= at < len(array):
+                self._replace(array, at, replacement)
+
+    def _replace(self, array: np.ndarray, at: int | slice, replacement: Replacement) -> None:
+        if callable(replacement):
+            array[at] = replacement(array[at])
             return
-        at = np.arange(self._length)[patch.positions]
-        if at.size and np.max(at) == self._length - 1:
-            values = np.broadcast_to(patch.value, (at.size, *array.shape[2:]))
-            array[row, -1] = values[int(np.argmax(at))]
+        value, positions = replacement if isinstance(replacement, At) else (replacement, EVERYWHERE)
+        if self._length is None:
+            array[at, positions] = value
+            return
+        places = np.arange(self._length)[positions]
+        if places.size and np.max(places) == self._length - 1:
+            values = np.broadcast_to(value, (places.size, *array.shape[2:]))
+            array[at, -1] = values[int(np.argmax(places))]
 
-    def free(self, name: str, place: int, count: int) -> np.ndarray:
-        """Which of ``count`` rows have to be computed, because no patch covers all their positions."""
-        covered = np.zeros(count, bool)
-        if (base := self._base.get((name, place))) is not None and base.positions == EVERYWHERE:
-            covered[:] = True
-        for row, patch in self._patches.get((name, place), ()):
-            covered[row] |= patch.positions == EVERYWHERE
+    def whole(self, array: np.ndarray) -> np.ndarray:
+        """All rows: those that have not joined equal row 0."""
+        rows = np.arange(self.count)
+        return array if len(array) == self.count else array[np.where(rows < len(array), rows, 0)]
+
+    def join(self, x: np.ndarray, layer: float) -> np.ndarray:
+        """The stream (B, Q, D) before a layer, with the rows that join here.
+
+        So far they equal row 0.
+        """
+        count = self.joined(layer)
+        return x if count <= len(x) else np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
+
+    def masked(self, name: str, seen: np.ndarray) -> np.ndarray:
+        """A mask (B, K), or (1, K) of all rows, with its replacements, for all rows."""
+        mask = np.repeat(seen, self.count // len(seen), axis=0)
+        self.put(name, mask)
+        return mask
+
+    def free(self, name: str, count: int) -> np.ndarray:
+        """The numbers of the rows to compute, because no replacement covers all their positions."""
+        covered = np.full(count, _covers(self._common.get(name)))
+        for row, replacement in self._own.get(name, ()):
+            if row < count:
+                covered[row] |= _covers(replacement)
         return np.flatnonzero(~covered)
 
 
-class PatchedRows:
-    """The rows as ``walk.WalkedRows`` wants them.
+def _covers(replacement: Replacement | None) -> bool:
+    return not (replacement is None or callable(replacement) or isinstance(replacement, At))
 
-    ``units``: of a side and layer, see ``PlainParts.units``. ``memory``: (rows, S, D), on the decoder's side. ``last_alone``: the last
-    layer computes only its last position, because nothing reads the others.
+
+class Memory(NamedTuple):
+    """The encoder's output.
+
+    ``states`` (B, S, D); ``hidden`` (B, S), True where no query may attend, None if that is nowhere.
     """
 
-    def __init__(
-        self,
-        parts: PlainParts,
-        side: str,
-        rows: PatchRows,
-        units: Callable[[str, int], Units | None],
-        memory: np.ndarray | None = None,
-        last_alone: bool = False,
-    ):
-        self._parts, self._side, self._rows, self._units = parts, side, rows, units
-        self._memory, self._last_alone = memory, last_alone
-        self._before = parts.layers("encoder") if side == "decoder" else 0  # layers that lie before this side
-        self.put = rows.put
-
-    def begin(self, x: np.ndarray) -> np.ndarray:
-        """The start of the stream (1, Q, D) for each row that differs before this side."""
-        return np.repeat(x, self._rows.joined(self._before - 1) if self._before else 1, axis=0)
-
-    def join(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """A row that joins equals row 0 up to here."""
-        return np.concatenate([x, np.repeat(x[:1], self._rows.joined(layer + self._before) - len(x), axis=0)])
-
-    def go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
-        """All positions, or in the last layer perhaps the last one alone."""
-        if not self._last_alone or layer < self._parts.layers(self._side) - 1 or x.shape[1] == 1:
-            return x
-        self._rows.narrow(x.shape[1])
-        return x[:, -1:]
-
-    def attend(
-        self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray, found: Found
-    ) -> np.ndarray:
-        """A row that asks and reads the same as row 0 is not computed again. Rows that join in the decoder read the memory of row 0."""
-        read = self._memory if kind == "cross_attention" and self._memory is not None else entered
-        differs = np.logical_or.reduce(unlike_first(asking), axis=1)
-        differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)
-        differs[0] = True
-        chosen = np.flatnonzero(differs)
-        like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        asked, seen = asking, read
-        if len(chosen) < len(asking) or len(read) < len(asking):  # else all differ, and no copies are made
-            asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
-        if asking.shape[1] == 1 and not found.names and not self._parts.scores_hold_positions:
-            heads = self._parts.found_by_one(kind, layer, asked, seen)
-        else:
-            query, key, value = self._parts.projected(kind, layer, asked, seen)
-            weights = self._parts.weights(kind, query, key)
-            heads = weights @ value
-        if not found.names and not self._rows.patches_heads(kind, layer):
-            output = self._parts.join(kind, layer, heads)
-            return output[like] if len(output) < len(like) else output
-        heads = heads[like]
-        for head in range(heads.shape[1]):
-            self._rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
-        if found.names:
-            found.add(kind, attention=weights[like], query=query, key=key, value=value, heads=heads)
-        return self._joined_anew(kind, layer, heads)
-
-    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
-        """(rows, Q, D): ``join``, computed anew only where a row's heads (rows, H, Q, D/H) differ from those of row 0."""
-        new = (heads != heads[:1]).any(axis=(1, 3))
-        if new.mean() > FEW:
-            return self._parts.join(kind, layer, heads)
-        output = np.repeat(self._parts.join(kind, layer, heads[:1]), len(heads), axis=0)
-        if new.any():
-            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
-            output[new] = self._parts.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
-        return output
-
-    def feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """Zeros in rows that a patch covers."""
-        node = Node(FEED_FORWARDS[self._side], layer)
-        free = self._rows.free(node.tap, node.sublayer, len(entered))
-        if len(free) == len(entered):
-            return self._fed_forward(layer, entered)
-        output = np.zeros_like(entered)
-        output[free] = self._fed_forward(layer, entered[free])
-        return output
-
-    def _fed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(rows, Q, D), computed anew only where a row's input differs from that of row 0."""
-        side, new = self._side, unlike_first(entered)
-        output = np.repeat(self._parts.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
-        if (units := self._units(side, layer)) is None:
-            output[new] = self._parts.feed_forward(side, layer, entered[new])
-            return output
-        changed = np.flatnonzero(new.any(axis=0))
-        if not changed.size:
-            return output
-        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
-            rows = np.flatnonzero(new[:, position])
-            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
-        return output
-
-
-THREADS = 2  # batches at once
-BATCH = 96  # rows computed together
+    states: np.ndarray
+    hidden: np.ndarray | None
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What N patched passes say at their last position."""
+class LastRows:
+    """The output of N passes at their last position."""
 
-    network: PlainParts
+    network: Sublayers
     ends: np.ndarray  # (N, D) of the decoder's stream, as the output layer reads them
-    looks: np.ndarray | None  # (N, Q, K) weights of the head that was asked about
+    attention: np.ndarray | None  # (N, Q, K) weights of the head whose weights were read
 
     @property
     def logits(self) -> np.ndarray:
@@ -254,18 +268,26 @@ class Answered:
         return self.network.logits(self.ends)
 
     def score(self, written: int, instead: int) -> np.ndarray:
-        """(N,) float64: log p(written) - log p(instead), in nats. No logits of other tokens are computed for it."""
+        """(N,) float64: the logit difference log p(written) - log p(instead), in nats.
+
+        No logits of other tokens are computed.
+        """
         bias = self.network.arrays["embedding/output_bias"].astype(np.float64)
         towards = self.network.difference(written, instead).astype(np.float64)
         return self.ends @ towards + (bias[written] - bias[instead])
 
 
-class PatchedTransformer(PlainParts):
-    """``passes`` under patches, and the ``taps`` of one. Safe to call from threads."""
+class ActivationWalk(Sublayers):
+    """Passes with replaced activations. Safe to call from threads.
 
-    def __init__(self, config: NetworkConfig, features: np.ndarray, arrays: Mapping[str, np.ndarray]):
-        super().__init__(config, features, arrays)
-        self._units: dict[tuple[str, int], Units | None] = {}
+    Example::
+
+        walk = corrector.patched
+        ids = corrector.tokenizer.encode_source("머거요"), corrector.tokenizer.encode_target("먹어요")
+        rows = Rows.of([ids[0]], [ids[1]], [{"decoder.3.cross.head.0": 0.0}])
+        ends, read = walk.run(rows, ["cross_attention"])
+        walk.logits(ends)  # (1, T, V)
+    """
 
     def passes(
         self,
@@ -274,269 +296,279 @@ class PatchedTransformer(PlainParts):
         variations: Sequence[Patches],
         base: Patches = (),
         look: Node | None = None,
-    ) -> Answered:
-        """The logits at the last position of ``target`` under each of N ``variations``. All of these have the patches of ``base``, too.
+    ) -> LastRows:
+        """The last position of ``target`` under each of N ``variations``.
 
-        ``look``: a head whose weights are handed out.
+        Each has the patches of ``base`` in addition.
+
+        ``look``: a head whose attention weights are read.
         """
-        sides = {side: self.layers(side) for side in ATTENTIONS}
-        per_layer = [_first_layer(each, sides) for each in variations]
-        order = sorted(range(len(variations)), key=per_layer.__getitem__)
-        ends = np.empty((len(variations), self.config.d_model), np.float32)
-        looks: dict[int, np.ndarray] = {}
-
-        def answer(chosen: Sequence[int]) -> None:
-            rows = PatchRows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
-            found = Found([look.kind] if look else [])
-            states = self._states(source, target, rows, found, last_alone=look is None)
-            ends[chosen] = states[1:, -1]
-            if look:
-                weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
-                for number, i in enumerate(chosen, start=1):  # later ones have row 0's
-                    looks[i] = weights[number if number < len(weights) else 0]
-
-        with ThreadPoolExecutor(THREADS) as threads:  # NumPy releases the interpreter lock while it computes
-            list(threads.map(answer, [order[cut : cut + BATCH] for cut in range(0, len(order), BATCH)]))
-        return Answered(self, ends, np.stack([looks[i] for i in range(len(order))]) if looks else None)
+        changes = [*map(replacements_of, variations or [()])]
+        rows = Rows([source], [target], changes, replacements_of(base))
+        ends, read = self.run(rows, [look.kind] if look else [], last_alone=look is None)
+        attention = read[look.kind][:, look.layer, look.head] if look else None
+        return LastRows(self, ends[: len(variations), -1], attention)
 
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()
     ) -> dict[str, np.ndarray]:
-        """The arrays ``names`` of one pass; ``model.trace.interventions`` has their shapes, here without B."""
-        found = Found(names)
-        found.put("logits", self.logits(self._states(source, target, PatchRows(patches, [], []), found)))
-        return {name: array[0] for name, array in found.stacked(np.stack).items()}
+        """The stacked activations ``names`` of one pass, without B.
 
-    def _states(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        rows: PatchRows,
-        found: Found,
-        last_alone: bool = False,
-    ) -> np.ndarray:
-        """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
-        memory = self._side("encoder", source, rows, found)  # (rows, S, D)
-        found.put("memory", memory)
-        return self._side("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
-
-    def _side(
-        self,
-        side: str,
-        ids: Sequence[int],
-        rows: PatchRows,
-        found: Found,
-        memory: np.ndarray | None = None,
-        last_alone: bool = False,
-    ) -> np.ndarray:
-        """The end of a side's residual stream after ``close``: ids (Q,) -> (rows, Q, D)."""
-        x = self.stream_start(ids, side)[None]
-        found.put(tap(side, "embedding"), x - self.positions(len(ids), side))
-        through = PatchedRows(self, side, rows, self._units_of, memory, last_alone)
-        return self.close(side, walk(self, side, through.begin(x), through, found))
-
-    def _units_of(self, side: str, layer: int) -> Units | None:
-        if (side, layer) not in self._units:
-            self._units[side, layer] = self.units(side, layer)
-        return self._units[side, layer]
-
-
-def _first_layer(patches: Patches, layers: Mapping[str, int]) -> int:
-    """The layer in which a pass first differs; decoder layers count after those of the encoder. ``layers``: how many each side has."""
-    return min((_layer(each, layers) for each in patches), default=sum(layers.values()) - 1)
-
-
-def _layer(patch: Patch, layers: Mapping[str, int]) -> int:
-    side = kind_side(patch.tap)
-    if isinstance(patch.place, tuple):
-        layer = patch.place[0]
-    else:  # behind the last sub-layer of a side lies one more place of the stream
-        layer = min(patch.place // len(SUBLAYERS[side]), layers[side] - 1)
-    return layer + layers["encoder"] * (side == "decoder")
-
-
-Nested = TypeVar("Nested")  # nested tuples and dictionaries of arrays
-FEW_halves = 8  # rows that one core computes alone: less is not worth a second
-
-
-class PlainMemory(NamedTuple):
-    """What the encoder leaves: ``states`` (B, S, D), and ``mask`` (B, 1, 1, S), True at tokens that may be looked at."""
-
-    states: np.ndarray
-    mask: np.ndarray
-
-
-class PlainScope(NamedTuple):
-    """What one kind of attention may look at: ``mask`` (B, 1, Q, K) or broadcastable to it, and the ``states`` (B, K, D) that it
-    reads, its own side's if None."""
-
-    mask: np.ndarray
-    states: np.ndarray | None = None
-
-
-class PlainHalves:
-    """``encode`` and ``decode`` as ``model.activations.laboratory.AlteredHalves`` has them. Safe to call from threads.
-
-    ``parts``: a network in NumPy, of which the parts of a pass are taken.
-    """
-
-    def __init__(self, parts: PlainParts):
-        self._parts = parts
-
-    def encode(
-        self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]
-    ) -> tuple[PlainMemory, dict[str, np.ndarray]]:
-        """(B, S) ids -> memory, taps by name."""
-
-        def run(ids: np.ndarray, altered: Altered) -> tuple[PlainMemory, dict[str, np.ndarray]]:
-            found, mask = Found(taps), (ids != PAD_ID)[:, None, None, :]
-            states = self._side("encoder", ids, altered, {"encoder_attention": PlainScope(mask)}, found)
-            found.put("memory", states)
-            return PlainMemory(states, mask), found.stacked(np.stack)
-
-        return _on_all_cores(run, len(ids), ids, altered)
-
-    def decode(
-        self, ids: np.ndarray, memory: PlainMemory, altered: Altered, taps: tuple[str, ...]
-    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
-
-        def run(
-            ids: np.ndarray, memory: PlainMemory, altered: Altered
-        ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-            found, scopes = Found(taps), _decoder_scopes(ids.shape[1], memory)
-            logits = self._parts.logits(self._side("decoder", ids, altered, scopes, found))
-            found.put("logits", logits)
-            return logits, found.stacked(np.stack)
-
-        return _on_all_cores(run, len(ids), ids, memory, altered)
-
-    def chosen(self, arrays: Any, rows: Sequence[int]) -> Any:
-        """These rows of nested arrays."""
-        return _mapped(lambda array: array[rows], arrays)
+        ``model.trace.interventions`` lists their shapes.
+        """
+        _, read = self.run(Rows([source], [target], [replacements_of(patches)], {}), tuple(names))
+        return {name: array[0] for name, array in read.items()}
 
     def one_layer(
-        self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
+        self, layer: int, before: np.ndarray, memory: np.ndarray, changes: Sequence[Replacements]
     ) -> np.ndarray:
-        """The decoder's stream behind one layer, from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
-        rows = AlteredRows(
-            self._parts, "decoder", _decoder_scopes(x.shape[1], memory), lambda kind, _: changed[kind]
-        )
-        return walk(self._parts, "decoder", x, rows, Found(), [layer])
+        """The decoder's stream (N, T, D) after one layer under each of N changes of it.
 
-    def _side(
-        self, side: str, ids: np.ndarray, altered: Altered, scopes: dict[str, PlainScope], found: Found
-    ) -> np.ndarray:
-        """The residual stream of a side from ids (B, Q) to its end, ready to be read (B, Q, D)."""
-        parts = self._parts
-        x = parts.vectors[ids] * np.float32(np.sqrt(parts.config.d_model))
-        if altered.embedding_scale is not None:
-            x = x * altered.embedding_scale[..., None]
-        found.put(tap(side, "embedding"), x)
-        x = x + parts.positions(ids.shape[1], side)
-        stacked = altered.attention or {}
-        rows = AlteredRows(
-            parts, side, scopes, lambda kind, layer: stacked.get(kind, AlteredAttention()).layer(layer)
-        )
-        return parts.close(side, walk(parts, side, x, rows, found))
+        ``before``: the stream (T, D) before the layer; ``memory``: (S, D).
+        """
+        batch = Batch({}, [{}, *changes], [ALL, *[-0.5] * len(changes)])
+        hidden = dict.fromkeys(ATTENTIONS["decoder"])
+        side = _Side(self, "decoder", batch, Found(), hidden, memory[None])
+        return batch.whole(side.through(before[None].copy(), [layer]))[1:]
 
+    def run(
+        self, rows: Rows, names: Sequence[str] = (), last_alone: bool = False
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The end of the decoder's stream (B, T, D), and the stacked activations ``names`` (B, ...).
 
-class AlteredRows:
-    """Many sentences, each under its own intervention, as ``walk.WalkedRows`` wants them: all are computed in each layer.
+        The end is normalised as the output layer reads it.
 
-    ``changed``: what the interventions make of one kind of attention in one layer.
-    """
+        ``last_alone``: the end has the last position alone, (B, 1, D).
+        """
+        count, starts = len(rows.changes), [ALL] * len(rows.changes)
+        size = max(FEWEST, -(-count // THREADS))
+        if rows.share:
+            size, layers = BATCH, {side: self.layers(side) for side in ATTENTIONS}
+            last = sum(layers.values()) - 1
+            starts = [min((_start(name, layers) for name in each), default=last) for each in rows.changes]
+        order = sorted(range(count), key=starts.__getitem__)
+        batches = [order[cut : cut + size] for cut in range(0, count, size)]
 
-    def __init__(
+        def batch(chosen: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+            return self._batch(rows, chosen, [starts[i] for i in chosen], Found(names), last_alone)
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            ends, read = zip(*threads.map(batch, batches), strict=True)
+        place = np.argsort(order)
+        arrays = {name: np.concatenate([each[name] for each in read])[place] for name in read[0]}
+        return np.concatenate(ends)[place], arrays
+
+    def _batch(
+        self, rows: Rows, chosen: Sequence[int], starts: list[float], found: Found, last_alone: bool
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """``run`` for some of the passes, sorted by the layers in which they start to differ."""
+        changes, first = [rows.changes[i] for i in chosen], 0
+        sources, targets = rows.sources, rows.targets
+        if not rows.share:
+            sources, targets = ([each[i] for i in chosen] for each in (sources, targets))
+        elif len(rows.changes) > 1:  # row 0 is the pass without any of these changes
+            changes, starts, first = [{}, *changes], [ALL, *starts], 1
+        if any(callable(each) for change in (rows.common, *changes) for each in change.values()):
+            last_alone = False  # a function gets all positions
+        batch = Batch(rows.common, changes, starts)
+        memory = self._encode(sources, batch, found)
+        ends = self._decode(targets, memory, batch, found, last_alone)
+        found.put("logits", self.logits(ends) if "logits" in found.names else None)
+        arrays = found.stacked(lambda layers, axis: np.stack([batch.whole(each) for each in layers], axis))
+        return batch.whole(ends)[first:], {name: batch.whole(each)[first:] for name, each in arrays.items()}
+
+    def _encode(self, sources: Sequence[Sequence[int]], batch: Batch, found: Found) -> Memory:
+        ids = np.array(sources)
+        seen = ids != self.pad_id
+        hidden = None
+        if not seen.all() or batch.replaces("encoder.mask"):
+            hidden = ~batch.masked("encoder.mask", seen)
+        states = _Side(self, "encoder", batch, found, {"encoder_attention": hidden}).walk(ids)
+        found.put("memory", states)
+        return Memory(states, hidden)
+
+    def _decode(
         self,
-        parts: PlainParts,
-        side: str,
-        scopes: dict[str, PlainScope],
-        changed: Callable[[str, int], AlteredAttention],
-    ):
-        self._parts, self._side, self._scopes, self._changed = parts, side, scopes, changed
-
-    def join(self, layer: int, x: np.ndarray) -> np.ndarray:
-        return x
-
-    def go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
-        return x
-
-    def put(self, name: str, place: int, array: np.ndarray) -> None:
-        """Interventions write nothing over what was computed."""
-
-    def feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
-        return self._parts.feed_forward(self._side, layer, entered)
-
-    def attend(
-        self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray, found: Found
+        targets: Sequence[Sequence[int]],
+        memory: Memory,
+        batch: Batch,
+        found: Found,
+        last_alone: bool,
     ) -> np.ndarray:
-        """What the interventions make of an attention: where it looks, its weights, its values, what each head finds."""
-        scope, changed = self._scopes[kind], self._changed(kind, layer)
-        read = entered if scope.states is None else scope.states
-        query, key, value = self._parts.projected(kind, layer, asking, read)
-        found.add(kind, query=query, key=key, value=value)
-        mask = scope.mask
-        if changed.seen is not None:
-            mask = mask & changed.seen[:, None, None, :]
-        weights = _softmax(query @ key.swapaxes(-1, -2) / self._parts.scale(key.shape[-1]), mask)
-        if changed.values is not None:
-            value = value * changed.values[:, None, :, None]
-        if changed.weights is not None:
-            weights = np.where(changed.replaced[..., None], changed.weights, weights)
-        heads = weights @ value
-        if changed.gates is not None:
-            heads = heads * changed.gates[:, :, None, None]
-        if changed.added is not None:
-            heads = heads + changed.added[:, :, None, :]
-        found.add(kind, attention=weights, heads=heads)
-        return self._parts.join(kind, layer, heads)
+        ids = np.array([[self.start, *target[:-1]] for target in targets])
+        hidden = None
+        if batch.replaces("decoder.mask"):
+            hidden = ~batch.masked("decoder.mask", np.ones(ids.shape, bool))
+        masks = {"decoder_attention": hidden, "cross_attention": memory.hidden}
+        return _Side(self, "decoder", batch, found, masks, memory.states, last_alone).walk(ids)
 
 
-def _decoder_scopes(length: int, memory: PlainMemory) -> dict[str, PlainScope]:
-    """Each token sees itself, the tokens before it, and the real tokens of the source."""
-    return {
-        "decoder_attention": PlainScope(np.tri(length, dtype=bool)[None, None]),
-        "cross_attention": PlainScope(memory.mask, memory.states),
-    }
+def _start(name: str, layers: Mapping[str, int]) -> float:
+    """The layer in which a pass first differs that replaces this activation.
 
-
-def _softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Over the keys that may be looked at. A row with nothing to look at is all 0.
-
-    >>> _softmax(np.zeros((2, 2)), np.array([[True, True], [False, False]])).tolist()
-    [[0.5, 0.5], [0.0, 0.0]]
+    Decoder layers count after those of the encoder.
     """
-    allowed = np.where(mask, logits, -np.inf)
-    highest = allowed.max(axis=-1, keepdims=True)
-    weights = np.exp(allowed - np.where(np.isneginf(highest), 0, highest))
-    total = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(total == 0, 1, total)
+    side, layer, *_ = name.split(".")
+    before = layers["encoder"] if side == "decoder" else 0
+    return before + (min(int(layer), layers[side] - 1) if layer.isdigit() else -0.5)
 
 
-def _on_all_cores(run: Callable[..., Nested], rows: int, *arguments: Any) -> Nested:
-    """``run`` of ``arguments``, their rows shared among threads: NumPy lets go of the interpreter while it computes."""
-    if rows <= FEW_halves:
-        return run(*arguments)
-    cuts = np.array_split(np.arange(rows), THREADS)
+@dataclass
+class _Side:
+    """The rows of a batch on their way through the encoder or the decoder.
 
-    def part(cut: np.ndarray) -> Nested:
-        rows = slice(cut[0], cut[-1] + 1)
-        # An array that is the same for all rows has one row alone.
-        return run(*_mapped(lambda array: array[rows] if len(array) > 1 else array, arguments))
+    ``hidden``: by kind of attention (B, K), True at keys to which no query of a row may attend. ``memory``:
+    (B, S, D), for the decoder. ``last_alone``: the last layer computes only its last position, because
+    nothing reads the others.
+    """
 
-    with ThreadPoolExecutor(THREADS) as threads:
-        return _mapped(lambda *parts: np.concatenate(parts), *threads.map(part, cuts))
+    network: "ActivationWalk"
+    side: str
+    batch: Batch
+    found: Found
+    hidden: Mapping[str, np.ndarray | None]
+    memory: np.ndarray | None = None
+    last_alone: bool = False
 
+    def walk(self, ids: np.ndarray) -> np.ndarray:
+        """ids (B, Q), or (1, Q) of all rows -> the end of the residual stream (B, Q, D)."""
+        network, batch, name = self.network, self.batch, f"{self.side}.embedding"
+        x = np.stack([network.stream_start(row, self.side) for row in ids])
+        if len(x) < (count := batch.joined(self._before - 0.5)):
+            x = x.repeat(count, axis=0)
+        positions = network.positions(ids.shape[1], self.side)
+        embedding = x - positions
+        if batch.replaces(name):
+            batch.put(name, embedding)
+            x = embedding + positions
+        self.found.put(tap(self.side, "embedding"), embedding)
+        return network.close(self.side, self.through(x, range(network.layers(self.side))))
 
-def _mapped(function: Callable, *trees: Any) -> Any:
-    """``function`` of the arrays at each place of nested tuples and dictionaries; None stays None."""
-    first = trees[0]
-    if first is None:
-        return None
-    if isinstance(first, dict):
-        return {name: _mapped(function, *(tree[name] for tree in trees)) for name in first}
-    if isinstance(first, tuple):
-        parts = [_mapped(function, *each) for each in zip(*trees, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
-    return function(*trees)
+    def through(self, x: np.ndarray, layers: Iterable[int]) -> np.ndarray:
+        """Send the residual stream x (B, Q, D) through some layers."""
+        network, batch, side = self.network, self.batch, self.side
+        kinds = SUBLAYERS[side]
+        for layer in layers:
+            first, x = len(x) if layer else 0, batch.join(x, layer + self._before)
+            batch.put(f"{side}.{layer}.residual", x, first=first)
+            if layer == 0:
+                self.found.add(side, residual=x)
+            for place, kind in enumerate(kinds, start=layer * len(kinds) + 1):
+                entered = network.enter(kind, layer, x)
+                x = self._go_on(layer, x)
+                if kind in ATTENTIONS[side]:
+                    output = self._attend(kind, layer, entered[:, -x.shape[1] :], entered)
+                else:
+                    output = self._feed_forward(layer, entered)
+                batch.put(_output(kind, layer), output)
+                # If nothing keeps the output, the sum is written over it: new memory takes longer than the
+                # sum.
+                x = network.leave(
+                    kind, layer, x + output if self.found.names else np.add(x, output, out=output)
+                )
+                batch.put(activation_name(tap(side, "residual"), place), x)
+                self.found.add(side, output=output, residual=x)
+        return x
+
+    @property
+    def _before(self) -> int:
+        """How many layers lie before this side."""
+        return self.network.layers("encoder") if self.side == "decoder" else 0
+
+    def _go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
+        """All positions, or in the last layer perhaps the last one alone."""
+        if not self.last_alone or layer < self.network.layers(self.side) - 1 or x.shape[1] == 1:
+            return x
+        self.batch.narrow(x.shape[1])
+        return x[:, -1:]
+
+    def _attend(self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray) -> np.ndarray:
+        """The output (B, Q, D) of an attention.
+
+        A row that asks and reads the same as row 0 is not computed again.
+        """
+        network, batch, found, name = self.network, self.batch, self.found, sublayer_name(kind, layer)
+        read = self.memory if kind == "cross_attention" and self.memory is not None else entered
+        hidden, inside = self.hidden[kind], batch.inside(name)
+        hidden = None if hidden is None else hidden[: len(asking)]
+        differs = np.logical_or.reduce(unlike_first(asking), axis=1)
+        differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)
+        if hidden is not None:
+            differs |= (hidden != hidden[:1]).any(axis=1)
+        if inside:
+            differs[[row for row in inside if row < len(differs)]] = True
+            differs |= 0 in inside  # row 0 is none that others could equal
+        differs[0] = True
+        chosen = np.flatnonzero(differs)
+        like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
+        asked, seen = asking, read
+        if len(chosen) < len(asking) or len(read) < len(asking):  # else all differ, and no copies are made
+            # Rows that join in the decoder read the memory of row 0.
+            asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
+            hidden = None if hidden is None else hidden[chosen]
+        plain = hidden is None and inside is None and not network.scores_hold_positions
+        if asking.shape[1] == 1 and plain and not found.names:
+            heads = network.attend_once(kind, layer, asked, seen)
+        else:
+            parts = dict(zip(_INSIDE, network.projected(kind, layer, asked, seen), strict=False))
+            for part, array in parts.items():
+                if tap(kind, part) in found.names:  # as they were projected
+                    found.add(kind, **{part: array[like]})
+                batch.put(f"{name}.{part}", array, chosen)
+            weights = network.weights(kind, parts["query"], parts["key"], hidden=hidden)
+            if inside is not None:
+                batch.put(f"{name}.attention", weights, chosen)
+                for head in range(weights.shape[1]):
+                    batch.put(f"{name}.attention.{head}", weights[:, head], chosen)
+            heads = weights @ parts["value"]
+        if not found.names and not batch.replaces_heads(name):
+            output = network.join(kind, layer, heads)
+            return output[like] if len(output) < len(like) else output
+        heads = heads[like]
+        for head in range(heads.shape[1]):
+            batch.put(f"{name}.head.{head}", heads[:, head])
+        if kind in found.names:
+            found.add(kind, attention=weights[like])
+        found.add(kind, heads=heads)
+        return self._joined_anew(kind, layer, heads)
+
+    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
+        """The output projection (B, Q, D), computed only where heads differ from those of row 0.
+
+        ``heads``: (B, H, Q, D/H).
+        """
+        new = (heads != heads[:1]).any(axis=(1, 3))
+        if new.mean() > FEW:
+            return self.network.join(kind, layer, heads)
+        output = np.repeat(self.network.join(kind, layer, heads[:1]), len(heads), axis=0)
+        if new.any():
+            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
+            output[new] = self.network.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
+        return output
+
+    def _feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
+        """(B, Q, D); zeros in rows whose output is replaced anyway."""
+        free = self.batch.free(f"{self.side}.{layer}.mlp", len(entered))
+        if len(free) == len(entered):
+            return self._fed_forward(layer, entered)
+        output = np.zeros_like(entered)
+        if len(free):
+            output[free] = self._fed_forward(layer, entered[free])
+        return output
+
+    def _fed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
+        """(B, Q, D), computed only where a row's input differs from that of row 0."""
+        side, new, network = self.side, unlike_first(entered), self.network
+        if not self.batch.alike:
+            return network.feed_forward(side, layer, entered)
+        output = np.repeat(network.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
+        if (units := network.units(side, layer)) is None:
+            output[new] = network.feed_forward(side, layer, entered[new])
+            return output
+        changed = np.flatnonzero(new.any(axis=0))
+        if not changed.size:
+            return output
+        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
+            rows = np.flatnonzero(new[:, position])
+            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
+        return output

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.adapters.own_passes import OwnPasses
 from model.adapters.own_stream import OTHER_PARTS
 from model.adapters.trace_building import Token, names
@@ -185,7 +185,7 @@ class OwnNetwork(Intervening):
         name: str,
         passes: OwnPasses,
         abilities: Iterable[str],
-        stream: PatchedTransformer | ValueError,
+        stream: ActivationWalk | ValueError,
     ):
         """``stream``: its residual stream, or the reason why it has none."""
         self.name, self._passes, self._stream = name, passes, stream
@@ -211,11 +211,11 @@ class OwnNetwork(Intervening):
         return self._passes
 
     @property
-    def patched(self) -> PatchedTransformer:
+    def patched(self) -> ActivationWalk:
         """Its residual stream. Raises ValueError without one; ``config.abilities`` say whether it has one."""
         if self.why_no_stream:
             raise ValueError(self.why_no_stream)
-        assert isinstance(self._stream, PatchedTransformer)
+        assert isinstance(self._stream, ActivationWalk)
         return self._stream
 
     @property

@@ -1,6 +1,6 @@
 """``OwnStream``: the residual stream of a foreign network, walked in NumPy with its own weights.
 
-``PatchedTransformer`` walks through networks that are built as ours are. Others differ in the places that
+``ActivationWalk`` walks through networks that are built as ours are. Others differ in the places that
 ``Built`` names: the kind and position of normalisations, the beginning of a stream, the activation of
 feed-forward networks, and scores beyond queries and keys. Then every question about a residual stream can be
 asked of them.
@@ -8,21 +8,20 @@ asked of them.
 L layers, H heads, S source and T target tokens, Q and K positions, D d_model, V vocabulary, P longest text.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from model.activations.sublayers import Units, kind_side
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.trace.interventions import (
     ATTENTIONS,
     SUBLAYERS,
     Insides,
     Node,
     Normalisation,
-    OutputWeights,
     Zeroed,
     tap,
 )
@@ -85,8 +84,8 @@ class StreamConfig:
     architecture: str = "transformer"
 
 
-class OwnStream(PatchedTransformer):
-    """A walk over ``arrays`` in the paths of ``PatchedTransformer``.
+class OwnStream(ActivationWalk):
+    """A walk over ``arrays`` in the paths of ``ActivationWalk``.
 
     A gated feed-forward network has a ``…/gate``, too.
     """
@@ -143,35 +142,6 @@ class OwnStream(PatchedTransformer):
             hidden = hidden * self.dense(entered, f"{name}/gate")
         return self.dense(hidden, f"{name}/output")
 
-    @property
-    def output_weights(self) -> OutputWeights:
-        layers = range(self.layers("decoder"))
-        projections = {kind: self.projections(kind, layers) for kind in ATTENTIONS["decoder"]}
-        return OutputWeights(
-            norm_first=self.config.norm_first,
-            kernels={kind: kernels for kind, (kernels, _) in projections.items()},
-            biases={kind: biases for kind, (_, biases) in projections.items()},
-            norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS},
-            vocabulary=self.built.output,
-            bias=self.built.output_bias,
-            jamo={},
-            normalisation=self.normalisation,
-        )
-
-    def projections(self, kind: str, layers: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """(L, H, D/H, D) and (L, D): kernels and biases of the output projections."""
-        pairs = [self.output_projection(kind, layer) for layer in layers]
-        kernels = [kernel.reshape(self.heads(kind), -1, kernel.shape[1]) for kernel, _ in pairs]
-        return np.stack(kernels), np.stack([bias for _, bias in pairs])
-
-    def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Gamma and beta of each normalisation between a sub-layer's output and the end of the stream."""
-        if self.config.norm_first:
-            return [self.closing_norm(side)]
-        return [
-            self.norm_weights(kind, layer) for layer in range(self.layers(side)) for kind in SUBLAYERS[side]
-        ]
-
 
 def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
     """``stream`` itself, compared with the ``logits`` (T, V) or log probabilities of the network's own pass.
@@ -213,7 +183,7 @@ def insides_of_taps(stream: OwnStream, found: dict[str, np.ndarray], kinds: Sequ
     for kind in kinds:
         nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
         entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
-        kernels[kind], biases[kind] = stream.projections(kind, range(len(nodes)))
+        kernels[kind], biases[kind] = stream.output_projections(kind, range(len(nodes)))
         scales[kind] = np.stack([stream.norm_weights(kind, node.layer)[0] for node in nodes])
     return Insides(
         attention={kind: found[kind] for kind in kinds},

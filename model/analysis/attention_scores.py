@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.analysis.patching import AblationValues, mean_values
 from model.analysis.residual_stream import BIAS, EMBEDDING, decompose_residual, residual_taps
 from model.correction.answers import Network
@@ -123,7 +123,7 @@ def decompose_attention_score(
     }  # no ablation of a bias
     tested = [(of, each) for of, some in largest.items() for each in some]
     patches = [(sides.without(of, each.part, query if of == QUERY else key, values),) for of, each in tested]
-    looks = network.passes(*ids, patches, look=Node(*head)).looks  # (N, Q, K)
+    looks = network.passes(*ids, patches, look=Node(*head)).attention  # (N, Q, K)
     assert looks is not None, "a head was asked about"
     left = looks[:, query, key].tolist()
     return ScoreDecomposition(
@@ -156,7 +156,7 @@ def _ranked(parts: Mapping[Node | str, np.ndarray]) -> tuple[ScoreTerm, ...]:
 class _ReadSides:
     """The places of the streams that a head's queries and keys are projected from."""
 
-    def __init__(self, network: PatchedTransformer, found: Mapping[str, np.ndarray], node: Node):
+    def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], node: Node):
         self._network, self._found, self._node = network, found, node
         own = node.side, node.sublayer
         end = "encoder", found["encoder_output"].shape[0]

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.patching import AblationValues, mean_values
 from model.correction.answers import Network
@@ -253,7 +253,7 @@ class _Paths:
 
     def __init__(
         self,
-        network: PatchedTransformer,
+        network: ActivationWalk,
         found: dict[str, np.ndarray],
         ablation: AblationValues,
         members: Sequence[Node],

@@ -30,7 +30,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.edits import copy_positions
 from model.correction.answers import Network
@@ -274,7 +274,7 @@ def everyday_pairs() -> tuple[tuple[str, str], ...]:
 
 
 def corpus_means(
-    network: PatchedTransformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
+    network: ActivationWalk, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
 ) -> AblationValues:
     """The mean of each node over the positions of ``pairs``, by default ``everyday_pairs``.
 
@@ -301,7 +301,7 @@ def mean_values(corrector: Network, source: str, target: str) -> AblationValues:
 
 @lru_cache(maxsize=4)
 def _means(
-    network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]
+    network: ActivationWalk, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]
 ) -> AblationValues:
     sums: dict[str, np.ndarray] = {}
     positions = dict.fromkeys(_SIDES, 0)
@@ -320,7 +320,7 @@ def _means(
     )
 
 
-def corrupted_values(network: PatchedTransformer, tokenizer: Tokenizer, run: CorruptedRun) -> AblationValues:
+def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, run: CorruptedRun) -> AblationValues:
     """The outputs of all nodes in a corrupted run as ablation values.
 
     Args:
@@ -399,7 +399,7 @@ def node_effects(
 
 
 def _direct(
-    network: PatchedTransformer, found: dict[str, np.ndarray], values: AblationValues, difference: np.ndarray
+    network: ActivationWalk, found: dict[str, np.ndarray], values: AblationValues, difference: np.ndarray
 ) -> np.ndarray:
     """(N,):
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.drafting import log_softmax
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.analysis.counterfactuals import contrasts_of_sentence
 from model.correction.answers import Network
 from model.text import hangul
@@ -239,7 +239,7 @@ def residual_taps(side: str) -> tuple[str, ...]:
 
 
 def decompose_residual(
-    network: PatchedTransformer,
+    network: ActivationWalk,
     found: Mapping[str, np.ndarray],
     place: tuple[str, int],
     asked: np.ndarray,

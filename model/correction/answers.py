@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from model.activations.laboratory import Passes
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk
 from model.correction.correction import Correction
 from model.stored.config import NetworkConfig
 from model.text.changes import Change
@@ -161,7 +161,7 @@ class Network(Intervenes, Protocol):
         ...
 
     @property
-    def patched(self) -> PatchedTransformer:
+    def patched(self) -> ActivationWalk:
         """Raises ValueError for a network without a residual stream."""
         ...
 

@@ -14,15 +14,15 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from model.activations.drafting import Pass, Produced, log_softmax, read_off
 from model.activations.laboratory import Passes
 from model.activations.sublayers import positional_encoding
-from model.activations.token_network import AnswersInIds, OpenedNetwork
-from model.activations.walk import PatchedTransformer
+from model.activations.token_network import OpenedNetwork, TokenNetwork
+from model.activations.walk import ActivationWalk
 from model.correction.candidates import Answer, Stretch
 from model.correction.confidence import Confidence, load_confidence
 from model.correction.correction import Correction, SentenceCorrection
@@ -69,7 +69,7 @@ def _load_network(
                 "'.[app]'` brings both",
                 name="keras",
             )
-        from model.network.loading import load_model_folder
+        from model.network.networks import load_model_folder
 
         return load_model_folder(folder, snapshot)
 
@@ -77,20 +77,20 @@ def _load_network(
         return in_keras()
     from model.graph.network import load_graph
 
-    return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
+    return load_graph(folder, snapshot, lambda: _in_keras(*in_keras()[:2]).keras)
 
 
-def _answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
-    """The network by ids: a GraphNetwork itself, a keras.Model in compiled halves."""
-    if hasattr(network, "produce"):
-        return cast("AnswersInIds", network)
-    return _compiled(network, tokenizer, beam_width)
+def _answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> TokenNetwork:
+    """The ``TokenNetwork`` of an opened network: a GraphNetwork is one, a keras.Model gets one."""
+    if isinstance(network, TokenNetwork):
+        return network
+    return _in_keras(network, tokenizer, beam_width)
 
 
-def _compiled(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1) -> AnswersInIds:
-    from model.network.compiled import CompiledNetwork  # loads TensorFlow
+def _in_keras(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1) -> TokenNetwork:
+    from model.network.keras_network import KerasNetwork  # loads TensorFlow
 
-    return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
+    return KerasNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
 
 
 class Intervening:
@@ -383,7 +383,7 @@ class Corrector(Mending, Intervening):
         return self._network.output_weights
 
     @property
-    def patched(self) -> PatchedTransformer:
+    def patched(self) -> ActivationWalk:
         """Passes over ids in which values of heads, sub-layers or the residual stream are replaced.
 
         Raises ValueError for a network without a residual stream.
@@ -461,17 +461,16 @@ def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
 
 
 class _OneNetwork:
-    """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for
+    """One Keras network that takes the weights of one snapshot after the other: its graph is made once, not for
     each of them.
     """
 
     def __init__(self, folder: Path, steps: Iterable[int]):
-        from model.network.loading import load_model_folder
+        from model.network.networks import load_model_folder
 
         self._paths = {step: weights_path(folder, step) for step in steps}
         self._network, tokenizer, found = load_model_folder(folder, min(self._paths))
         self._corrector = Corrector(folder.name, self._network, tokenizer, found, minimum_confidence=0.0)
-        self._network.embedding.thaw()
 
     def __iter__(self) -> Iterator[tuple[int, Corrector]]:
         for step, path in self._paths.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from model.activations.drafting import Produced
-from model.activations.token_network import AnswersInIds
+from model.activations.token_network import TokenNetwork
 from model.correction.candidates import Answer, Stretch, find_stretches, read
 from model.correction.confidence import Confidence
 from model.correction.proposing import (
@@ -44,7 +44,7 @@ class Mending:
     config: NetworkConfig
     tokenizer: Tokenizer
     confidence: Confidence | None
-    _network: AnswersInIds
+    _network: TokenNetwork
 
     def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """For each sentence the changes, proposed and offered, and the pass that wrote the answer.

@@ -20,7 +20,9 @@ Size = int | str  # a number, or the name of an axis that may have any length
 
 
 class GraphWriter:
-    """Collects the operators of one graph. A value is known by its name; each method returns the name of what it makes::
+    """Collects the operators of one graph.
+
+    A value is known by its name; each method returns the name of its output::
 
     graph = GraphWriter()
     x = graph.input("x", ("batch", 3))
@@ -72,8 +74,10 @@ class GraphWriter:
         return self("Add", self("MatMul", x, kernel), bias)
 
     def linear(self, x: str, names: Sequence[str], size: tuple[int, int]) -> str:
-        """(N, D) -> (N, names * width): the linear layers under some ``names``, as one product. The runtime joins their weights once,
-        when it opens the graph, and adds the bias inside the product."""
+        """(N, D) -> (N, names * width): the linear layers under some ``names``, as one product.
+
+        The runtime joins their weights once, when it opens the graph, and adds the bias inside the product.
+        """
         kernels = [self.weight(f"{name}/kernel", size) for name in names]
         biases = [self.weight(f"{name}/bias", size[1:]) for name in names]
         if len(names) == 1:
@@ -84,7 +88,7 @@ class GraphWriter:
         return self("Cast", x, to=TYPES[type])
 
     def reshape(self, x: str, shape: Sequence[int]) -> str:
-        """In ``shape``, 0 keeps an axis and -1 takes what is left."""
+        """In ``shape``, 0 keeps an axis and -1 takes the rest."""
         return self("Reshape", x, self.constant(shape))
 
     def length(self, x: str, axis: int) -> str:
@@ -96,8 +100,9 @@ class GraphWriter:
         return self("Concat", *(self("Unsqueeze", array, axes) for array in arrays), axis=axis)
 
     def padding(self, ids: str) -> str:
-        """(B, K) ids -> (B, 1, 1, K): 0 at real tokens, -1e9 at padding. It is added to the logits of attention, whose
-        softmax then is exactly 0 there."""
+        """(B, K) ids -> (B, 1, 1, K): 0 at real tokens, -1e9 at padding.
+
+        It is added to the logits of attention, whose softmax then is exactly 0 there."""
         is_padding = self("Equal", ids, self.cast(self.constant(PAD_ID), "int"))
         mask = self("Mul", self.cast(is_padding, "float"), self.constant(MASKED_LOGIT))
         return self("Unsqueeze", mask, self.constant([1, 2]))

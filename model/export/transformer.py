@@ -1,12 +1,15 @@
-"""The two halves of the Transformer as graphs; ``model/network/transformer.py`` goes the same way in Keras. Needs ``onnx``.
+"""The two halves of the Transformer as graphs, with all of its attention. Needs ``onnx``.
 
-An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It also takes what a pass is asked to change
-(``model/trace/interventions.py``). The outputs of heads are multiplied by gates (L, H), by kind of attention. In the decoder ``left_out``
-(P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. An opened graph also hands out the
-queries of all heads, and those keys and values that a plain graph does not hand out anyway.
+Needs ``onnx``.
 
-B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary. Between attentions the
-tokens of all sentences stand in N = B * Q rows, so that a linear layer is one product of two matrices.
+An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It takes
+interventions as inputs, too: factors (L, H) of the outputs of heads, by kind of attention, and in the decoder
+``left_out`` (P + T,), 1 for a token to which no query may attend; a source token is left out as padding. Its
+further outputs are the queries of all heads, and those keys and values that are no outputs of a plain graph.
+
+B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V
+vocabulary. Between attentions the tokens of all sentences are N = B * Q rows, so that a linear layer is one
+product of two matrices.
 """
 
 import math
@@ -37,7 +40,7 @@ class _AttentionNames(NamedTuple):
 
 
 class _HalfWriter:
-    """What encoder and decoder have in common."""
+    """The common parts of encoder and decoder."""
 
     def __init__(self, config: TransformerConfig, side: str, ids: str, opened: bool):
         self.config, self.side, self.opened, self.graph = config, side, opened, GraphWriter()
@@ -63,7 +66,10 @@ class _HalfWriter:
         return self.rows(graph("Add", tokens, graph("Gather", table, places)))
 
     def walk(self, x: str, looks: list[_AttentionNames]) -> tuple[str, list[list[str]]]:
-        """The residual stream (N, D) through all blocks -> (N, D), and of each of ``looks`` the weights of all layers."""
+        """The residual stream (N, D) through all blocks, and the weights of all layers.
+
+        The weights are lists by layer, one for each of ``looks``.
+        """
         maps: list[list[str]] = [[] for _ in looks]
         for n in range(self.config.num_layers):
             block = f"{self.side}_{n + 1}"
@@ -110,7 +116,7 @@ class _HalfWriter:
         return query, keys, values
 
     def heads(self, names: Sequence[str], x: str, arrays: int) -> list[str]:
-        """(N, D) -> what the linear layers under ``names`` find, heads after heads, in equal ``arrays`` of (B, heads, Q, D/H)."""
+        """Linear layers of (N, D), split into heads: equal ``arrays`` of (B, heads, Q, D/H)."""
         graph = self.graph
         shape = graph("Concat", graph("Shape", self.ids), graph.constant([-1, self.head]), axis=0)
         split = graph("Transpose", graph("Reshape", self.dense(names, x), shape), perm=[0, 2, 1, 3])
@@ -134,14 +140,17 @@ class _HalfWriter:
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
     def vectors(self, name: str, arrays: Sequence[str], length: str) -> None:
-        """Hand out (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer, or of all layers' heads in one array."""
+        """Make an output (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer.
+
+        Or of all layers' heads in one array.
+        """
         shape = (self.config.num_layers, self.config.num_heads, length, self.head)
         joined = self.graph("Concat", *arrays, axis=1) if len(arrays) > 1 else arrays[0]
         whole = self.graph.reshape(joined, (0, *shape[:2], -1, self.head))
         self.graph.output(name, whole, ("batch", *shape))
 
     def gates(self, kind: str, layer: int) -> str:
-        """(1, H, 1, 1): what the outputs of one layer's heads are multiplied by."""
+        """The factors of the outputs of one layer's heads: (1, H, 1, 1)."""
         if kind not in self._gates:
             shape = (self.config.num_layers, self.config.num_heads)
             given = self.graph.input(f"{kind}_gates", shape)
@@ -159,8 +168,10 @@ class _HalfWriter:
 
 
 def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
-    """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
-    each of its layers (B, L, H, S, D/H) and the mask; and an empty cache to begin with."""
+    """source (B, S) ids -> encoder_attention (B, L, H, S, S), memory, and an empty cache.
+
+    The memory is the keys and values (B, L, H, S, D/H) of each decoder layer, and the mask.
+    """
     half = _HalfWriter(config, "encoder", "source", opened)
     graph, source, heads = half.graph, half.ids, (config.num_heads, half.head)
     mask = graph.padding(source)
@@ -191,8 +202,11 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
 
 
 def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
-    """ids (B, T) behind the P tokens of a cache -> logits (B, T, V), decoder_attention (B, L, H, T, P + T), cross_attention
-    (B, L, H, T, S), and the cache with these tokens. A cache holds the keys and values (B, L, H, P, D/H) of all layers."""
+    """ids (B, T) after P cached tokens -> logits (B, T, V), attention, and the next cache.
+
+    Attention is decoder_attention (B, L, H, T, P + T) and cross_attention (B, L, H, T, S). A cache holds the
+    keys and values (B, L, H, P, D/H) of all layers.
+    """
     half = _HalfWriter(config, "decoder", "ids", opened)
     graph, layers = half.graph, config.num_layers
 

@@ -1,5 +1,5 @@
 """A network as a graph that ONNX Runtime answers from: the same numbers as Keras's, without TensorFlow.
 
-Keras defines the network. A graph is written from a config, holds no weights, and is given those of ``weights.npz``
-when it is opened; ``tests/model/graph/`` holds both against each other to 1e-5.
+Keras defines the network. A graph is written from a config, holds no weights, and is given those of
+``weights.npz`` when it is opened; ``tests/model/graph/`` holds both against each other to 1e-5.
 """

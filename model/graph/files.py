@@ -1,7 +1,8 @@
-"""A graph on disk: ``graph/encode.onnx``, ``graph/decode.onnx`` and ``graph/graph.json`` in a model folder.
+"""A graph on disk: two ONNX files and their description in the folder ``graph/`` of a model.
 
-The graphs hold no weights: they name those of ``weights.npz``, so all snapshots of a folder share one graph. A graph depends on the shape
-of its network alone. ``graph.json`` holds that shape, and a digest of each half by which a damaged file is noticed.
+The graphs hold no weights: they name those of ``weights.npz``, so all snapshots of a folder share one graph.
+A graph depends on the shape of its network alone. ``graph.json`` holds that shape, and a digest of each half
+by which a damaged file is noticed.
 """
 
 import hashlib
@@ -19,13 +20,13 @@ from model.stored.folder import ModelFolderError, write_atomically
 
 GRAPH_FOLDER, DESCRIPTION_FILE = "graph", "graph.json"
 HALVES = ("encode", "decode")
-# Rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps.
+# Rows of the sinusoid that a graph is given, as many as ``model/network/networks.py`` keeps.
 POSITIONS = 1024
 FREE = ("dropout_rate", "max_length", "minimum_confidence")  # settings on which no graph depends
 
 
 class GraphFiles(NamedTuple):
-    """What is stored of one graph."""
+    """The stored files of one graph."""
 
     halves: dict[str, bytes]  # ONNX files by their names in HALVES
     # By half: the shapes of the arrays that it is given, by their names.
@@ -39,8 +40,10 @@ def graph_shape(config: NetworkConfig) -> dict[str, Any]:
 
 
 def can_answer(folder: Path) -> bool:
-    """Whether a folder's network may answer from a graph: it has one, this machine the library for it, and Keras is not
-    asked for."""
+    """Whether a folder's network may answer from a graph.
+
+    It has one, ONNX Runtime is installed, and ``ATTENTION_BACKEND`` is not "keras".
+    """
     return not only_keras() and has_graph(folder) and has_library()
 
 
@@ -59,7 +62,10 @@ def has_graph(folder: Path) -> bool:
 
 
 def write_files(folder: Path, config: NetworkConfig, files: GraphFiles) -> None:
-    """Write a model folder's graph; the description last, so that an unfinished graph is never read as a whole one."""
+    """Write a model folder's graph.
+
+    The description is written last, so that an unfinished graph is never read as a whole one.
+    """
     place = folder / GRAPH_FOLDER
     place.mkdir(parents=True, exist_ok=True)
     for name, content in files.halves.items():
@@ -98,7 +104,8 @@ def _check_network(place: Path, found: Mapping, expected: Mapping) -> None:
     for name in {**expected, **found}:
         if found.get(name) != expected.get(name):
             raise ModelFolderError(
-                f"{place} belongs to another network: its {name} is {found.get(name)!r}, the config's {expected.get(name)!r}"
+                f"{place} belongs to another network: its {name} is {found.get(name)!r}, "
+                f"the config's {expected.get(name)!r}"
             )
 
 

@@ -1,10 +1,7 @@
-"""An opened graph: the two halves of a network in ONNX Runtime, with the weights of a file.
+"""Opened graphs in ONNX Runtime, and passes over drafts of one sentence with them.
 
-B batch, S source and T target tokens, D d_model, V vocabulary.
-
-One sentence, encoded once, for all passes over drafts of its correction: a ``drafting.Reading`` from a graph.
-
-B is 1 in all shapes. S source and T target tokens, L layers, H heads, Q queries, K keys, D d_model, V vocabulary.
+B batch, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V
+vocabulary.
 """
 
 import os
@@ -19,7 +16,7 @@ from model.activations.sublayers import compose, positional_encoding
 from model.graph.files import POSITIONS, GraphFiles
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError
-from model.text.tokenizer import END_ID, START_ID, pad
+from model.text.tokenizer import START_ID, pad
 
 # The runtime reads this at its import, and else reports to its maker.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -39,8 +36,9 @@ class GraphHalf:
     def __init__(self, graph: bytes, weights: Arrays, rarely_asked: bool = False):
         options = SessionOptions()
         options.log_severity_level = FATAL
-        # With a second thread a sentence of 128 characters takes a quarter less time, one of 32 as long as before, and the processor
-        # works a third more. Several sentences are answered side by side instead: by visitors, and in the rows of a file.
+        # With a second thread a sentence of 128 characters takes a quarter less time, one of 32 as long as
+        # before, and the processor works a third more. Several sentences are answered side by side instead:
+        # by visitors, and in the rows of a file.
         options.intra_op_num_threads = 1
         if rarely_asked:
             options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -56,7 +54,9 @@ class GraphHalf:
 def open_halves(
     files: GraphFiles, weights: Mapping[str, np.ndarray], path: Path, rarely_asked: bool = False
 ) -> tuple[GraphHalf, GraphHalf]:
-    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``. ``rarely_asked``: see ``GraphHalf``.
+    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``.
+
+    ``rarely_asked``: see ``GraphHalf``.
 
     Raises ModelFolderError for weights of another network.
     """
@@ -72,14 +72,17 @@ def open_halves(
             given[array] = weights[array]
         try:
             halves.append(GraphHalf(graph, given, rarely_asked))
-        except Exception as error:  # the runtime has some kinds of its own, without a common ancestor
+        except Exception as error:  # the errors of the runtime have no common ancestor
             raise ModelFolderError(f"the graph beside {path} cannot be opened: {error}") from error
     return halves[0], halves[1]
 
 
 def given_arrays(config: NetworkConfig, features: np.ndarray, stored: Mapping[str, np.ndarray]) -> Arrays:
-    """The arrays that a graph can be given, float32 by name: what is stored, by its path without the network's name, and
-    what is computed from it once. ``features``: the tokenizer's, (ids, 4).
+    """The float32 arrays that a graph names.
+
+    Stored ones by path without the network's name, and those computed from them once.
+
+    ``features``: the tokenizer's, (ids, 4).
 
     Raises KeyError or IndexError where the weights are another network's.
     """
@@ -94,17 +97,21 @@ def given_arrays(config: NetworkConfig, features: np.ndarray, stored: Mapping[st
 
 @dataclass(frozen=True)
 class GraphPass:
-    """A pass over a draft: what the decoder read and what it found."""
+    """A pass over a draft: the ids that the decoder read, and its outputs."""
 
     ids: np.ndarray  # (B, T) read by the decoder: the start mark, then the draft without its last token
     logits: np.ndarray  # (B, T, V)
-    cache: Arrays  # what the decoder keeps of the tokens that it read
+    cache: Arrays  # keys and values, or states, of the tokens that the decoder has read
     encoder_attention: Arrays  # (B, L, H, S, S) under its name; nothing for a network that has none
-    # (first row, attention from that row on) of each run of rows that was computed together. Where two overlap, the later one holds.
+    # (first row, attention from that row on) of each run of rows that was computed together. Where two
+    # overlap, the later one holds.
     stretches: tuple[tuple[int, Arrays], ...]
 
     def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
-        """The pass as it is shown. Its attention is put together only here, because most passes are not shown."""
+        """The pass as it is shown.
+
+        Its attention is put together only here, because most passes are not shown.
+        """
         attention = {kind: array[number] for kind, array in self.encoder_attention.items()}
         for kind, columns in (("decoder_attention", len(ids)), ("cross_attention", len(source))):
             if kind in self.stretches[0][1]:
@@ -112,8 +119,10 @@ class GraphPass:
         return Produced(ids, self.logits[number, : len(ids)], attention)
 
     def shared(self, ids: np.ndarray) -> int:
-        """How many tokens at the beginning of ``ids`` need not be read again: never all of them, and 0 for a recurrent network,
-        whose cache holds its last state alone."""
+        """The number of tokens at the beginning of ``ids`` that need not be read again.
+
+        Never all of them, and 0 for a recurrent network, whose cache holds its last state alone.
+        """
         width = min(ids.shape[1] - 1, self.ids.shape[1]) if "cache_keys" in self.cache else 0
         differs = ids[0, :width] != self.ids[0, :width]
         return int(differs.argmax()) if differs.any() else width
@@ -129,8 +138,11 @@ class GraphPass:
 
 
 class GraphReading:
-    """Passes over drafts of one sentence. A pass computes only what follows the tokens that its draft shares with the draft before it. A
-    decoder looks at earlier tokens alone, so the shared tokens cannot differ. Their keys and values are taken from the pass before.
+    """Passes over drafts of one sentence.
+
+    A pass computes only the tokens after those that its draft shares with the draft before it. A decoder
+    looks at earlier tokens alone, so the shared tokens cannot differ. Their keys and values are taken from
+    the pass before.
 
     ``encoded``: what the encoder found for the sentence.
     """
@@ -154,23 +166,6 @@ class GraphReading:
         )
         return self._last
 
-    def keep(self, rows: Sequence[int]) -> None:
-        """Does nothing: there is only one sentence."""
-
-    def write_on(self, beginning: Sequence[int], most_tokens: int) -> list[int] | None:
-        """``beginning``, of which the last pass was certain, and what the network writes behind it, one token after the other;
-        None if no end mark is among the first ``most_tokens``."""
-        written, ids = list(beginning), pad([[START_ID, *beginning]])
-        first = self._last.shared(ids) if self._last else 0
-        ids, cache = ids[:, first:], self._cache(first)
-        while len(written) < most_tokens:
-            cache, found = self._decoded(ids, cache)
-            written.append(int(found["logits"][0, -1].argmax()))
-            if written[-1] == END_ID:
-                return written
-            ids = pad([written[-1:]])
-        return None
-
     def _decoded(self, ids: np.ndarray, cache: Arrays) -> tuple[Arrays, Arrays]:
         """(the cache with ``ids``, everything else that the decoder found for them)."""
         found = self._decode({"ids": ids, **named("memory_", self._encoded), **cache})
@@ -178,7 +173,10 @@ class GraphReading:
         return grown, found
 
     def _cache(self, tokens: int) -> Arrays:
-        """The cache of the first ``tokens`` tokens of the last pass: keys and values (B, L, H, tokens, D/H)."""
+        """The cache of the first ``tokens`` tokens of the last pass.
+
+        Keys and values are (B, L, H, tokens, D/H).
+        """
         if self._last is None or tokens == 0:
             return named("cache_", self._encoded)
         return {name: array[:, :, :, :tokens] for name, array in self._last.cache.items()}

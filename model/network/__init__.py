@@ -1,4 +1,6 @@
-"""The networks in Keras and their compiled passes. The only room of ``model`` that imports Keras and TensorFlow.
+"""The networks in Keras and their compiled passes.
+
+The only room of ``model`` that imports Keras and TensorFlow.
 
 Importing one of its modules takes seconds, so other rooms do it inside the function that needs a network.
 """

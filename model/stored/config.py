@@ -1,7 +1,4 @@
-"""The numbers that decide a network's shape: one frozen dataclass, which checks itself, for each kind of network.
-
-The paths of weights that belong to attention. A model folder keeps weights under these names, so they never change.
-"""
+"""The numbers that decide a network's shape: one frozen dataclass for each architecture."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
@@ -9,8 +6,8 @@ from typing import Any, ClassVar, Self
 from model.trace.interventions import TAPS
 from model.trace.trace import ATTENTION_KINDS
 
-# What a network may do besides correcting and showing its attention. Each question of the engine, each method of
-# ``model.analysis`` and each view names the one that it needs.
+# Abilities of a network besides correcting and showing its attention. Each question of the engine, each
+# method of ``model.analysis`` and each view names the one that it needs.
 PROJECTIONS = "projections"  # queries, keys and values
 TAPPED = "taps"  # those arrays of ``model.trace.interventions`` that the config's ``taps`` names
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
@@ -22,7 +19,7 @@ ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, STREAM, INSI
 
 
 class NetworkConfig:
-    """What the configs of all networks share: their dictionary form, their checks, what they say of attention.
+    """The common part of the configs of all networks: dictionary form, checks, kinds of attention.
 
     Subclasses are frozen dataclasses that name their ``architecture``.
     """
@@ -30,8 +27,8 @@ class NetworkConfig:
     architecture: ClassVar[str]
     attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
     abilities: ClassVar[frozenset[str]]  # some of ABILITIES
-    taps: ClassVar[tuple[str, ...]]  # which of TAPS its passes hand out
-    has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
+    taps: ClassVar[tuple[str, ...]]  # the names in TAPS that its passes have
+    has_positions: ClassVar[bool]  # whether positional encodings are added to its embeddings
     __dataclass_fields__: ClassVar[dict[str, Any]]  # its subclasses are dataclasses
 
     vocab_size: int
@@ -118,7 +115,7 @@ class TransformerConfig(NetworkConfig):
 
 @dataclass(frozen=True)
 class Seq2SeqConfig(NetworkConfig):
-    """The recurrent encoder-decoder with attention; names and common meanings as in TransformerConfig.
+    """The recurrent encoder-decoder with attention; common names as in TransformerConfig.
 
     ``d_model`` is the width of the embedding and of every state: half of an encoder's state reads
     forwards, half backwards, so it is even. ``num_layers`` are the recurrent layers of each side;

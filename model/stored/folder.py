@@ -1,16 +1,14 @@
-"""Reads the arrays of an ``.npz`` file as fast as they can be unpacked.
+"""One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``; no code.
 
-One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
-
-``graph/`` may hold the ONNX graphs that answer (``model/graph/files.py``); ``confidence.json``, ``words.txt.gz`` and ``ngrams.npz`` say how
-sure a change is (``model/correction/confidence.py``).
+``graph/`` may hold the ONNX graphs that answer (``model/graph/files.py``); ``confidence.json``,
+``words.txt.gz`` and ``ngrams.npz`` say how sure a change is (``model/correction/confidence.py``).
 
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
 with ``allow_pickle=False``, so a hostile file can at worst be refused. The float16 differs
 from the trained float32 by less than 0.1%, which leaves the produced text as it is.
 
-A folder may also hold earlier weights of the network, in the same form: ``snapshots/<step>.npz``, those after that many optimiser
-steps.
+A folder may also hold earlier weights of the network, in the same form: ``snapshots/<step>.npz``, those after
+that many optimiser steps.
 """
 
 import hashlib
@@ -34,14 +32,15 @@ from model.text.tokenizer import Tokenizer
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file by name, read-only.
 
-    Each is unpacked in one piece and not copied. ``np.load`` unpacks it in small pieces and asks for Python's lock before each of them,
-    which other threads of a starting worker hold.
+    Each is unpacked in one piece and not copied. ``np.load`` unpacks it in small pieces and asks for Python's
+    lock before each of them, which other threads of a starting worker hold.
 
     >>> from assets import FOLDER
     >>> read_npz(FOLDER / "transformer" / "weights.npz")["transformer/encoder_norm/gamma"].shape
     (128,)
 
-    Raises OSError where there is no file, and what zipfile and NumPy raise for a damaged one: a dozen kinds, depending on the byte.
+    Raises OSError where there is no file, and what zipfile and NumPy raise for a damaged one: a dozen kinds,
+    depending on the byte.
     """
     found = {}
     with zipfile.ZipFile(path) as archive:
@@ -73,7 +72,7 @@ class ModelFolderError(Exception):
 
 
 class ModelEntry(NamedTuple):
-    """One model found on disk."""
+    """One model on disk."""
 
     name: str
     path: Path | str  # the folder that ``load_model_folder`` reads; of a TracedModel "package.module:factory"
@@ -92,15 +91,17 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def find_model_folder(model: str | Path) -> Path:
-    """The folder of a model given by its name in ``assets/`` or by a path: to the folder itself, or to
-    the folder of the training run that holds it."""
+    """The folder of a model, by its name in ``assets/`` or by a path.
+
+    The path may be that of the training run that holds it.
+    """
     named = ASSETS / str(model)
     folder = named if named.is_dir() else Path(model)
     return _held_by(folder) or folder
 
 
 def model_name(folder: Path) -> str:
-    """What a model folder is called: its own name, or that of the training run that wrote it."""
+    """The name of a model: that of its folder, or of the training run that wrote it."""
     folder = folder.absolute()
     return folder.parent.name if folder.name == RUN_MODEL else folder.name
 
@@ -126,7 +127,7 @@ def model_folders(*roots: Path) -> tuple[Path, ...]:
 
 
 def read_entry(folder: Path) -> ModelEntry:
-    """What ``list_models`` says of one model folder."""
+    """The ``ModelEntry`` of one model folder."""
     architecture = problem = None
     try:
         architecture = _parse_config(folder / CONFIG_FILE).architecture
@@ -195,10 +196,13 @@ def weights_path(folder: Path, snapshot: int | None = None) -> Path:
 
 
 def fingerprint(folder: Path, weights: Path | None = None) -> str:
-    """The name that ``load_model_folder`` gives to these files, found without loading a network. ``weights``: a snapshot's file.
+    """The fingerprint of these files, as ``load_model_folder`` returns it, without a network.
 
-    It is 12 hexadecimal digits of a SHA-256 over the weights and the vocabulary, a dot, and 12 digits over the files that decide which
-    of the network's answers are proposed. Raises ModelFolderError where a file cannot be read.
+    ``weights``: a snapshot's file.
+
+    It is 12 hexadecimal digits of a SHA-256 over the weights and the vocabulary, a dot, and 12 digits over
+    the files that decide which of the network's answers are proposed. Raises ModelFolderError where a file
+    cannot be read.
     """
     network = [weights or folder / WEIGHTS_FILE, folder / VOCABULARY_FILE]
     proposals = [folder / CONFIG_FILE]
@@ -207,7 +211,10 @@ def fingerprint(folder: Path, weights: Path | None = None) -> str:
 
 
 def of_weights(fingerprint: str) -> str:
-    """The first half of a fingerprint: it changes with the weights and the vocabulary, not with the confidence files."""
+    """The first half of a fingerprint, that of the weights and the vocabulary.
+
+    Confidence files do not change it.
+    """
     return fingerprint.partition(".")[0]
 
 
@@ -219,17 +226,21 @@ def _digest(files: Iterable[Path]) -> str:
 
 
 def read_config(folder: Path) -> NetworkConfig:
-    """The numbers that fix the shape of a folder's network. Raises ModelFolderError with the reason."""
+    """The numbers that fix the shape of a folder's network.
+
+    Raises ModelFolderError with the reason.
+    """
     return _parse_config(folder / CONFIG_FILE)
 
 
 def read_description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:
-    """What a folder says of its network besides the weights. Raises ModelFolderError with the reason."""
+    """The config and the tokenizer of a folder. Raises ModelFolderError with the reason."""
     config = _parse_config(folder / CONFIG_FILE)
     tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(
-            f"{folder}: the vocabulary has {tokenizer.vocab_size} entries, the config says {config.vocab_size}"
+            f"{folder}: the vocabulary has {tokenizer.vocab_size} entries, "
+            f"the config says {config.vocab_size}"
         )
     return config, tokenizer
 
@@ -253,7 +264,10 @@ def _parse_config(path: Path) -> NetworkConfig:
 
 
 def load_vocabulary(path: Path) -> Tokenizer:
-    """The tokenizer of one ``vocabulary.txt``: on each line a code point in hexadecimal and the character."""
+    """The tokenizer of one ``vocabulary.txt``.
+
+    On each line a code point in hexadecimal and the character.
+    """
     try:
         return _tokenizer(_read(path))
     except (ValueError, OverflowError) as error:
@@ -267,7 +281,10 @@ def _tokenizer(vocabulary: bytes) -> Tokenizer:
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """The float arrays of a file by the path of their variable. Raises ModelFolderError where it is damaged."""
+    """The float arrays of a file by the path of their variable.
+
+    Raises ModelFolderError where it is damaged.
+    """
     try:
         stored = read_npz(path)
     except Exception as error:  # zipfile and NumPy raise a dozen kinds, depending on which byte is wrong
@@ -281,7 +298,10 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
 
 
 def assign_weights(network: Any, path: Path) -> None:
-    """Give a built network the weights of a file. Raises ModelFolderError where it is damaged or of another network."""
+    """Give a built network the weights of a file.
+
+    Raises ModelFolderError where it is damaged or of another network.
+    """
     stored = read_weights(path)
     expected = {w.path: w for w in network.weights}
     if set(stored) != set(expected):

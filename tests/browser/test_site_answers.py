@@ -18,7 +18,7 @@ from model.text.protected import Passage, lost_anchors, verbatim_spans
 from model.text.tokenizer import END_ID
 from tests.browser.site_pages import answers, is_open, visiting
 from tests.hostile_texts import hostile_texts
-from tests.model.plain.test_drafting import Speller
+from tests.model.activations.test_drafting import Speller
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
 from viz.browser.document import FOLDER, TYPE, declared

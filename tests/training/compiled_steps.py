@@ -7,7 +7,7 @@ import jax
 import keras
 import numpy as np
 
-from model.network.loading import build_network
+from model.network.networks import build_network
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import Tokenizer
 from training.run.compiled import CompiledSteps

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from model.network.loading import build_network
 from model.stored.config import NetworkConfig, TransformerConfig
 from model.stored.folder import (
     ModelFolderError,
@@ -200,7 +199,7 @@ def add_graph(folder: Path) -> None:
     Raises ModelFolderError where the folder holds no model.
     """
     if find_spec("onnx") is not None:
-        from model.export.export import write_graph
+        from model.export.graphs import write_graph
 
         write_graph(folder)
 
@@ -235,6 +234,8 @@ def average(models, out, share, last):
         if origin.config != end.config or origin.tokenizer.characters != end.tokenizer.characters:
             raise click.UsageError(f"{model} and {models[-1]} differ in shape or vocabulary")
     shares = [1 - share, share] if len(models) == 2 else [1 / len(origins)] * len(origins)
+    from model.network.networks import build_network  # loads a network library
+
     network = build_network(end.config, end.tokenizer)
     end._replace(weights=_mean([origin.weights for origin in origins], shares)).put_into(network)
     save_model_folder(Path(out), network, end.tokenizer)

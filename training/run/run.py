@@ -20,7 +20,6 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from model.network.loading import build_network
 from model.stored.folder import save_model_folder, save_snapshot, write_atomically
 from model.text.tokenizer import Tokenizer
 from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
@@ -174,6 +173,8 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.config, self.tokenizer = folder, config, tokenizer
         keras.utils.set_random_seed(config.stream.seed)
+        from model.network.networks import build_network  # loads a network library
+
         network = build_network(config.network, tokenizer)
         self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
         if origin:

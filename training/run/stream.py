@@ -27,7 +27,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from model.network.loading import load_model_folder
 from model.stored.folder import VOCABULARY_FILE, load_vocabulary
 from model.text.tokenizer import PAD_ID, START_ID, Tokenizer, pad
 from training.options import knob
@@ -58,6 +57,8 @@ class Judge:
 
     @cached_property
     def network(self):
+        from model.network.networks import load_model_folder  # loads a network library
+
         network, *_ = load_model_folder(self.folder)
         return _pair_loss(network)
 

@@ -209,7 +209,7 @@ def test_mistakes_show_what_was_received(embeddings):
 
 @pytest.fixture(scope="module")
 def recurrent_network(tiny_tokenizer):
-    from model.network.seq2seq import Seq2Seq
+    from model.network.networks import Seq2Seq
 
     network = Seq2Seq(
         Seq2SeqConfig(vocab_size=tiny_tokenizer.vocab_size, d_model=8, num_layers=2),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from engine.own_model import TracedCorrector
-from model.activations.replacements import Altered
 from model.analysis.attribution_methods import (
     METHODS,
     TOLERATED_GAP,
@@ -132,22 +131,20 @@ def test_a_quadrature_by_hand():
 
 @pytest.fixture(scope="module")
 def tiny(tiny_corrector):
-    return tiny_corrector._network.whole.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
-def test_gradients_are_finite_differences(tiny):
+def test_gradients_are_finite_differences(tiny, tiny_corrector):
     laboratory, source, target = tiny
+    network = tiny_corrector._network.keras.network
     row, written, instead = 6, 10, 12
     found = laboratory.slopes(source, target, (row, written, instead), [0.7])
     inputs = [START_ID, *target[:-1]]
 
     def score(kept):
         ends = [len(source)]
-        parts = [np.float32(part)[None] for part in np.split(kept, ends)]
-        memory, _ = laboratory.network.encode(pad([source]), altered=Altered(embedding_scale=parts[0]))
-        logits, _ = laboratory.network.decode(
-            pad([inputs]), memory, altered=Altered(embedding_scale=parts[1])
-        )
+        factors = tuple(np.float32(part)[None] for part in np.split(kept, ends))
+        logits = network.full_pass(pad([source]), pad([inputs]), factors=factors).logits
         return float(logits[0, row, written] - logits[0, row, instead])
 
     start, step = np.full(len(source) + len(inputs), 0.7), 2e-3
@@ -173,11 +170,11 @@ def test_all_points_of_a_path_are_as_each_alone(tiny):
 def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
     laboratory, source, target = tiny
     insides = laboratory.insides(source, target)
-    block = laboratory.network.decoder_blocks[1]
+    block = tiny_corrector._network.keras.network.decoder_blocks[1]
     added = added_vectors(insides, "cross_attention", 1).sum(axis=1)
-    memory, _ = laboratory.network.encode(pad([source]))
+    memory = laboratory.taps(source, target, ["memory"])["memory"][None]
     entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
-    output, _ = block.attentions["cross_attention"](entered, memory.states, attention_mask=memory.mask)
+    output, _ = block.attentions["cross_attention"](entered, memory)
     np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
 
 
@@ -238,10 +235,10 @@ def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
         assert (np.triu(before, 1) == 0).all()
 
 
-def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
+def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny, tiny_corrector):
     laboratory, source, target = tiny
     zeroed, insides = laboratory.zeroed(source, target), laboratory.insides(source, target)
-    block, place = laboratory.network.decoder_blocks[1], 3
+    block, place = tiny_corrector._network.keras.network.decoder_blocks[1], 3
     added = added_vectors(insides, "cross_attention", 1)
     stream = insides.entering["cross_attention"][1] + insides.output_biases["cross_attention"][1]
     ends = []

@@ -7,7 +7,7 @@ import pytest
 
 from model.analysis.residual_stream import JAMO, KINDS, direct_logit_attribution, logit_lens
 from model.correction.corrector import Corrector
-from model.network.loading import build_network
+from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text import hangul
 from model.text.changes import find_changes

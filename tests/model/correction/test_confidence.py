@@ -85,7 +85,7 @@ def test_every_change_carries_its_probabilities(corrections):
 
 
 def test_the_probabilities_are_those_of_one_pass_over_the_raw_answer(tiny_corrector, tiny_folder):
-    from model.network.loading import load_model_folder
+    from model.network.networks import load_model_folder
     from model.text.tokenizer import START_ID
 
     (sentence,) = tiny_corrector.correct(TEXTS[0]).sentences

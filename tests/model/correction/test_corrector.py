@@ -155,20 +155,18 @@ def test_the_shapes_and_labels_of_a_trace(tiny_corrector, corrections):
         assert (trace.decoder_attention[..., np.triu(np.ones((target, target), bool), 1)] == 0).all()
 
 
-def test_a_trace_equals_what_step_by_step_decoding_computes(tiny_corrector, tiny_folder, corrections):
-    from model.network.loading import load_model_folder
-
-    network, tokenizer, _ = load_model_folder(tiny_folder)
-    sentence = corrections[1].sentences[0]
+def test_a_trace_equals_what_step_by_step_decoding_computes(tiny_corrector, corrections):
+    sentence, tokenizer = corrections[1].sentences[0], tiny_corrector.tokenizer
     source, target = tokenizer.encode_source(sentence.source), tokenizer.encode_target(sentence.text)
-    memory, _ = network.encode(np.array([source], np.int32))
-    keys_values, cache = network.memory_keys_values(memory), network.empty_cache(1, len(target))
-    for index, token in enumerate([START_ID, *target[:-1]]):
-        step = network.step(np.array([token], np.int32), index, cache, keys_values, memory.mask)
-        cache, trace = step.cache, sentence.trace
-        np.testing.assert_allclose(step.decoder_attention[0], trace.decoder_attention[:, :, index], atol=1e-5)
-        np.testing.assert_allclose(step.cross_attention[0], trace.cross_attention[:, :, index], atol=1e-5)
-        logits = np.asarray(step.logits[0], np.float64)
+    inputs, trace = np.array([[START_ID, *target[:-1]]]), sentence.trace
+    for index in range(len(target)):
+        step = tiny_corrector._network.keras.network.full_pass(np.array([source]), inputs[:, : index + 1])
+        own, cross = (
+            np.asarray(each)[0, :, :, index] for each in (step.decoder_attention, step.cross_attention)
+        )
+        np.testing.assert_allclose(own, trace.decoder_attention[:, :, index, : index + 1], atol=1e-5)
+        np.testing.assert_allclose(cross, trace.cross_attention[:, :, index], atol=1e-5)
+        logits = np.asarray(step.logits[0, index], np.float64)
         # Row t is about the token it PRODUCED, not about the one it had just read.
         expected = logits[target[index]] - np.log(np.exp(logits).sum())
         assert trace.log_probabilities[index] == pytest.approx(expected, abs=1e-4)

@@ -1,14 +1,16 @@
-"""An opened graph: with nothing changed it is the closed one, and what it is asked to change is done as Keras does it."""
+"""An opened graph: with nothing changed it is the closed one, and its interventions are those of the NumPy
+walk.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from model.export.export import graph_of
+from model.export.graphs import graph_of
 from model.graph.sessions import given_arrays, open_halves
-from model.network.compiled import CompiledNetwork
-from model.network.loading import build_network
+from model.network.keras_network import KerasNetwork
+from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import END_ID, PAD_ID, START_ID
 from model.trace.interventions import Head, Intervention
@@ -47,7 +49,7 @@ def both(request, tiny_network, tiny_tokenizer):
         ids = np.array([[START_ID, *TARGET[:-1]]], np.int32)
         return state | decode({"ids": ids, "left_out": left_out, **kept, **gates})
 
-    return config, pass_under, CompiledNetwork(network, tiny_tokenizer.encode_target(" ")[0])
+    return config, pass_under, KerasNetwork(network, tiny_tokenizer.encode_target(" ")[0])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def both(request, tiny_network, tiny_tokenizer):
     ],
     ids=["nothing", "two heads", "one head", "a source token", "the start mark", "a token read"],
 )
-def test_it_does_what_keras_does(both, intervention):
+def test_its_interventions_are_those_of_the_walk(both, intervention):
     _, pass_under, keras = both
     found = pass_under(intervention)
     expected = keras.laboratory.pass_over([SOURCE], [TARGET], [intervention])

@@ -2,8 +2,8 @@
 
     python tests/model/network/plain_transformer.py [--model transformer]
 
-The second one is plain NumPy in float64, written from the papers: it reads ``weights.npz`` alone, and its derivatives are
-complex steps (Squire & Trapp, SIAM Review 1998), which have no rounding error of differences.
+The second one is plain NumPy in float64, written from the papers: it reads ``weights.npz`` alone, and its
+derivatives are complex steps (Squire & Trapp, SIAM Review 1998), which have no rounding error of differences.
 """
 
 import math

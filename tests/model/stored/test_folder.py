@@ -1,3 +1,5 @@
+"""Every array of a file as NumPy reads it."""
+
 import json
 import random
 import re
@@ -10,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.network.loading import load_model_folder
+from model.network.networks import load_model_folder
 from model.stored.folder import (
     ASSETS,
     CONFIG_FILE,
@@ -22,6 +24,7 @@ from model.stored.folder import (
     list_models,
     model_name,
     of_weights,
+    read_npz,
     save_model_folder,
     save_snapshot,
     snapshot_steps,
@@ -71,7 +74,7 @@ class FakeVariable:
 @pytest.fixture
 def fake_network(monkeypatch, tiny_folder):
     shapes = {name: array.shape for name, array in read_weights(tiny_folder).items()}
-    monkeypatch.setattr("model.network.transformer.Transformer", lambda *_: FakeNetwork(shapes))
+    monkeypatch.setattr("model.network.networks.Transformer", lambda *_: FakeNetwork(shapes))
 
 
 def test_a_saved_network_comes_back(tiny_network, tiny_tokenizer, tiny_folder):
@@ -331,3 +334,28 @@ def test_listing_models_loads_no_tensorflow(tiny_folder):
         check=False,
     )
     assert (done.stdout.strip(), done.returncode) == ("None set()", 0), done.stderr
+
+
+ARRAYS = {
+    "a/b": np.arange(6, dtype=np.float16).reshape(2, 3),
+    "turned": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "scalar": np.array(7, np.uint8),
+    "empty": np.zeros((0, 4), np.uint64),
+}
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_it_reads_what_numpy_wrote(tmp_path, save):
+    save(tmp_path / "arrays.npz", **ARRAYS)
+    found = read_npz(tmp_path / "arrays.npz")
+    assert list(found) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(found[name], array, strict=True)
+
+
+def test_an_array_that_is_cut_off_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "arrays.npz", "w") as archive:
+        np.save(tmp_path / "a.npy", np.zeros(3))
+        archive.writestr("a.npy", (tmp_path / "a.npy").read_bytes()[:-8])
+    with pytest.raises(ValueError, match="cannot reshape"):
+        read_npz(tmp_path / "arrays.npz")

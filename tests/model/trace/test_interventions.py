@@ -7,10 +7,12 @@ import pytest
 
 from model.activations.replacements import checked_taps
 from model.activations.sublayers import positional_encoding
+from model.activations.walk import ActivationWalk
 from model.correction.corrector import Corrector
 from model.network.layers import MASKED_LOGIT
-from model.network.loading import build_network
+from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
+from model.text.tokenizer import START_ID
 from model.trace.interventions import TAPS, Head, Intervention, Projections, ZeroedValue
 from tests.random_weights import equal_networks
 
@@ -18,29 +20,36 @@ SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 �
 SIDES = ["encoder", "decoder"]
 
 
-def handed_out(network, source, target, names=tuple(TAPS), **more):
-    memory, read = network.encode(source, taps=names, **more)
-    _, written = network.decode(target, memory, taps=names, **more)
-    return {name: np.asarray(array) for name, array in {**read, **written}.items()}
+SOURCE_IDS, WRITTEN_IDS = np.array([5, 9, 7, 12, 30, 6, 4, 3]), np.array([8, 6, 11, 14, 9, 3])
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
 def both(request, tiny_network, tiny_tokenizer):
-    """(Keras's network, all its taps, all taps of NumPy's) of a padded batch."""
+    """(Keras's network, all activations of the walk, all of the independent pass), of one sentence with B = 1."""
     config = replace(tiny_network.config, norm_first=request.param)
     network, plain = equal_networks(config, tiny_tokenizer)
-    rng = np.random.default_rng(1)
-    source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
-    source[1, 5:] = source[2, 1:] = 0  # padding
-    target = rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)
-    return network, handed_out(network, source, target), handed_out(plain, source, target)
+    walk = ActivationWalk(config, plain._features, plain._weights)
+    found = {
+        name: array[None]
+        for name, array in walk.taps(SOURCE_IDS.tolist(), WRITTEN_IDS.tolist(), TAPS).items()
+    }
+    memory, read = plain.encode(SOURCE_IDS[None], TAPS)
+    _, written = plain.decode(np.array([[START_ID, *WRITTEN_IDS[:-1]]]), memory, TAPS)
+    return network, found, read | written
 
 
 def test_every_tap_has_the_shape_that_its_line_says(both):
     network, found, _ = both
     layers, heads, width = network.config.num_layers, network.config.num_heads, network.config.d_model
-    sizes = {"B": 3, "L": layers, "2L": 2 * layers, "2L+1": 2 * layers + 1, "3L": 3 * layers}
-    sizes |= {"3L+1": 3 * layers + 1, "H": heads, "S": 9, "T": 7, "D": width, "D/H": width // heads}
+    sizes = {"B": 1, "L": layers, "2L": 2 * layers, "2L+1": 2 * layers + 1, "3L": 3 * layers}
+    sizes |= {
+        "3L+1": 3 * layers + 1,
+        "H": heads,
+        "S": len(SOURCE_IDS),
+        "T": len(WRITTEN_IDS),
+        "D": width,
+        "D/H": width // heads,
+    }
     sizes["V"] = network.config.vocab_size
     assert found.keys() == TAPS.keys()
     for name, array in found.items():
@@ -91,19 +100,16 @@ def test_heads_are_weights_times_values_and_give_the_output(both, kind):
         "cross_attention": ("decoder", 1, 3),
     }[kind]
     for layer, block in enumerate(getattr(network, f"{side}_blocks")):
-        output = block.attentions[kind].join(heads[:, layer])
+        joined = heads[:, layer].transpose(0, 2, 1, 3).reshape(1, -1, network.config.d_model)
+        output = block.attentions[kind].output_projection(joined)
         np.testing.assert_allclose(output, found[f"{side}_output"][:, first + step * layer], atol=1e-5)
 
 
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_asking_for_taps_changes_no_number(norm_first, tiny_network, tiny_tokenizer):
-    network, _ = equal_networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
-    source, target = np.arange(4, 12)[None], np.arange(2, 9)[None]
-    plain, found = network.full_pass(source, target), handed_out(network, source, target)
-    for name in plain._fields:
-        np.testing.assert_array_equal(found[name], getattr(plain, name))
-    memory, nothing = network.encode(source, taps=())
-    assert nothing == {} == network.decode(target, memory, taps=())[1]
+def test_the_walk_is_the_pass_of_keras(both):
+    network, found, _ = both
+    expected = network.full_pass(SOURCE_IDS[None], np.array([[START_ID, *WRITTEN_IDS[:-1]]]))
+    for name in expected._fields:
+        np.testing.assert_allclose(found[name], getattr(expected, name), atol=2e-5)
 
 
 def test_a_corrector_hands_out_one_sentence(tiny_corrector):

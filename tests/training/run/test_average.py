@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model.network.loading import build_network, load_model_folder
+from model.network.networks import build_network, load_model_folder
 from model.stored.config import TransformerConfig
 from model.stored.folder import save_model_folder, save_snapshot
 from model.text.tokenizer import Tokenizer

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model.network.loading import load_model_folder
+from model.network.networks import load_model_folder
 from model.stored.folder import ModelFolderError, list_models, snapshot_steps
 from tests.training.steps import eagerly
 from training.__main__ import main
@@ -128,7 +128,7 @@ def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_p
 
 
 def test_a_deepened_network_begins_with_what_it_was_grown_from(base):
-    from model.network.loading import build_network
+    from model.network.networks import build_network
     from training.run.record import Origin
 
     origin = Origin.load(str(base))

@@ -281,7 +281,7 @@ def test_a_loss_is_that_of_the_pair_whatever_stands_beside_it(judge):
 def test_a_loss_is_the_mean_over_the_tokens_of_the_target(judge):
     from keras import ops
 
-    from model.network.loading import load_model_folder
+    from model.network.networks import load_model_folder
 
     network, *_ = load_model_folder(judge.folder)
     batch = make_batch([encoded(judge, "집에 가서 쉬고싶어요.", JUDGED[4])])

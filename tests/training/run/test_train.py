@@ -163,7 +163,7 @@ def test_the_history_of_a_run(uninterrupted):
 
 
 def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
-    from model.network.loading import load_model_folder
+    from model.network.networks import load_model_folder
 
     network, tokenizer, _ = load_model_folder(uninterrupted / "model")
     assert (network.config.d_model, network.config.num_layers, network.config.dff) == (16, 1, 32)

@@ -1,9 +1,15 @@
+"""Positional encoding, the softmax, and feed-forward networks of which only the units that may open are
+computed.
+"""
+
 import math
 
 import numpy as np
 import pytest
 
-from model.activations.sublayers import angle_rates, positional_encoding
+from model.activations.sublayers import Units, _softmax, angle_rates, positional_encoding
+
+WIDTH, HIDDEN = 16, 200
 
 
 def test_angle_rates_of_three_dimensions():
@@ -49,3 +55,37 @@ def test_a_longer_matrix_begins_with_the_shorter_one():
 def test_sizes_below_1_are_refused_with_what_was_received(positions, d_model):
     with pytest.raises(ValueError, match=f"received {positions} x {d_model}"):
         positional_encoding(positions, d_model)
+
+
+@pytest.fixture
+def weights():
+    rng = np.random.default_rng(0)
+    kernels = rng.normal(size=(WIDTH, HIDDEN)), rng.normal(size=(HIDDEN, WIDTH))
+    return (kernels[0], rng.normal(-2, 1, HIDDEN), kernels[1], rng.normal(size=WIDTH))
+
+
+@pytest.mark.parametrize("reach", [0, 1e-3, 0.3, 30])
+def test_variations_near_and_far_give_what_the_whole_network_gives(weights, reach):
+    hidden, hidden_bias, output, output_bias = weights
+    rng = np.random.default_rng(1)
+    row = rng.normal(size=WIDTH)
+    variations = row + reach * rng.normal(size=(7, WIDTH))
+    whole = np.maximum(variations @ hidden + hidden_bias, 0) @ output + output_bias
+    units = Units.of(*weights)
+    np.testing.assert_allclose(units.near(row, units.entered(row), variations), whole, atol=1e-9)
+
+
+def test_a_unit_that_only_one_variation_opens_is_computed():
+    units = Units.of(np.array([[1.0]]), np.array([-5.0]), np.array([[2.0]]), np.array([0.0]))
+    row = np.array([0.0])
+    assert units.near(row, units.entered(row), np.array([[0.0], [6.0]])).tolist() == [[0.0], [2.0]]
+
+
+@pytest.mark.parametrize("apart", [1.0, 200.0])
+def test_a_softmax_is_the_same_however_far_its_rows_lie_apart(apart):
+    scores = np.array([[0, 1, 2], [apart, apart + 1, apart - 1]], np.float32)
+    hidden = np.array([[False, False, True], [False, False, False]])
+    expected = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))
+    expected[hidden] = 0
+    expected /= expected.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(_softmax(scores.copy(), hidden), expected, atol=1e-6)

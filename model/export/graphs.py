@@ -1,19 +1,71 @@
-"""The two halves of the recurrent network as graphs; ``model/network/seq2seq.py`` has them in Keras. Needs ``onnx``.
+"""Graphs of both networks, and the halves of the recurrent one. Needs ``onnx``.
 
-B batch, S source, T target, D d_model, V vocabulary; L = H = 1 of its only attention.
+Needs ``onnx``.
+
+``model/export/transformer.py`` has the halves of the Transformer, ``model/network/networks.py`` both networks
+in Keras.
+
+B batch, S source, T target, D d_model, V vocabulary; L = H = 1 of the only attention of the recurrent
+network.
 """
 
 import math
+from pathlib import Path
 
+from onnx import ModelProto
+
+from model.export import transformer
 from model.export.operators import GraphWriter
-from model.stored.config import Seq2SeqConfig
+from model.graph.files import GraphFiles, graph_shape, write_files
+from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
+from model.stored.folder import read_config
 from model.text.hangul import SYLLABLE_COUNT
 from model.text.tokenizer import PAD_ID
 
 
-def encoder(config: Seq2SeqConfig) -> GraphWriter:
-    """source (B, S) ids -> what the decoder needs: keys and values (B, S, D), the mask, and as its first cache the state
-    of each layer (B, D)."""
+def write_graph(folder: Path) -> None:
+    """Write ``graph/`` into a model folder, for the network that its config describes.
+
+    Raises ModelFolderError for a folder without a readable config.
+    """
+    config = read_config(folder)
+    write_files(folder, config, graph_of(config))
+
+
+def graph_of(config: NetworkConfig, *, opened: bool = False) -> GraphFiles:
+    """The graph of a network. It depends on nothing but its arguments::
+
+        graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
+
+    ``opened``: for a Transformer, a graph that takes interventions and hands out queries, keys and values
+    (``transformer.py``).
+    """
+    writers = dict(zip(("encode", "decode"), _halves(config, opened), strict=True))
+    metadata = {name: str(value) for name, value in graph_shape(config).items()}
+    models = {name: writer.model(name, metadata) for name, writer in writers.items()}
+    return GraphFiles(
+        {name: _deterministic(model) for name, model in models.items()},
+        {name: writer.weights for name, writer in writers.items()},
+    )
+
+
+def _halves(config: NetworkConfig, opened: bool) -> tuple[GraphWriter, GraphWriter]:
+    if isinstance(config, TransformerConfig):
+        return transformer.encoder(config, opened=opened), transformer.decoder(config, opened=opened)
+    if isinstance(config, Seq2SeqConfig) and not opened:
+        return _recurrent_encoder(config), _recurrent_decoder(config)
+    raise ValueError(f"there is no {'opened ' if opened else ''}graph of a {config.architecture}")
+
+
+def _deterministic(model: ModelProto) -> bytes:
+    return model.SerializeToString(deterministic=True)
+
+
+def _recurrent_encoder(config: Seq2SeqConfig) -> GraphWriter:
+    """source (B, S) ids -> keys and values (B, S, D), the mask, and the first cache.
+
+    The cache is the state (B, D) of each layer.
+    """
     graph, width = GraphWriter(), config.d_model
     source = graph.input("source", ("batch", "source"), "int")
     x = _embed(graph, config, source)
@@ -35,8 +87,8 @@ def encoder(config: Seq2SeqConfig) -> GraphWriter:
     return graph
 
 
-def decoder(config: Seq2SeqConfig) -> GraphWriter:
-    """ids (B, T), read from the states of a cache on -> logits (B, T, V), cross_attention (B, 1, 1, T, S), states."""
+def _recurrent_decoder(config: Seq2SeqConfig) -> GraphWriter:
+    """ids (B, T) after a cache -> logits (B, T, V), cross_attention (B, 1, 1, T, S), states."""
     graph, width = GraphWriter(), config.d_model
     ids = graph.input("ids", ("batch", "target"), "int")
     keys, values = (graph.input(f"memory_{part}", ("batch", "source", width)) for part in ("keys", "values"))
@@ -70,11 +122,12 @@ def _embed(graph: GraphWriter, config: Seq2SeqConfig, ids: str) -> str:
 def recurrence(
     graph: GraphWriter, x: str, paths: list[str], sizes: tuple[int, int], lengths: str = "", state: str = ""
 ) -> list[str]:
-    """Gated recurrent units over x (B, T, width), one direction for each of the N ``paths`` -> states (T, N, B, units) of all steps,
-    and the last state (N, B, units).
+    """Gated recurrent units over x (B, T, width), one direction for each of the N ``paths``.
 
-    ``sizes``: width and units. ``lengths`` (B,): how many tokens of each row are no padding. Keras and ONNX have the gates in the same
-    order; "linear_before_reset" is Keras's ``reset_after``.
+    Returns the states (T, N, B, units) of all steps, and the last state (N, B, units).
+
+    ``sizes``: width and units. ``lengths`` (B,): how many tokens of each row are no padding. Keras and ONNX
+    have the gates in the same order; "linear_before_reset" is Keras's ``reset_after``.
     """
     width, units = sizes
     kernels: list[str] = []

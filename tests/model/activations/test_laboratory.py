@@ -3,25 +3,22 @@
 import numpy as np
 import pytest
 
+from model import Corrector
 from model.activations.replacements import every_head
-from model.network.laboratory import Laboratory
-from model.network.passes import compile_halves
-from model.stored.config import Seq2SeqConfig
+from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary, read_weights
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import Head, Intervention, ZeroedValue
+from tests.plain_transformer import PlainTransformer
 from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 NOTHING = Intervention()
 
 
-@pytest.fixture(scope="module", params=["keras", "numpy"])
-def tiny(request, tiny_corrector):
+@pytest.fixture(scope="module")
+def tiny(tiny_corrector):
     """(laboratory, source ids, target ids) of seeded weights, in which every head does something."""
-    in_keras = tiny_corrector._network.whole.laboratory
-    next(in_keras.warm_up())  # passes are compared exactly: all by graphs, none op by op
-    laboratory = in_keras if request.param == "keras" else tiny_corrector.laboratory
-    return laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
 def pass_under(tiny, *interventions):
@@ -29,18 +26,13 @@ def pass_under(tiny, *interventions):
     return laboratory.pass_over([source] * len(interventions), [target] * len(interventions), interventions)
 
 
-def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
-    laboratory, source, target = tiny
-    halves = compile_halves(tiny_corrector._network.whole.network, jit_compile=False)
-    memory, _ = halves.encode(pad([source]))
-    logits, _ = halves.decode(pad([[START_ID, *target[:-1]]]), memory)
-    found = pass_under(tiny, NOTHING)
-    if isinstance(laboratory, Laboratory):
-        np.testing.assert_array_equal(found.logits, logits)
-    np.testing.assert_allclose(found.logits, logits, atol=1e-5)
-    seen = tiny_corrector._network.whole.attend(source, target)  # in Keras, too
-    for kind, weights in found.attention.items():
-        np.testing.assert_allclose(weights[0], seen[kind], atol=1e-6)
+def test_no_intervention_is_the_pass_of_graph_and_keras(tiny, tiny_corrector):
+    _, source, target = tiny
+    found, network = pass_under(tiny, NOTHING), tiny_corrector._network
+    for expected in (network.read([source], [target]), network.keras.read([source], [target])):
+        np.testing.assert_allclose(found.logits, [each.logits for each in expected], atol=1e-5)
+        for kind, weights in found.attention.items():
+            np.testing.assert_allclose(weights[0], expected[0].attention[kind], atol=1e-6)
 
 
 def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
@@ -61,8 +53,8 @@ def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
 
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
-def test_keras_and_numpy_answer_alike(tiny_corrector, kind):
-    ids = tiny_corrector._encode(SENTENCE, TARGET)
+def test_interventions_are_those_of_an_independent_pass(tiny, tiny_folder, kind):
+    laboratory, source, target = tiny
     head = Head(kind, 1, 0)
     rows = np.tril(np.ones((14, 14), np.float32)) if kind == "decoder_attention" else np.ones((14, 14))
     means = {kind: np.full((2, 2, 8), 0.5, np.float32)}
@@ -73,40 +65,17 @@ def test_keras_and_numpy_answer_alike(tiny_corrector, kind):
         Intervention(weights={head: rows / rows.sum(axis=1, keepdims=True)}),
         Intervention(zeroed=frozenset([ZeroedValue(kind, 0, 2)])),
         Intervention(without_source=frozenset([1, 3])),
-        Intervention(without_target=frozenset([0])),  # then the first row has nothing to look at
+        Intervention(without_target=frozenset([0])),  # then the first row may attend to nothing
     ]
-    interventions *= 2  # so many rows are shared among threads
-    both = [
-        laboratory.pass_over(*([each] * len(interventions) for each in ids), interventions)
-        for laboratory in (tiny_corrector.laboratory, tiny_corrector._network.whole.laboratory)
-    ]
-    np.testing.assert_allclose(both[0].logits, both[1].logits, atol=1e-4)
-    for name in both[0].attention:
-        np.testing.assert_allclose(both[0].attention[name], both[1].attention[name], atol=1e-5)
-
-
-def test_keras_and_numpy_hold_the_same_inside(tiny_corrector):
-    ids = tiny_corrector._encode(SENTENCE, TARGET)
-    plain, in_keras = tiny_corrector.laboratory, tiny_corrector._network.whole.laboratory
-    for one, other in zip(plain.insides(*ids), in_keras.insides(*ids), strict=True):
-        for name in one or ():
-            np.testing.assert_allclose(one[name], other[name], atol=1e-4)
-    for one, other in zip(plain.zeroed(*ids), in_keras.zeroed(*ids), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-def test_a_head_that_is_off_is_one_whose_part_of_the_output_projection_is_zero(tiny_folder):
-    from model.network.loading import load_model_folder
-
-    network, tokenizer, _ = load_model_folder(tiny_folder)
-    laboratory = Laboratory(network, tokenizer.encode_target(" ")[0])
-    ids = tokenizer.encode_source(SENTENCE), tokenizer.encode_target(TARGET)
-    head = Head("decoder_attention", 1, 0)
-    found = laboratory.pass_over(*([each] for each in ids), [Intervention(off=frozenset([head]))]).logits
-    kernel = network.decoder_blocks[1].attentions["decoder_attention"].output_projection.kernel
-    kernel.assign(np.where(np.arange(16)[:, None] < 8, 0, kernel.numpy()))
-    expected = network.full_pass(pad([ids[0]]), pad([[START_ID, *ids[1][:-1]]])).logits
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    found, weights = pass_under(tiny, *interventions * 2), read_weights(tiny_folder / WEIGHTS_FILE)
+    for row, each in enumerate(interventions * 2):
+        features = load_vocabulary(tiny_folder / VOCABULARY_FILE).features()
+        plain = PlainTransformer(laboratory.config, features, weights, intervention=each)
+        memory, read = plain.encode(pad([source]))
+        logits, written = plain.decode(pad([[START_ID, *target[:-1]]]), memory)
+        np.testing.assert_allclose(found.logits[row], logits[0], atol=1e-4)
+        for name, attention in (read | written).items():
+            np.testing.assert_allclose(found.attention[name][row], attention[0], atol=1e-5)
 
 
 def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
@@ -193,7 +162,8 @@ def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):
     np.testing.assert_array_equal(before.cross_attention, after.cross_attention)
     assert np.abs(changed - pass_under(tiny, NOTHING).logits).max() > 1e-2
     plain = laboratory.write([source], [NOTHING])[0]
-    assert (plain.ids if plain else None) == (tiny_corrector._network.step_by_step([source])[0])
+    produced = tiny_corrector._network.produce([source])[0]
+    assert (plain and plain.ids) == (produced and produced.ids)
     assert written[0] is None or plain is None or written[0].ids != plain.ids
 
 
@@ -286,12 +256,9 @@ def test_mistakes_are_named_with_what_was_received(tiny, intervention, message):
         pass_under(tiny, intervention)
 
 
-def test_the_recurrent_network_takes_no_interventions(tiny_tokenizer):
-    from model.network.loading import build_network
-
-    network = build_network(Seq2SeqConfig(tiny_tokenizer.vocab_size, 16), tiny_tokenizer)
+def test_the_recurrent_network_takes_no_interventions():
     with pytest.raises(ValueError, match="received a seq2seq"):
-        Laboratory(network, 4)
+        _ = Corrector.load("seq2seq").laboratory
 
 
 def test_what_is_forced_stands_at_the_beginning_and_the_network_goes_on(planted):

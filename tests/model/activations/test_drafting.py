@@ -8,7 +8,6 @@ import pytest
 from model.activations.drafting import (
     AHEAD,
     ALTERNATIVES,
-    PASSES,
     Produced,
     certain_tokens,
     longest_target,
@@ -153,31 +152,6 @@ def test_log_probabilities_are_those_of_the_logits():
         probabilities = [np.exp(produced.log_probability(t, token)) for token in range(5)]
         np.testing.assert_allclose(probabilities, np.exp(logits[t]) / np.exp(logits[t]).sum(), rtol=1e-6)
     assert produced.log_probability(0, 5) == -np.inf  # it can be read, not produced
-
-
-def test_what_many_passes_do_not_settle_is_decoded_step_by_step():
-    # The network loses its thread at every wrong token, so each pass is sure of only one more.
-    answers = [[A, B, END_ID], [C] * 40 + [END_ID], [D] * 60, [E] * 30 + [END_ID]]
-    sources = [[A, B, END_ID], *([A] * 20 + [END_ID] for _ in range(3))]
-    asked = []
-
-    def finish(unsettled, beginnings):
-        asked.append(unsettled)
-        assert beginnings == [answer[:PASSES] for answer in answers[1:]]
-        return [answers[1], None, answers[3]]
-
-    reading = Speller(answers, lost=lambda token: A)
-    produced = settle(reading, sources, SPACE, finish)
-    assert [each and each.ids for each in produced] == [answers[0], answers[1], None, answers[3]]
-    assert [each.logits.argmax(-1).tolist() == each.ids for each in produced if each] == [True] * 3
-    assert asked == [sources[1:]]
-    assert reading.passes == PASSES + 1
-
-
-def test_nobody_decodes_step_by_step_where_all_is_settled():
-    reading = Speller([[A, B, END_ID]])
-    assert settle(reading, [[A, C, END_ID]], SPACE, finish=None)[0].ids == [A, B, END_ID]
-    assert settle(Speller([[A] * 60]), [[A] * 9 + [END_ID]], SPACE, lambda *_: [None])[0] is None
 
 
 def test_what_is_read_off_a_pass():

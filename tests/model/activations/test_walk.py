@@ -1,15 +1,16 @@
-"""Passes with patches: without any they are those of the network, and with some those of two independent implementations."""
+"""Passes with replaced activations: without any they are those of the network, and with some those of an
+independent pass.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from model.activations.sublayers import _softmax
-from model.activations.walk import PatchedTransformer
+from model.activations.walk import ActivationWalk, Rows
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
-from model.trace.interventions import ATTENTIONS, Head, Intervention, Node, Patch, every_node, tap
+from model.trace.interventions import ATTENTIONS, Node, Patch, every_node, tap
 from tests.plain_transformer import PlainTransformer
 from tests.random_weights import equal_networks
 
@@ -23,7 +24,7 @@ def networks(request, tiny_network, tiny_tokenizer):
     """(in Keras, in NumPy alone, with patches) with the same random weights."""
     config = replace(tiny_network.config, norm_first=request.param)
     network, plain = equal_networks(config, tiny_tokenizer)
-    return network, plain, PatchedTransformer(config, plain._features, plain._weights)
+    return network, plain, ActivationWalk(config, plain._features, plain._weights)
 
 
 @pytest.fixture
@@ -67,18 +68,50 @@ def with_name(plain) -> dict[str, np.ndarray]:
     return {f"transformer/{path}": array for path, array in plain._weights.items()}
 
 
-def test_heads_that_are_off_are_off_in_keras_as_well(networks, ids, tiny_tokenizer):
-    from model.network.laboratory import Laboratory
+@pytest.mark.parametrize(
+    "name",
+    [
+        "encoder.embedding",
+        "encoder.1.residual",
+        "encoder.1.self.attention.1",
+        "encoder.0.self.query",
+        "decoder.0.self.head.0",
+        "decoder.0.cross.residual",
+        "decoder.1.cross.output",
+        "decoder.1.cross.value",
+        "decoder.1.mlp",
+        "decoder.2.residual",
+    ],
+)
+def test_a_function_and_a_value_by_name_do_the_same(networks, ids, name):
+    _, _, walk = networks
+    value = np.float32(3)
+    changes = [
+        {name: value},
+        {name: lambda array: np.full_like(array, value)},
+        {},
+        {name: lambda array: array},
+    ]
+    ends, _ = walk.run(Rows.of([ids[0]] * 4, [ids[1]] * 4, changes))
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
+    np.testing.assert_allclose(ends[2], ends[3], atol=1e-5)
+    assert np.abs(ends[0] - ends[2]).max() > 1e-3
 
-    network, _, patched = networks
-    heads = [node for node in NODES if node.head is not None]
-    off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
-    looked = Laboratory(network, tiny_tokenizer.encode_target(" ")[0]).pass_over(
-        [ids[0]] * len(off), [ids[1]] * len(off), off
-    )
-    nothing = np.zeros(WIDTH // HEADS, np.float32)
-    answered = patched.passes(*ids, [(Patch.of(node, nothing),) for node in heads])
-    np.testing.assert_allclose(answered.logits, looked.logits[:, -1], atol=1e-4)
+
+def test_passes_about_different_sentences_do_not_mix(networks, ids):
+    _, _, walk = networks
+    sources, targets = [ids[0], ids[0][:4], ids[1]], [ids[1], ids[0], ids[1][:5]]
+    ends, read = walk.run(Rows.of(sources, targets, [{}] * 3), ["cross_attention"])
+    for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        assert (read["cross_attention"][row, ..., len(source) :] == 0).all()
+        expected = walk.taps(source, target, ["logits", "cross_attention"])
+        last = min(len(target) - 1, ends.shape[1] - 1)
+        np.testing.assert_allclose(walk.logits(ends[row, :last]), expected["logits"][:last], atol=1e-4)
+        np.testing.assert_allclose(
+            read["cross_attention"][row, :, :, :last, : len(source)],
+            expected["cross_attention"][:, :, :last],
+            atol=1e-5,
+        )
 
 
 @pytest.mark.parametrize("side", ATTENTIONS)
@@ -121,7 +154,7 @@ def test_the_look_of_a_head_is_handed_out_of_each_pass(networks, ids):
         (),
         (Patch.of(node, values(NODES[0])),),
     ]
-    looks = patched.passes(*ids, patches, look=node).looks
+    looks = patched.passes(*ids, patches, look=node).attention
     plain = patched.taps(*ids, ["cross_attention"])["cross_attention"][1, 0]
     assert looks.shape == (3, *plain.shape)
     np.testing.assert_allclose(looks[1], plain, atol=1e-6)
@@ -139,17 +172,7 @@ def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, i
 
 def test_a_network_without_a_residual_stream_is_named():
     with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
-        PatchedTransformer(Seq2SeqConfig(30, 16), np.zeros((30, 4), int), {})
-
-
-@pytest.mark.parametrize("apart", [1.0, 200.0])
-def test_a_softmax_is_the_same_however_far_its_rows_lie_apart(apart):
-    scores = np.array([[0, 1, 2], [apart, apart + 1, apart - 1]], np.float32)
-    hidden = np.array([[False, False, True], [False, False, False]])
-    expected = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))
-    expected[hidden] = 0
-    expected /= expected.sum(axis=-1, keepdims=True)
-    np.testing.assert_allclose(_softmax(scores.copy(), hidden), expected, atol=1e-6)
+        ActivationWalk(Seq2SeqConfig(30, 16), np.zeros((30, 4), int), {})
 
 
 def test_the_last_layer_finds_for_one_position_what_keys_and_values_would(networks, ids):

@@ -1,4 +1,9 @@
-"""A pass over a draft takes over what the last pass computed for the same beginning, and finds what a pass from the start finds."""
+"""Opened graphs: a pass over a draft reuses the pass before it, and an answer leaves no record of the device."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,20 +48,10 @@ def test_what_is_taken_over_changes_nothing(network):
         for kind in one.attention:
             np.testing.assert_allclose(one.attention[kind], two.attention[kind], atol=CLOSE, err_msg=kind)
             np.testing.assert_allclose(one.attention[kind].sum(axis=-1), 1, atol=CLOSE)
-    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens are new. A recurrent
-    # network reads all of it again.
+    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens are new. A
+    # recurrent network reads all of it again.
     everything = [6, 8, 4, 8, 3, 6, 6]
     assert counting.tokens == ([6, 6, 1, 4, 2, 5, 1] if name == "growing-up" else everything)
-
-
-def test_writing_on_is_writing_from_the_start(network):
-    _, _, encoded, decode, _ = network
-    written = GraphReading(decode, encoded).write_on([], 30)
-    for known in (0, 1, 3):
-        reading = GraphReading(decode, encoded)
-        reading.pass_over([written[:known] + [5, 6]])
-        assert reading.write_on(written[:known], 30) == written
-    assert reading.write_on(written[:1], len(written) - 1) is None  # no end mark among so many
 
 
 def test_a_sentence_of_a_moment_ago_is_not_encoded_again():
@@ -76,3 +71,17 @@ def test_a_sentence_of_a_moment_ago_is_not_encoded_again():
     assert len(encoded) == 6
     graph.read([source], [first.ids])  # as many others have been asked about since
     assert len(encoded) == 7
+
+
+ROOT = Path(__file__).parents[3]
+ASKED = "from model import Corrector; assert Corrector.load().correct('고갱이 왔다').trace"
+
+
+def test_an_answer_leaves_no_record_of_the_device(tmp_path):
+    """The runtime's reports begin with files: an identifier of the device, and what is to be sent."""
+    places = {name: str(tmp_path) for name in ("HOME", "TMPDIR", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"
+    } | places
+    subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT, env=environment, check=True, timeout=120)
+    assert list(tmp_path.rglob("*")) == []

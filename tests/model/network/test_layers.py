@@ -1,28 +1,34 @@
-import inspect
+"""Attention, embeddings, residual connections and blocks, against formulas of the papers and layers of Keras."""
+
 import math
+import subprocess
+import sys
 import unicodedata
+from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
 from model.activations.sublayers import positional_encoding
-from model.network import layers as attention
-from model.network import layers as blocks
-from model.network import transformer
 from model.network.layers import (
     DECODER_KINDS,
     ENCODER_KINDS,
     Block,
+    MultiHeadAttention,
     PositionalEncoding,
     Residual,
     TokenEmbedding,
+    feed_forward,
+    look_ahead_mask,
+    padding_mask,
+    scaled_dot_product_attention,
 )
-from model.network.transformer import Scope, decoder_scopes, walk
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import OUTSIDE_ID, Tokenizer
-from model.trace.interventions import Found
 
+ROOT = Path(__file__).parents[3]
+BATCH, HEADS, QUERIES, KEYS, WIDTH = 2, 4, 5, 7, 12
 D_MODEL = 8
 TOKENIZER = Tokenizer("a, 가각값한글요")
 
@@ -97,15 +103,14 @@ def test_the_output_layer_is_tied_to_the_vectors_of_the_vocabulary(embedding):
     np.testing.assert_allclose(logits, expected, atol=1e-4)
 
 
-def test_positional_encoding_is_added_from_a_starting_position():
+def test_positional_encoding_is_added():
     layer, x = PositionalEncoding(D_MODEL, 20), normal(2, 5, D_MODEL)
     matrix = positional_encoding(20, D_MODEL)
     np.testing.assert_allclose(layer(x), x + matrix[:5], atol=1e-6)
-    np.testing.assert_allclose(layer(x, start=7), x + matrix[7:12], atol=1e-6)
 
 
 def test_the_second_layer_of_the_feed_forward_network_is_linear():
-    network = blocks.feed_forward(config(), "feed_forward")
+    network = feed_forward(config(), "feed_forward")
     network.build((None, None, D_MODEL))
     randomise(network)
     x = normal(2, 4, D_MODEL)
@@ -145,10 +150,9 @@ def test_an_encoder_block_is_the_formula_of_the_paper(norm_first):
     y = after[0](x + np.asarray(attended))
     expected = after[1](y + np.asarray(block.feed_forward(before[1](y))))
 
-    found = Found(["encoder_attention"])
-    out = walk([block], x, {"encoder_attention": Scope(mask)}, found)
+    out, (weights,) = block(x, [(None, mask)])
     np.testing.assert_allclose(out, expected, atol=1e-4)
-    np.testing.assert_allclose(found.layers("encoder_attention")[0], expected_weights, atol=1e-5)
+    np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
 
 
 def test_a_decoder_block_asks_the_encoder_and_never_answers_itself():
@@ -166,24 +170,135 @@ def test_a_decoder_block_asks_the_encoder_and_never_answers_itself():
     y = layer_norm(y + np.asarray(attended), around_cross)
     expected = layer_norm(y + np.asarray(block.feed_forward(y)), block.around_feed_forward.norm)
 
-    found = Found(DECODER_KINDS)
-    out = walk([block], x, decoder_scopes(4, memory, memory_mask), found)
-    got_self, got_cross = (found.layers(kind)[0] for kind in DECODER_KINDS)
+    out, (got_self, got_cross) = block(x, [(None, mask), (memory, memory_mask)])
     assert got_cross.shape == (2, 2, 4, 6)  # (B, H, T, S): queries of the decoder, keys of the encoder
     np.testing.assert_allclose(got_self, self_weights, atol=1e-5)
     np.testing.assert_allclose(got_cross, cross_weights, atol=1e-5)
     np.testing.assert_allclose(out, expected, atol=1e-4)
 
 
-def test_layers_implement_call_and_leave_dunder_call_to_keras():
-    layers = {
-        member
-        for module in (attention, blocks, transformer)
-        for _, member in inspect.getmembers(module, inspect.isclass)
-        if issubclass(member, keras.layers.Layer) and member.__module__ == module.__name__
-    }
-    assert {TokenEmbedding, Block, transformer.Transformer} <= layers
-    for layer in layers:
-        assert "__call__" not in vars(layer), layer
-    for layer in layers - {Residual, Block}:  # these are walked through, never called
-        assert "call" in vars(layer), layer
+@pytest.fixture(scope="module")
+def multi_head():
+    layer = MultiHeadAttention(WIDTH, HEADS)
+    layer.build((None, None, WIDTH), (None, None, WIDTH))
+    randomise(layer)
+    return layer
+
+
+@pytest.mark.parametrize(
+    ("query", "weights", "output"),
+    [
+        ([0, 10, 0], [0, 1, 0, 0], [10, 0]),
+        ([0, 0, 10], [0, 0, 0.5, 0.5], [550, 5.5]),
+        ([10, 10, 0], [0.5, 0.5, 0, 0], [5.5, 0]),
+    ],
+)
+def test_the_worked_example_of_the_literature(query, weights, output):
+    keys = np.array([[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]], np.float32)
+    values = np.array([[1, 0], [10, 0], [100, 5], [1000, 6]], np.float32)
+    got_output, got_weights = scaled_dot_product_attention(np.array([query], np.float32), keys, values)
+    np.testing.assert_allclose(got_weights, [weights], atol=1e-6)
+    np.testing.assert_allclose(got_output, [output], atol=1e-4)
+
+
+def test_logits_are_divided_by_the_root_of_the_depth():
+    query, keys = normal(1, 9), normal(3, 9, seed=1)
+    logits = query @ keys.T / 3.0
+    expected = np.exp(logits) / np.exp(logits).sum()
+    _, weights = scaled_dot_product_attention(query, keys, keys)
+    np.testing.assert_allclose(weights, expected, atol=1e-6)
+
+
+def test_masked_cells_are_exactly_0_and_rows_sum_to_1():
+    mask = np.random.default_rng(3).random((BATCH, 1, QUERIES, KEYS)) < 0.6
+    mask[..., 0] = True
+    # Large logits: a masked cell must not win even where every open cell has a very negative logit.
+    query, key = normal(BATCH, HEADS, QUERIES, 3, scale=40), normal(BATCH, HEADS, KEYS, 3, seed=1, scale=40)
+    _, weights = scaled_dot_product_attention(query, key, key, mask)
+    weights = np.asarray(weights)
+    closed = np.broadcast_to(~mask, weights.shape)
+    assert closed.any()
+    assert (weights[closed] == 0).all()
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+
+
+def test_a_row_that_may_look_at_nothing_is_0_and_not_nan():
+    mask = np.array([[True, True], [False, False]])
+    output, weights = scaled_dot_product_attention(normal(2, 4), normal(2, 4), normal(2, 4), mask)
+    np.testing.assert_array_equal(np.asarray(weights)[1], [0, 0])
+    np.testing.assert_array_equal(np.asarray(output)[1], np.zeros(4))
+    assert np.asarray(weights)[0].sum() == pytest.approx(1)
+
+
+def test_the_layer_equals_the_one_of_keras(multi_head):
+    depth = WIDTH // HEADS
+    reference = keras.layers.MultiHeadAttention(HEADS, depth)
+    reference.build((BATCH, QUERIES, WIDTH), (BATCH, KEYS, WIDTH))
+    split = [(WIDTH, HEADS, depth), (HEADS, depth)]
+    kernels_and_biases = []
+    for projection in (multi_head.query_projection, multi_head.key_projection, multi_head.value_projection):
+        kernels_and_biases += [
+            np.reshape(w, shape) for w, shape in zip(projection.get_weights(), split, strict=True)
+        ]
+    kernel, bias = multi_head.output_projection.get_weights()
+    reference.set_weights([*kernels_and_biases, kernel.reshape(HEADS, depth, WIDTH), bias])
+
+    query, key_value = normal(BATCH, QUERIES, WIDTH), normal(BATCH, KEYS, WIDTH, seed=1)
+    mask = np.random.default_rng(5).random((BATCH, QUERIES, KEYS)) < 0.5
+    mask[..., -1] = True  # keras spreads a row without any key evenly; here such a row is 0
+    expected, expected_weights = reference(
+        query, key_value, attention_mask=mask, return_attention_scores=True
+    )
+    output, weights = multi_head(query, key_value, attention_mask=mask[:, None])
+    assert weights.shape == (BATCH, HEADS, QUERIES, KEYS)
+    np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+
+
+def test_keys_and_values_come_from_the_second_argument_alone(multi_head):
+    # Between two equal keys there is nothing to choose: whatever asks, the answer is their value.
+    key_value = np.repeat(normal(BATCH, 1, WIDTH, seed=1), 2, axis=1)
+    answer = np.asarray(multi_head.output_projection(multi_head.value_projection(key_value)))[:, :1]
+    for seed in (2, 3):
+        output, weights = multi_head(normal(BATCH, QUERIES, WIDTH, seed=seed), key_value)
+        np.testing.assert_allclose(weights, np.full((BATCH, HEADS, QUERIES, 2), 0.5), atol=1e-6)
+        np.testing.assert_allclose(output, np.repeat(answer, QUERIES, axis=1), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["query", "key", "value", "output"])
+def test_every_projection_is_linear(multi_head, name):
+    projection = getattr(multi_head, f"{name}_projection")
+    x = normal(BATCH, KEYS, WIDTH, seed=4)
+    zero = np.asarray(projection(np.zeros_like(x)))
+    once = np.asarray(projection(x)) - zero
+    np.testing.assert_allclose(np.asarray(projection(-x)) - zero, -once, atol=1e-5)
+    np.testing.assert_allclose(np.asarray(projection(3 * x)) - zero, 3 * once, atol=1e-4)
+    assert (once < 0).any()  # a rectifier would have cut these off
+
+
+def test_d_model_must_be_a_multiple_of_num_heads():
+    with pytest.raises(ValueError, match="d_model 10 .* num_heads 4"):
+        MultiHeadAttention(10, 4)
+
+
+def test_padding_mask_is_true_at_real_tokens():
+    mask = np.asarray(padding_mask(np.array([[5, 3, 0], [4, 0, 0]])))
+    assert mask.shape == (2, 1, 1, 3)
+    np.testing.assert_array_equal(mask[:, 0, 0], [[True, True, False], [True, False, False]])
+
+
+def test_look_ahead_mask_lets_a_row_see_itself_and_what_came_before():
+    mask = np.asarray(look_ahead_mask(3))
+    assert mask.shape == (1, 1, 3, 3)
+    np.testing.assert_array_equal(mask[0, 0], [[True, False, False], [True, True, False], [True, True, True]])
+
+
+def test_a_single_key_is_no_reason_for_a_warning():
+    code = """
+import numpy as np
+from model.network.layers import scaled_dot_product_attention
+one = np.ones((1, 1, 1, 4), "float32")
+scaled_dot_product_attention(one, one, one)
+"""
+    command = [sys.executable, "-W", "error:You are using a softmax:UserWarning", "-c", code]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300)

@@ -1,0 +1,208 @@
+"""Both networks in Keras: shapes, masks, causality, sizes, one training step, and the same numbers after they
+were stored.
+"""
+
+import keras
+import numpy as np
+import pytest
+
+from model import Corrector
+from model.network.networks import FullPass, RecurrentPass, Transformer, build_network, load_model_folder
+from model.stored.config import Seq2SeqConfig, TransformerConfig
+from model.stored.folder import save_model_folder
+from model.text.tokenizer import START_ID, Tokenizer
+from training.run.network import MaskedCrossEntropy
+
+BATCH, LAYERS, HEADS, SOURCE, TARGET, D_MODEL = 3, 2, 4, 7, 5, 8
+TOKENIZER = Tokenizer("가각간갇갈감 .,abc")
+LENGTHS = (7, 2, 6)  # real tokens of each source row
+
+
+def transformer_config(norm_first: bool) -> TransformerConfig:
+    return TransformerConfig(TOKENIZER.vocab_size, D_MODEL, LAYERS, HEADS, 12, 0.0, norm_first)
+
+
+CONFIGS = {
+    "norm last": transformer_config(False),
+    "norm first": transformer_config(True),
+    "recurrent": Seq2SeqConfig(TOKENIZER.vocab_size, D_MODEL, LAYERS, max_length=20),
+}
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def network(request):
+    network = build_network(CONFIGS[request.param], TOKENIZER)
+    rng = np.random.default_rng(0)
+    for variable in network.weights:
+        start = 1.0 if variable.name == "gamma" else 0.0
+        variable.assign(rng.normal(start, 0.4, variable.shape).astype(np.float32))
+    return network
+
+
+@pytest.fixture(scope="module")
+def source():
+    ids = np.random.default_rng(1).integers(1, TOKENIZER.vocab_size + 5000, (BATCH, SOURCE)).astype(np.int32)
+    for row, length in enumerate(LENGTHS):
+        ids[row, length:] = 0
+    return ids
+
+
+@pytest.fixture(scope="module")
+def decoder_input():
+    ids = np.random.default_rng(2).integers(4, TOKENIZER.vocab_size, (BATCH, TARGET)).astype(np.int32)
+    ids[:, 0] = START_ID
+    return ids
+
+
+@pytest.fixture(scope="module")
+def full_pass(network, source, decoder_input):
+    found = network.full_pass(source, decoder_input)
+    return type(found)(*map(np.asarray, found))
+
+
+transformers = pytest.mark.parametrize("network", ["norm last", "norm first"], indirect=True)
+
+
+def test_shapes_of_one_full_pass(network, source, decoder_input, full_pass):
+    layers, heads = network.config.attention_layers, network.config.num_heads
+    assert full_pass.logits.shape == (BATCH, TARGET, TOKENIZER.vocab_size)
+    assert full_pass.cross_attention.shape == (BATCH, layers, heads, TARGET, SOURCE)
+    if isinstance(full_pass, FullPass):
+        assert full_pass.encoder_attention.shape == (BATCH, layers, heads, SOURCE, SOURCE)
+        assert full_pass.decoder_attention.shape == (BATCH, layers, heads, TARGET, TARGET)
+    np.testing.assert_allclose(network((source, decoder_input)), full_pass.logits, atol=1e-6)
+
+
+def test_rows_sum_to_1_and_padding_is_exactly_0(network, full_pass):
+    for kind in network.config.attention_kinds:
+        weights = getattr(full_pass, kind)
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+        for row, length in enumerate(LENGTHS if kind != "decoder_attention" else ()):
+            assert (weights[row, ..., length:] == 0).all()
+            assert (full_pass.cross_attention[row, ..., :length] > 0).all()
+
+
+@transformers
+def test_the_future_is_exactly_0(full_pass):
+    future = np.triu(np.ones((TARGET, TARGET), bool), 1)
+    assert (full_pass.decoder_attention[..., future] == 0).all()
+    assert (full_pass.decoder_attention[..., ~future] > 0).all()
+
+
+def test_a_later_token_changes_nothing_before_it(network, source, decoder_input, full_pass):
+    other = decoder_input.copy()
+    other[:, 3] = np.where(other[:, 3] == 5, 6, 5)
+    logits = np.asarray(network((source, other)))
+    np.testing.assert_allclose(logits[:, :3], full_pass.logits[:, :3], atol=1e-5)
+    assert np.abs(logits[:, 3:] - full_pass.logits[:, 3:]).max() > 1e-3
+
+
+def test_padding_a_batch_changes_no_sentence(network, source, decoder_input, full_pass):
+    for row, length in enumerate(LENGTHS):
+        alone = network.full_pass(source[row : row + 1, :length], decoder_input[row : row + 1])
+        np.testing.assert_allclose(alone.logits[0], full_pass.logits[row], atol=1e-5)
+        attention = np.asarray(alone.cross_attention)[0]
+        np.testing.assert_allclose(attention, full_pass.cross_attention[row, ..., :length], atol=1e-5)
+
+
+def test_every_source_token_is_read_in_both_directions(network, source, decoder_input, full_pass):
+    for changed in (0, LENGTHS[2] - 1):
+        other = source.copy()
+        other[2, changed] = 5 if other[2, changed] != 5 else 6
+        attention = np.asarray(network.full_pass(other, decoder_input).cross_attention)
+        differs = np.abs(attention - full_pass.cross_attention).max(axis=(1, 2, 3))
+        assert differs[2].max() > 1e-6
+        assert differs[:2].max() == 0
+
+
+@transformers
+def test_factors_of_1_change_nothing_and_0_takes_a_token_away(network, source, decoder_input, full_pass):
+    ones = [np.ones(ids.shape, np.float32) for ids in (source, decoder_input)]
+    same = network.full_pass(source, decoder_input, factors=tuple(ones))
+    np.testing.assert_allclose(same.logits, full_pass.logits, atol=1e-6)
+    ones[1][:, 2] = 0
+    other, again = decoder_input.copy(), decoder_input
+    other[:, 2] = np.where(other[:, 2] == 5, 6, 5)
+    found = [network.full_pass(source, ids, factors=tuple(ones)).logits for ids in (other, again)]
+    np.testing.assert_allclose(*found, atol=1e-5)
+
+
+@transformers
+def test_the_same_token_at_another_position_is_another_vector(network):
+    tokens = np.array([[5, 5, 5]], np.int32)
+    weights = np.asarray(network.full_pass(tokens, tokens).encoder_attention)
+    assert np.abs(weights[..., 0] - weights[..., 1]).max() > 1e-3
+
+
+def transformer_parameters(v, d, layers, f, norm_first) -> int:
+    attention, fed, norm = 4 * (d * d + d), (d * f + f) + (f * d + d), 2 * d
+    encoder, decoder = attention + fed + 2 * norm, 2 * attention + fed + 3 * norm
+    embedding = (v + 20 + 22 + 29) * d + v  # jamo rows with "none" first; the output's bias
+    return embedding + layers * (encoder + decoder) + 2 * norm * norm_first
+
+
+def recurrent_parameters(v: int, d: int, layers: int) -> int:
+    def recurrence(units):  # three gates, each with a bias for either product
+        return 3 * units * (d + units + 2)
+
+    dense = d * d + d
+    embedding = (v + 20 + 22 + 29) * d + v
+    once = 3 * dense + 2 * d * d + d  # query, key, value; context and state joined
+    return embedding + once + layers * (2 * recurrence(d // 2) + dense + recurrence(d))
+
+
+def test_parameters_and_paths(network):
+    config, v = network.config, TOKENIZER.vocab_size
+    if isinstance(config, TransformerConfig):
+        expected = transformer_parameters(v, D_MODEL, LAYERS, 12, config.norm_first)
+    else:
+        expected = recurrent_parameters(v, D_MODEL, LAYERS)
+    assert network.count_params() == expected
+    for paths in ([each.path for each in some] for some in (network.weights, network.variables)):
+        assert len(set(paths)) == len(paths)  # a model folder, and a checkpoint, stores each under its path
+    assert all(each.path.startswith(f"{config.architecture}/") for each in network.weights)
+
+
+def test_the_size_of_the_paper():
+    config = TransformerConfig(TOKENIZER.vocab_size)
+    sizes = (config.d_model, config.num_layers, config.num_heads, config.dff, config.dropout_rate)
+    assert sizes == (512, 6, 8, 2048, 0.1)
+    network = Transformer(config, TOKENIZER.features())
+    network.build()
+    assert network.count_params() == transformer_parameters(TOKENIZER.vocab_size, 512, 6, 2048, False)
+    assert {tuple(w.shape) for w in network.weights} >= {(512, 512), (512, 2048), (2048, 512), (512,)}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_one_training_step_moves_every_weight_and_leaves_padding_out_of_the_loss(name, source):
+    keras.utils.set_random_seed(0)
+    network = build_network(CONFIGS[name], TOKENIZER)
+    network.compile(keras.optimizers.SGD(0.5), MaskedCrossEntropy(), jit_compile=False)
+    target = np.where(source >= TOKENIZER.vocab_size, 4, source)
+    inputs = np.concatenate([np.full((BATCH, 1), START_ID, np.int32), target[:, :-1]], axis=1)
+    logits = np.asarray(network((source, inputs)), np.float64)
+    logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    expected = -np.take_along_axis(logs, target[..., None], -1)[..., 0][target > 0].mean()
+    before = network.get_weights()
+    losses = [float(network.train_on_batch((source, inputs), target)) for _ in range(8)]
+    if not network.config.dropout_rate:
+        assert losses[0] == pytest.approx(expected, rel=1e-4)
+    assert losses[-1] < losses[0]
+    for variable, old in zip(network.weights, before, strict=True):
+        assert np.abs(variable - old).max() > 0, variable.path
+
+
+def test_a_saved_network_comes_back_and_corrects(network, source, decoder_input, full_pass, tmp_path):
+    save_model_folder(tmp_path, network, TOKENIZER)
+    loaded, tokenizer, _ = load_model_folder(tmp_path)
+    assert loaded.config == network.config
+    assert tokenizer.characters == TOKENIZER.characters
+    for after, before in zip(loaded.weights, network.weights, strict=True):
+        np.testing.assert_allclose(after, before, rtol=1e-3, atol=1e-6)  # float16 on disk
+    np.testing.assert_allclose(loaded((source, decoder_input)), full_pass.logits, atol=0.03)
+    corrector = Corrector.load(tmp_path)
+    trace = corrector.correct("각간 갈.").trace
+    assert trace.kinds == corrector.config.attention_kinds
+    layers, heads = corrector.config.attention_layers, corrector.config.num_heads
+    assert trace.cross_attention.shape == (layers, heads, len(trace.target_tokens), len(trace.source_tokens))
+    assert (trace.positional_encoding is None) == isinstance(full_pass, RecurrentPass)

@@ -96,9 +96,8 @@ def test_cutting_the_only_edge_of_a_part_equals_taking_the_part_away(planted_cir
     assert found.score - edge.nats == pytest.approx(without, abs=1e-3)
 
 
-def test_edges_of_random_weights_are_exact_in_the_last_layer(both):
+def test_edges_of_random_weights_are_exact_in_the_last_layer(corrector):
     """Checked for the last sub-layer, in a circuit of all parts, with normalisations before or after."""
-    _, corrector, _ = both
     source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
     change = find_changes(source, target)[0]
     pairs = ((source, target),)
@@ -136,8 +135,8 @@ def test_the_shipped_sentences_are_pairs_of_one_line_each():
     assert all(wrong.strip() == wrong and right.strip() == right for wrong, right in everyday_pairs())
 
 
-# What the published schema of attribution graphs (Neuronpedia, graph-schema.json, version 1.0.0) requires,
-# with its types.
+# The fields that the published schema of attribution graphs requires (Neuronpedia, graph-schema.json,
+# version 1.0.0), with their types.
 SCHEMA = {
     "metadata": {"slug": str, "scan": str, "prompt_tokens": list, "prompt": str},
     "qParams": {"pinnedIds": list, "supernodes": list, "linkType": str, "clickedId": str, "sg_pos": str},

@@ -70,7 +70,7 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
 
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
-    """In the circuit the feed-forward network writes; what the head before it wrote itself does not matter."""
+    """In the circuit the feed-forward network writes; the direct attribution of the head before it is small."""
     found = {each.name: each for each in verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16

@@ -1,4 +1,4 @@
-"""Several answers to "from what?": against a planted network, by hand, and against finite differences."""
+"""Attribution methods: against a planted network, by hand, and against finite differences."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 �
 
 @pytest.fixture(scope="module")
 def found(planted):
-    """What all methods say about the row that writes 먹 for 머 because 거 follows."""
+    """All methods on the row that writes 먹 for 머 because 거 follows."""
     contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
     return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
 
@@ -154,7 +154,7 @@ def test_gradients_are_finite_differences(tiny, tiny_corrector):
     differences = [(score(start + each) - score(start - each)) / (2 * step) for each in units]
     slopes = np.concatenate([found.source[0], found.target[0]])
     np.testing.assert_allclose(slopes[places], differences, atol=0.02 * np.abs(slopes).max())
-    assert (slopes[len(source) + row + 1 :] == 0).all()  # what is read later has no influence
+    assert (slopes[len(source) + row + 1 :] == 0).all()  # later tokens have no influence
 
 
 def test_all_points_of_a_path_are_as_each_alone(tiny):

@@ -19,7 +19,7 @@ def effects(planted):
 def test_the_planted_heads_alone_have_an_effect(effects):
     found = dict(zip(effects.heads, effects.effect.tolist(), strict=True))
     assert found.pop(CODA) < -3  # it speaks for the fix
-    assert found.pop(COPY) > 3  # it speaks for what was typed
+    assert found.pop(COPY) > 3  # it speaks for the typed character
     assert len(found) == 10
     assert max(map(abs, found.values())) < 1e-4
     assert set(effects.strongest(2)) == {CODA, COPY}

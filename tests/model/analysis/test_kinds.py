@@ -6,7 +6,6 @@ import random
 import pytest
 
 from model.analysis.kinds import (
-    KINDS,
     RULES,
     WAYS_TO_READ,
     carried_over,
@@ -71,11 +70,11 @@ def test_what_a_coda_becomes_before_a_vowel():
     assert carried_over("ㅎ") == carried_over("ㅇ") == carried_over("") == set()
 
 
-# typed, corrected, the kinds of the changes between them in their order
+# typed, corrected, kinds of the changes between them, and their pronunciation rules ("-": none), where given
 EXAMPLES = [
-    ("집에갔다", "집에 갔다", "spacing"),
+    ("집에갔다", "집에 갔다", "spacing", "-"),
     ("함께 하는모임", "함께하는 모임", "spacing spacing"),
-    ("바비 식어요", "밥이 식어요", "liaison"),
+    ("바비 식어요", "밥이 식어요", "liaison", "liaison"),
     ("고갱니믈 뵙고", "고객님을 뵙고", "liaison"),  # with a nasal coda
     ("이써요", "있어요", "liaison"),
     ("마니 안자요", "많이 앉아요", "liaison liaison"),  # ㅎ is lost on the way
@@ -87,60 +86,71 @@ EXAMPLES = [
     ("옷 한 벌, 아 놀래", "옷 한 벌, 안 올래", "liaison liaison"),
     ("궁물", "국물", "sound"),
     ("몬 나가", "못 나가", "sound"),  # over a space
-    ("오 탄 벌", "옷 한 벌", "sound sound"),
-    ("국쑤", "국수", "sound"),
+    ("오 탄 벌", "옷 한 벌", "sound sound", "final aspiration+final"),  # 옷 is [옫], and its ㄷ melts with ㅎ
+    ("국쑤", "국수", "sound", "tensification"),
     ("머꼬", "먹고", "sound"),
-    ("조타", "좋다", "sound"),
+    ("조타", "좋다", "sound", "aspiration"),
     ("만코", "많고", "sound"),
     ("조씁니다", "좋습니다", "sound"),
     ("추카", "축하", "sound"),
     ("가치", "같이", "sound"),
     ("다쳐 있다", "닫혀 있다", "sound"),
-    ("실라", "신라", "sound"),
-    ("동닙", "독립", "sound"),
+    ("실라", "신라", "sound", "lateralisation"),
+    ("동닙", "독립", "sound", "nasalisation"),
     ("생산냥", "생산량", "sound"),
-    ("담뇨", "담요", "sound"),
+    ("담뇨", "담요", "sound", "n_insertion"),
     ("밥꼬", "밟고", "sound"),
     ("말께", "맑게", "sound"),
-    ("갈 꺼야", "갈 거야", "sound"),
-    ("나에 집", "나의 집", "sound"),
+    ("갈 꺼야", "갈 거야", "sound", "tensification"),
+    ("나에 집", "나의 집", "sound", "vowel"),
     ("무니", "무늬", "sound"),
     ("다처서", "다쳐서", "sound"),
     ("시게", "시계", "sound"),
     ("왠만하면 되요", "웬만하면 돼요", "sound sound"),
     ("않 가요", "안 가요", "sound"),
-    ("읻다", "있다", "sound"),
-    ("강기", "감기", "sound"),
-    ("날싸가", "날씨가", "jamo"),
+    ("읻다", "있다", "sound", "final"),
+    ("강기", "감기", "sound", "-"),
+    ("날싸가", "날씨가", "jamo", "-"),
     ("안녀하세요", "안녕하세요", "jamo"),
     ("안녀ㅇ", "안녕", "jamo"),
     ("ㅇ안녕", "안녕", "jamo"),
     ("역활", "역할", "jamo"),
     ("깨끗히", "깨끗이", "jamo"),
-    ("나늖", "나는", "jamo"),  # sounds alike, but who would write that
+    ("나늖", "나는", "jamo", "-"),  # sounds alike, but who would write that
     ("설레임", "설렘", "word"),
-    ("밥 먹었니", "밥 먹었어", "word"),
+    ("밥 먹었니", "밥 먹었어", "word", "-"),
     ("갔다", "갔다.", "word"),
     ("프나도 좋아", "그래도 좋아", "word"),
-    ("않되", "안 돼", "word"),  # a space, a jamo and a sound
+    ("않되", "안 돼", "spacing+word"),  # a space, a jamo and a sound
+    ("가치 가자", "같이 가자", "sound", "palatalisation"),
+    ("해도지를 봤다", "해돋이를 봤다", "sound", "palatalisation"),
+    ("문이 다쳐 있다", "문이 닫혀 있다", "sound", "palatalisation"),
+    ("추카해", "축하해", "sound", "aspiration"),
+    ("궁물이", "국물이", "sound", "nasalisation"),
+    ("멍는다", "먹는다", "sound", "nasalisation"),
+    ("칼랄", "칼날", "sound", "lateralisation"),
+    ("조아", "좋아", "sound", "h_loss"),
+    ("되요", "돼요", "sound", "vowel"),
+    ("고갱니믈", "고객님을", "liaison", "nasalisation+liaison"),
+    ("안되요", "안 돼요", "spacing+sound"),
+    ("않나온다", "안 나온다", "spacing+sound"),
+    ("강아지가 놀고잇다", "강아지가 놀고 있다", "spacing+sound"),
+    ("나을꺼에요", "나을 거예요", "spacing+word"),
+    ("가쑤 있다", "가 수있다", "spacing+word"),  # as many spaces as before, elsewhere
+    ("정말 정말 좋다", "정말 좋다", "word"),  # a word that goes takes its space along
 ]
 
 
-@pytest.mark.parametrize(("typed", "corrected", "kinds"), EXAMPLES)
-def test_kinds_by_example(typed, corrected, kinds):
-    found = [kind_of(change, typed, corrected) for change in find_changes(typed, corrected)]
-    assert found == kinds.split()
-
-
-def test_every_kind_has_an_example():
-    assert {kind for *_, kinds in EXAMPLES for kind in kinds.split()} == set(KINDS)
-
-
-def test_a_kind_of_sound_is_the_same_in_both_directions():
-    for typed, corrected, kinds in EXAMPLES:
-        if set(kinds.split()) <= {"sound", "liaison", "spacing"}:
-            found = [kind_of(change, corrected, typed) for change in find_changes(corrected, typed)]
-            assert set(found) == set(kinds.split()), typed
+@pytest.mark.parametrize(("typed", "corrected", "kinds", "rules"), [(*each, None)[:4] for each in EXAMPLES])
+def test_kinds_and_rules_by_example(typed, corrected, kinds, rules):
+    about = [(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert ["+".join(kinds_of(*each)) for each in about] == kinds.split()
+    assert [kind_of(*each) for each in about] == [each.split("+")[-1] for each in kinds.split()]
+    if rules:
+        assert ["+".join(sound_rules(*each)) or "-" for each in about] == rules.split()
+    if set(kinds.split()) <= {"sound", "liaison", "spacing"}:  # the same in the other direction
+        back = {kind_of(each, corrected, typed) for each in find_changes(corrected, typed)}
+        assert back == set(kinds.split())
 
 
 def test_a_change_that_stands_elsewhere_is_refused():
@@ -148,62 +158,3 @@ def test_a_change_that_stands_elsewhere_is_refused():
     with pytest.raises(ValueError, match=r"received one of source\[1:2\] to target\[1:2\]") as refused:
         kind_of(change, "가나", "가다")
     assert not set("가나다") & set(str(refused.value))  # a log may hold it
-
-
-@pytest.mark.parametrize(
-    ("typed", "corrected", "kinds"),
-    [
-        ("안되요", "안 돼요", "spacing+sound"),
-        ("않나온다", "안 나온다", "spacing+sound"),
-        ("강아지가 놀고잇다", "강아지가 놀고 있다", "spacing+sound"),
-        ("나을꺼에요", "나을 거예요", "spacing+word"),
-        ("가쑤 있다", "가 수있다", "spacing+word"),  # as many spaces as before, elsewhere
-        ("할수", "할 수", "spacing"),
-        ("날싸가 좋다", "날씨가 좋다", "jamo"),
-        ("정말 정말 좋다", "정말 좋다", "word"),  # a word that goes takes its space along
-    ],
-)
-def test_a_change_of_letters_that_changes_spaces_too_is_both(typed, corrected, kinds):
-    found = [kinds_of(change, typed, corrected) for change in find_changes(typed, corrected)]
-    assert " ".join("+".join(each) for each in found) == kinds
-
-
-# typed, corrected, the rules of the changes between them: one word for each change, "-" where there is none
-RULES_BY_EXAMPLE = [
-    ("가치 가자", "같이 가자", "palatalisation"),
-    ("해도지를 봤다", "해돋이를 봤다", "palatalisation"),
-    ("문이 다쳐 있다", "문이 닫혀 있다", "palatalisation"),
-    ("조타", "좋다", "aspiration"),
-    ("추카해", "축하해", "aspiration"),
-    ("궁물이", "국물이", "nasalisation"),
-    ("멍는다", "먹는다", "nasalisation"),
-    ("동닙", "독립", "nasalisation"),
-    ("실라", "신라", "lateralisation"),
-    ("칼랄", "칼날", "lateralisation"),
-    ("담뇨", "담요", "n_insertion"),
-    ("국쑤", "국수", "tensification"),
-    ("갈 꺼야", "갈 거야", "tensification"),
-    ("조아", "좋아", "h_loss"),
-    ("바비 식어요", "밥이 식어요", "liaison"),
-    ("읻다", "있다", "final"),
-    ("나에 집", "나의 집", "vowel"),
-    ("되요", "돼요", "vowel"),
-    ("고갱니믈", "고객님을", "nasalisation+liaison"),
-    ("오 탄 벌", "옷 한 벌", "final aspiration+final"),  # 옷 is [옫], and its ㄷ melts with ㅎ
-    ("강기", "감기", "-"),
-    ("집에갔다", "집에 갔다", "-"),
-    ("날싸가", "날씨가", "-"),
-    ("밥 먹었니", "밥 먹었어", "-"),
-    ("나늖", "나는", "-"),
-]
-
-
-@pytest.mark.parametrize(("typed", "corrected", "rules"), RULES_BY_EXAMPLE)
-def test_the_rule_of_sound_is_named_where_one_decides(typed, corrected, rules):
-    found = [sound_rules(change, typed, corrected) for change in find_changes(typed, corrected)]
-    assert ["+".join(each) or "-" for each in found] == rules.split()
-
-
-def test_every_rule_has_an_example():
-    named = "+".join(rules for *_, rules in RULES_BY_EXAMPLE).replace(" ", "+").split("+")
-    assert set(named) - {"-"} == set(RULES)

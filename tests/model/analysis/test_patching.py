@@ -43,7 +43,7 @@ def cells(found, least: float = 0.05) -> set[tuple[int, int]]:
 
 
 def test_the_score_returns_along_what_was_planted(map_of):
-    """거 is needed until MARK has looked at it, then the marked place, then the row that writes."""
+    """거 is needed until MARK has attended to it, then the marked place, then the row that writes."""
     encoder = map_of("residual", "encoder")
     assert encoder.score > 0 > encoder.corrupted_score
     before, behind = range(MARK.sublayer + 1), range(MARK.sublayer + 1, 5)
@@ -61,9 +61,8 @@ def test_the_parts_that_were_planted_return_it_alone(map_of):
     assert {(CARRY.sublayer, ROW), (WRITER.sublayer, ROW)} == cells(map_of("output", "decoder"))
 
 
-def test_everything_returns_everything(both):
+def test_everything_returns_everything(corrector):
     """Of random weights, for all three ways to find a twin."""
-    _, corrector, _ = both
     source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
     changes = find_changes(source, target)
     network, tokenizer = corrector.patched, corrector.tokenizer
@@ -137,9 +136,3 @@ def test_the_direct_effect_is_that_of_a_pass_whose_end_alone_is_changed(planted_
         score = network.passes(*ids, [(patch,)]).score(found.contrast.written, found.contrast.instead)
         expected = found.score - score[0]
         assert found.direct[found.nodes.index(node)] == pytest.approx(expected, abs=1e-3)
-
-
-def test_effects_lie_in_the_order_in_which_data_passes(found):
-    assert found.nodes[0].side == "encoder" and found.nodes[-1] == Node("decoder_feed_forward", 1)
-    assert found.total.shape == found.direct.shape == (len(found.nodes),)
-    assert np.isfinite(found.score)

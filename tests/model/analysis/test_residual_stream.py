@@ -1,7 +1,5 @@
 """Direct logit attribution sums to the score; the lens ends on the network's own answer."""
 
-import doctest
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from model.stored.config import Seq2SeqConfig
 from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
-from model.trace import interventions as output_weights
 from model.trace.interventions import OutputWeights
 from tests.planted import CAUSE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
 
@@ -21,35 +18,31 @@ CHANGES = find_changes(SOURCE, TARGET)
 TOLERANCE = 1e-4  # nats
 
 
-def test_the_parts_sum_to_the_score_of_every_row_and_every_change(both):
-    _, corrector, _ = both
-    written = direct_logit_attribution(corrector, SOURCE, TARGET, CHANGES)
+@pytest.fixture(scope="module")
+def written(corrector):
+    return direct_logit_attribution(corrector, SOURCE, TARGET, CHANGES)
+
+
+def test_the_parts_sum_to_the_score_of_every_row_and_every_change(corrector, written):
     assert len(written.questions) == len(TARGET) + 1 + len(CHANGES)
     trace = corrector.trace(SOURCE, TARGET)
     for number, contrast in enumerate(written.questions):
         assert abs(written.remainder(number)) < TOLERANCE
-        if number <= len(TARGET):
+        if number <= len(TARGET) and trace.alternatives[number][0] == contrast.written_token:
             best, second = np.log(trace.alternative_probabilities[number][:2])
-            first = trace.alternatives[number][0] == contrast.written_token
-            if first:
-                assert written.score[number] == pytest.approx(best - second, abs=TOLERANCE)
+            assert written.score[number] == pytest.approx(best - second, abs=TOLERANCE)
 
 
-def test_the_network_in_numpy_gives_the_same_parts(both):
-    _, *correctors = both
-    one, other = (direct_logit_attribution(each, SOURCE, TARGET, CHANGES) for each in correctors)
-    assert [each.written for each in one.questions] == [each.written for each in other.questions]
-    for number in range(len(one.questions)):
-        parts = zip(one.parts(number), other.parts(number), strict=True)
-        assert all(a[:3] == b[:3] and a.nats == pytest.approx(b.nats, abs=TOLERANCE) for a, b in parts)
+def test_nothing_is_written_by_looking_where_the_mask_hides(written):
+    maps = written.maps("decoder_attention")
+    assert maps.shape == (2, 2, len(TARGET) + 1, len(TARGET) + 1)
+    assert (maps[..., *np.triu_indices(len(TARGET) + 1, 1)] == 0).all()
 
 
 def without(network, found, sublayer: int, gone: np.ndarray) -> np.ndarray:
-    """(T, V) logits of the pass whose sub-layer adds ``gone`` (T, D) less, all that follows it as it was:
+    """(T, V) logits of the pass whose sub-layer adds ``gone`` (T, D) less, all later outputs and scales kept.
 
-    what other
-    sub-layers add, and the scales of normalisations. Computed with the layers of Keras's network, sub-layer
-    by sub-layer.
+    Computed sub-layer by sub-layer with the layers of the Keras network.
     """
     norms = [
         around.norm
@@ -73,41 +66,26 @@ def without(network, found, sublayer: int, gone: np.ndarray) -> np.ndarray:
     return np.asarray(network.embedding.logits(stream[None].astype(np.float32)))[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_head_wrote_what_is_missing_without_its_output(both, kind):
-    network, corrector, _ = both
-    written = direct_logit_attribution(corrector, SOURCE, TARGET, CHANGES)
-    names = ["decoder_residual", "decoder_output", kind.replace("attention", "heads"), "logits"]
-    found = corrector.taps(SOURCE, TARGET, names)
-    for layer, head in np.ndindex(2, 2):
-        kernel = np.asarray(network.decoder_blocks[layer].attentions[kind].output_projection.kernel)
-        depth = kernel.shape[0] // 2
-        gone = found[names[2]][layer, head] @ kernel[head * depth : (head + 1) * depth]  # (T, D)
-        logits = without(network, found, 3 * layer + KINDS.index(kind), gone)
+@pytest.mark.parametrize("part", [*KINDS, "feed_forward"])
+def test_a_part_wrote_the_difference_to_a_pass_without_its_output(network, corrector, written, part):
+    taps = ["decoder_residual", "decoder_output", "logits"]
+    heads = part.replace("attention", "heads") if part in KINDS else None
+    found = corrector.taps(SOURCE, TARGET, [*taps, heads] if heads else taps)
+    for layer, head in np.ndindex(2, 2 if heads else 1):
+        place = 3 * layer + [*KINDS, "feed_forward"].index(part)
+        gone = found["decoder_output"][place]  # (T, D)
+        if heads:
+            kernel = np.asarray(network.decoder_blocks[layer].attentions[part].output_projection.kernel)
+            gone = found[heads][layer, head] @ np.split(kernel, 2)[head]
+        difference = found["logits"] - without(network, found, place, gone)
         for number, asked in enumerate(written.questions):
-            row = [found["logits"][asked.row], logits[asked.row]]
-            plain, less = (each[asked.written] - each[asked.instead] for each in row)
-            told = written.by_key[kind][number, layer, head].sum()
-            assert told == pytest.approx(plain - less, abs=TOLERANCE)
-
-
-def test_a_feed_forward_network_wrote_what_is_missing_without_it(both):
-    network, corrector, _ = both
-    written = direct_logit_attribution(corrector, SOURCE, TARGET)
-    found = corrector.taps(SOURCE, TARGET, ["decoder_residual", "decoder_output", "logits"])
-    for layer in range(2):
-        logits = without(network, found, 3 * layer + 2, found["decoder_output"][3 * layer + 2])
-        for number, asked in enumerate(written.questions):
-            row = [found["logits"][asked.row], logits[asked.row]]
-            plain, less = (each[asked.written] - each[asked.instead] for each in row)
-            assert written.feed_forward[number, layer] == pytest.approx(plain - less, abs=TOLERANCE)
-
-
-def test_nothing_is_written_by_looking_where_the_mask_hides(both):
-    _, corrector, _ = both
-    maps = direct_logit_attribution(corrector, SOURCE, TARGET).maps("decoder_attention")
-    assert maps.shape == (2, 2, len(TARGET) + 1, len(TARGET) + 1)
-    assert (maps[..., *np.triu_indices(len(TARGET) + 1, 1)] == 0).all()
+            expected = difference[asked.row, asked.written] - difference[asked.row, asked.instead]
+            nats = (
+                written.by_key[part][number, layer, head].sum()
+                if heads
+                else written.feed_forward[number, layer]
+            )
+            assert nats == pytest.approx(expected, abs=TOLERANCE)
 
 
 def test_exactly_what_was_planted_is_found(planted_writer):
@@ -117,7 +95,7 @@ def test_exactly_what_was_planted_is_found(planted_writer):
     assert written.questions[number].row == ROW
     parts = {part[:3]: part.nats for part in written.parts(number) if abs(part.nats) > 0.01}
     assert parts.keys() == {tuple(COPY), tuple(CODA), ("feed_forward", FEED_FORWARD, None)}
-    assert parts[tuple(COPY)] < 0  # it copies what was typed
+    assert parts[tuple(COPY)] < 0  # it copies the typed character
     assert parts[tuple(CODA)] > 0 and parts["feed_forward", FEED_FORWARD, None] > 0
     assert sum(parts.values()) == pytest.approx(written.score[number], abs=0.01)
 
@@ -144,58 +122,39 @@ def test_a_picture_of_the_sentence_asks_about_the_change_where_one_begins(plante
 def test_a_network_without_a_residual_stream_is_named(tiny_tokenizer):
     network = build_network(Seq2SeqConfig(tiny_tokenizer.vocab_size, 16), tiny_tokenizer)
     corrector = Corrector("tiny", network, tiny_tokenizer, "0")
-    with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
-        corrector.output_weights()
-    with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
-        direct_logit_attribution(corrector, SOURCE, TARGET)
+    for ask in (corrector.output_weights, lambda: direct_logit_attribution(corrector, SOURCE, TARGET)):
+        with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
+            ask()
 
 
-def test_the_output_weights_give_the_logits_of_a_pass(both):
-    _, corrector, plain = both
+def test_the_output_weights_give_the_logits_of_a_pass(corrector):
     found = corrector.taps(SOURCE, TARGET, ["decoder_residual", "encoder_residual", "memory", "logits"])
-    for weights in (corrector.output_weights(), plain.output_weights()):
-        end = weights.read("decoder", found["decoder_residual"][-1])
-        np.testing.assert_allclose(end @ weights.vocabulary.T + weights.bias, found["logits"], atol=1e-4)
-        memory = weights.read("encoder", found["encoder_residual"][-1])
-        np.testing.assert_allclose(memory, found["memory"], atol=1e-5)
+    weights = corrector.output_weights()
+    end = weights.read("decoder", found["decoder_residual"][-1])
+    np.testing.assert_allclose(end @ weights.vocabulary.T + weights.bias, found["logits"], atol=1e-4)
+    memory = weights.read("encoder", found["encoder_residual"][-1])
+    np.testing.assert_allclose(memory, found["memory"], atol=1e-5)
 
 
-def test_the_examples_of_the_docstrings_run():
-    assert doctest.testmod(output_weights).failed == 0
+@pytest.fixture(scope="module")
+def decided(corrector):
+    return logit_lens(corrector, SOURCE, TARGET, CHANGES)
 
 
-def test_the_last_place_says_what_the_network_says(both):
-    _, corrector, _ = both
-    decided, trace = (
-        logit_lens(corrector, SOURCE, TARGET, CHANGES),
-        corrector.trace(SOURCE, TARGET),
-    )
+def test_the_last_place_is_the_answer_of_the_pass(corrector, decided):
+    trace = corrector.trace(SOURCE, TARGET)
     assert decided.labels()[-1] == [row[0] for row in trace.alternatives]
     np.testing.assert_allclose(
         decided.probabilities[-1], trace.alternative_probabilities[:, :3], atol=1e-5, rtol=1e-3
     )
     np.testing.assert_allclose(np.log(decided.written[-1]), trace.log_probabilities, atol=1e-3)
-
-
-def test_the_score_at_the_last_place_is_that_of_the_pass(both):
-    _, corrector, _ = both
-    decided = logit_lens(corrector, SOURCE, TARGET, CHANGES)
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"]
     expected = [logits[q.row, q.written] - logits[q.row, q.instead] for q in decided.questions]
     np.testing.assert_allclose(decided.scores[-1], expected, atol=1e-4)
     assert decided.changes == tuple(range(len(TARGET) + 1, len(TARGET) + 1 + len(CHANGES)))
 
 
-def test_the_network_in_numpy_reads_the_same(both):
-    one, other = (logit_lens(each, SOURCE, TARGET, CHANGES) for each in both[1:])
-    np.testing.assert_allclose(one.scores, other.scores, atol=1e-3)
-    for name, read in one.jamo.items():
-        np.testing.assert_allclose(read.expected, other.jamo[name].expected, atol=1e-4)
-
-
-def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(both):
-    _, corrector, _ = both
-    decided = logit_lens(corrector, SOURCE, TARGET)
+def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(corrector, decided):
     tokens = corrector.tokenizer.labels(list(range(corrector.config.vocab_size)))
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"].astype(np.float64)
     shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -241,7 +200,7 @@ def test_the_final_consonant_appears_where_it_was_planted(planted_writer):
 
 
 class Summed:
-    """A network whose encoder hands on the sums of jamo vectors, so that what stands in its stream is known."""
+    """A network whose encoder's stream is the sum of known jamo vectors."""
 
     tokenizer = Tokenizer("가각머먹")
 

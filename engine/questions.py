@@ -52,6 +52,23 @@ Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers
 HeadSets = tuple[tuple[Head, ...], ...]
 
 
+class Edit(NamedTuple):
+    """A change between two texts: the argument of each question about one change."""
+
+    source: str
+    target: str
+    span: ChangeSpan
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """(source, target).
+
+        >>> Edit("머거요", "먹어요", (0, 2)).texts
+        ('머거요', '먹어요')
+        """
+        return self.source, self.target
+
+
 @dataclass(frozen=True)
 class Question(Generic[P, R]):
     """A declared question. Called with a corrector and the question's arguments, it returns the answer."""
@@ -124,7 +141,7 @@ class Asked(Answers, Protocol):
     """The engine's interface to a network that may be in another process.
 
     >>> def heads(asked: Asked) -> int:
-    ...     return len(asked.ask(head_effects, "머거요", "먹어요", (0, 2)).heads)
+    ...     return len(asked.ask(head_effects, Edit("머거요", "먹어요", (0, 2))).heads)
     """
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
@@ -297,14 +314,10 @@ def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
-def head_effects(
-    corrector: Intervenes, source: str, target: str, span: ChangeSpan, means: Means = ()
-) -> analysis.HeadEffects:
-    """The effect in nats of ablating each head on the change at ``span``; its part of ``means``, or zero,
-    replaces its output.
-    """
-    change = change_at(corrector, source, target, span)
-    return analysis.head_effects(corrector, source, target, change, _arrays(means))
+def head_effects(corrector: Intervenes, edit: Edit, means: Means = ()) -> analysis.HeadEffects:
+    """The effect in nats of ablating each head on the edit: ``means``, or zero, replace its output."""
+    change = change_at(corrector, edit)
+    return analysis.head_effects(corrector, *edit.texts, change, _arrays(means))
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
@@ -317,22 +330,20 @@ def ablate_heads(
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
 def ablated_fix_probability(
-    corrector: Intervenes, source: str, target: str, span: ChangeSpan, sets: HeadSets, means: Means = ()
+    corrector: Intervenes, edit: Edit, sets: HeadSets, means: Means = ()
 ) -> tuple[float, ...]:
-    """The probability of the change at ``span`` without each of these sets of heads; ``means`` as for
-    ``head_effects``.
-    """
-    change = change_at(corrector, source, target, span)
-    return ablation_probability(corrector, source, target, change, sets, _arrays(means))
+    """The probability of the edit without each of these sets of heads; ``means`` as for ``head_effects``."""
+    change = change_at(corrector, edit)
+    return ablation_probability(corrector, *edit.texts, change, sets, _arrays(means))
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
 def replaced(
-    corrector: Intervenes, source: str, target: str, span: ChangeSpan, head: Head, painted: tuple[int, ...]
+    corrector: Intervenes, edit: Edit, head: Head, painted: tuple[int, ...]
 ) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
-    """(contrast, versions) of the change at ``span`` with other weights in ``head``."""
-    change = change_at(corrector, source, target, span)
-    return analysis.replaced_for_change(corrector, source, target, change, head, painted)
+    """(contrast, versions) of the edit with other weights in ``head``."""
+    change = change_at(corrector, edit)
+    return analysis.replaced_for_change(corrector, *edit.texts, change, head, painted)
 
 
 @question(INSIDE, is_long=True, in_numpy=True)
@@ -357,26 +368,32 @@ ROUNDS: tuple[tuple[str, ...], ...] = tuple(
 MethodRound = tuple[int, tuple[str, ...], tuple[analysis.Contribution, ...]]
 
 
-def _without_gradients(source: str, target: str, about: object, number: int = 0) -> bool:
+def _without_gradients(edit: Edit, number: int = 0) -> bool:
+    return _is_light(number)
+
+
+def _step_without_gradients(source: str, target: str, row: int, number: int = 0) -> bool:
+    return _is_light(number)
+
+
+def _is_light(number: int) -> bool:
     return not any(METHODS[name].by_gradients for name in ROUNDS[number])
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
-def contributions(
-    corrector: Intervenes, source: str, target: str, span: ChangeSpan, number: int = 0
-) -> MethodRound:
-    """The contributions in nats of tokens to the change at ``span`` by the methods of ROUNDS[number]."""
-    return _round(corrector, source, target, _contrast(corrector, source, target, span), number)
+def contributions(corrector: Intervenes, edit: Edit, number: int = 0) -> MethodRound:
+    """The contributions in nats of tokens to the edit by the methods of ROUNDS[number]."""
+    return _round(corrector, *edit.texts, _contrast(corrector, edit), number)
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
-def left_out(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> analysis.Contribution:
+def left_out(corrector: Intervenes, edit: Edit) -> analysis.Contribution:
     """The effect in nats of leaving out each token: the method that the others are compared with, alone."""
-    contrast = _contrast(corrector, source, target, span)
-    return analysis.contribution(corrector, source, target, contrast, REFERENCE)
+    contrast = _contrast(corrector, edit)
+    return analysis.contribution(corrector, *edit.texts, contrast, REFERENCE)
 
 
-@question(INSIDE, is_long=True, in_numpy=_without_gradients)
+@question(INSIDE, is_long=True, in_numpy=_step_without_gradients)
 def step_contributions(
     corrector: Network, source: str, target: str, row: int, number: int = 0
 ) -> MethodRound:
@@ -399,7 +416,7 @@ def direct_logit_attribution(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
 ) -> analysis.LogitAttribution:
     """The share in nats of each component of the decoder, in every row and for the changes at ``spans``."""
-    changes = [change_at(corrector, source, target, span) for span in spans]
+    changes = [change_at(corrector, Edit(source, target, span)) for span in spans]
     return analysis.direct_logit_attribution(corrector, source, target, changes)
 
 
@@ -408,7 +425,7 @@ def logit_lens(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
 ) -> analysis.LogitLens:
     """The logit lens after each sub-layer, in every row and for the changes at ``spans``."""
-    changes = [change_at(corrector, source, target, span) for span in spans]
+    changes = [change_at(corrector, Edit(source, target, span)) for span in spans]
     return analysis.logit_lens(corrector, source, target, changes)
 
 
@@ -424,44 +441,42 @@ class Patching:
 
 @question(INSIDE, is_long=True, in_numpy=True)
 def activation_patching(
-    corrector: Network, source: str, target: str, span: ChangeSpan, patching: Patching
+    corrector: Network, edit: Edit, patching: Patching
 ) -> analysis.ActivationPatching | None:
     """The share of the logit difference restored by activations of the clean run; None also without a
     corrupted run.
     """
-    change = _contrasted(corrector, source, target, span)
-    run = _corrupted(corrector, source, target, change, patching) if change else None
+    change = _contrasted(corrector, edit)
+    run = _corrupted(corrector, edit, change, patching) if change else None
     if change is None or run is None:
         return None
-    return analysis.activation_patching(corrector, source, target, change, run, patching.part, patching.of)
+    return analysis.activation_patching(corrector, *edit.texts, change, run, patching.part, patching.of)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
-def circuit(
-    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
-) -> Circuit | None:
+def circuit(corrector: Network, edit: Edit, percent: int, instead: str) -> Circuit | None:
     """The components that keep ``percent`` of the logit difference.
 
     ``instead``: the ablation values, "mean" or "twin".
     """
-    change = _contrasted(corrector, source, target, span)
+    change = _contrasted(corrector, edit)
     if change is None:
         return None
-    values = _ablation_values(corrector, source, target, change, instead)
-    return analysis.find_circuit(corrector, source, target, change, percent / 100, values)
+    values = _ablation_values(corrector, edit, change, instead)
+    return analysis.find_circuit(corrector, *edit.texts, change, percent / 100, values)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
 def circuit_edges(
-    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
+    corrector: Network, edit: Edit, percent: int, instead: str
 ) -> tuple[Circuit, analysis.CircuitEdges] | None:
     """(circuit, its edges), with the arguments of ``circuit``."""
-    found = circuit(corrector, source, target, span, percent, instead)
+    found = circuit(corrector, edit, percent, instead)
     if found is None:
         return None
-    change = change_at(corrector, source, target, span)
-    values = _ablation_values(corrector, source, target, change, instead)
-    return found, analysis.circuit_edges(corrector, source, target, found, values)
+    change = change_at(corrector, edit)
+    values = _ablation_values(corrector, edit, change, instead)
+    return found, analysis.circuit_edges(corrector, *edit.texts, found, values)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
@@ -473,12 +488,10 @@ def decompose_attention_score(
 
 
 @question(INSIDE, is_long=True, in_numpy=True)
-def verified_explanation(
-    corrector: Network, source: str, target: str, span: ChangeSpan
-) -> analysis.Explanation | None:
-    """The explanation of the change at ``span``, each claim with its ablation check."""
-    change = _contrasted(corrector, source, target, span)
-    return None if change is None else analysis.verified_explanation(corrector, source, target, change)
+def verified_explanation(corrector: Network, edit: Edit) -> analysis.Explanation | None:
+    """The explanation of the edit, each claim with its ablation check."""
+    change = _contrasted(corrector, edit)
+    return None if change is None else analysis.verified_explanation(corrector, *edit.texts, change)
 
 
 # --- The survey of heads over a file ---
@@ -504,15 +517,14 @@ def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
 # --- The change that a question is about ---
 
 
-def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Change:
-    """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count
-    characters.
+def change_at(corrector: Intervenes, edit: Edit) -> Change:
+    """The change whose tokens are at the edit's span, or nearest to it; its own offsets count characters.
 
     Raises ValueError where nothing changes, or where the trace does not hold the places of its tokens.
     """
-    changes = corrector.changes(source, target)
-    placed = changes_in_tokens(corrector.trace(source, target), changes) or ()
-    return changes[placed.index(nearest(placed, span))]
+    changes = corrector.changes(*edit.texts)
+    placed = changes_in_tokens(corrector.trace(*edit.texts), changes) or ()
+    return changes[placed.index(nearest(placed, edit.span))]
 
 
 def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
@@ -530,39 +542,37 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-def _contrast(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Contrast:
-    return analysis.contrast_of_change(corrector, source, target, change_at(corrector, source, target, span))
+def _contrast(corrector: Intervenes, edit: Edit) -> Contrast:
+    return analysis.contrast_of_change(corrector, *edit.texts, change_at(corrector, edit))
 
 
-def _contrasted(corrector: Network, source: str, target: str, span: ChangeSpan) -> Change | None:
+def _contrasted(corrector: Network, edit: Edit) -> Change | None:
     """The change at ``span``; None where its fix begins as the typed text does."""
-    change = change_at(corrector, source, target, span)
+    change = change_at(corrector, edit)
     with suppress(ValueError):
-        analysis.contrast_of_change(corrector, source, target, change)
+        analysis.contrast_of_change(corrector, *edit.texts, change)
         return change
     return None
 
 
 def _corrupted(
-    corrector: Network, source: str, target: str, change: Change, patching: Patching
+    corrector: Network, edit: Edit, change: Change, patching: Patching
 ) -> analysis.CorruptedRun | None:
     """The corrupted run of a change; None if it has none."""
     with suppress(ValueError):
-        row = analysis.contrast_of_change(corrector, source, target, change).row
+        row = analysis.contrast_of_change(corrector, *edit.texts, change).row
         match patching.how:
             case "right":
-                return analysis.corrupted_by_correction(source, target, row)
+                return analysis.corrupted_by_correction(*edit.texts, row)
             case "sentence":
-                return analysis.corrupted_by_sentence(source, target, change, patching.other, row)
-        return analysis.corrupted_by_exchange(corrector, source, target, change)
+                return analysis.corrupted_by_sentence(*edit.texts, change, patching.other, row)
+        return analysis.corrupted_by_exchange(corrector, *edit.texts, change)
     return None
 
 
-def _ablation_values(
-    corrector: Network, source: str, target: str, change: Change, how: str
-) -> analysis.AblationValues:
+def _ablation_values(corrector: Network, edit: Edit, change: Change, how: str) -> analysis.AblationValues:
     exchange = Patching("", "", "changed")
-    run = _corrupted(corrector, source, target, change, exchange) if how == "twin" else None
+    run = _corrupted(corrector, edit, change, exchange) if how == "twin" else None
     if run:
         return analysis.corrupted_values(corrector.patched, corrector.tokenizer, run)
-    return mean_values(corrector, source, target)
+    return mean_values(corrector, *edit.texts)

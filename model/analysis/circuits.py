@@ -34,6 +34,7 @@ from model.analysis.patching import AblationValues, mean_values
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, tap
+from model.trace.trace import AttentionTrace
 
 GOAL = 0.9  # share of the score that the circuit should keep
 RANDOM_SETS = 20
@@ -334,32 +335,34 @@ class _Paths:
 def attribution_graph(
     circuit: Circuit,
     edges: CircuitEdges,
-    source_tokens: Sequence[str],
-    read_tokens: Sequence[str],
-    *,
-    layers: int,
+    trace: AttentionTrace,
     model: str,
-    probability: float,
     names: Mapping[Node, str] | None = None,
 ) -> dict[str, object]:
     """Write a circuit as an attribution graph for public viewers.
 
     Args:
-        source_tokens: (S,) of the prompt. read_tokens: (row + 1,) that the decoder has read, which follow in
-            the prompt.
-        layers: of each side. probability: of the written character. names: labels of nodes.
+        trace: of the same texts. The prompt is its source tokens and the tokens that the decoder has read.
+        model: the name of the network.
+        names: labels of nodes.
+
+    Raises:
+        ValueError: for a trace without probabilities.
 
     Example:
         >>> from model.text.changes import find_changes
         >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
         >>> edges = circuit_edges(corrector, "머거요", "먹어요", circuit)
-        >>> numbers = {"layers": 4, "model": "transformer", "probability": 0.98}
-        >>> graph = attribution_graph(circuit, edges, "머거요.", "^", **numbers)
+        >>> graph = attribution_graph(circuit, edges, corrector.trace("머거요", "먹어요"), "transformer")
         >>> sorted(graph), graph["nodes"][-1]["clerp"]
-        (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=0.980), not "머"')
+        (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=1.000), not "머"')
     """
-    prompt = [*source_tokens, *read_tokens]
-    last, shift = len(prompt) - 1, len(source_tokens)
+    if trace.log_probabilities is None:
+        raise ValueError("an attribution graph needs a trace with probabilities")
+    contrast, layers = circuit.contrast, trace.num_layers
+    probability = float(np.exp(trace.log_probabilities[contrast.row]))
+    prompt = [*trace.source_tokens, *trace.decoder_input_tokens[: contrast.row + 1]]
+    last, shift = len(prompt) - 1, len(trace.source_tokens)
     nodes: dict[Node | Character | None, dict[str, object]] = {}
     characters = {edge.sender for edge in edges.edges if isinstance(edge.sender, Character)}
     for each in sorted(characters, key=lambda each: (each.side != "encoder", each.position)):
@@ -370,7 +373,6 @@ def attribution_graph(
         kind = "feed-forward network" if node.head is None else "attention head"
         label = (names or {}).get(node, _name(node))
         nodes[node] = _graph_node((layer, number, last), kind, label, _pair(layer, number))
-    contrast = circuit.contrast
     # Viewers read the token between the quotation marks and the number behind "(p=".
     answer = f'Output "{contrast.written_token}" (p={probability:.3f}), not "{contrast.instead_token}"'
     nodes[None] = _graph_node((2 * layers + 1, contrast.written, last), "logit", answer, contrast.written)

@@ -18,9 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis.roles import COPIED, ROLES, leading_role
-from model.analysis.statistics import Tally
 from model.stored.folder import ModelFolderError, write_atomically
-from model.survey.sums import ANSWER
 from model.trace.interventions import ATTENTIONS, Head, Node, every_node
 
 HEADS_FILE = "heads.json"
@@ -270,37 +268,6 @@ class AnswerSurvey:
         return (*found, "projection_bias", "output_bias")
 
 
-def as_json(
-    tallies: dict[str, Tally],
-    fingerprint: str,
-    kinds: tuple[str, ...],
-    shape: tuple[int, int],
-    sentences: int,
-    circuits: int,
-) -> dict:
-    """The sums of a survey in the form that ``AnswerSurvey`` reads."""
-    groups: dict[str, dict] = {}
-    for name, tally in sorted(tallies.items()):
-        start, *rest = name.split("/")
-        if start != ANSWER:
-            continue
-        group, quantity = rest
-        found = tally.estimate()
-        groups.setdefault(group, {})[quantity] = {
-            "mean": plain_numbers(found.mean),
-            "margin": plain_numbers(found.margin),
-            "rows": found.rows,
-        }
-    return {
-        "fingerprint": fingerprint,
-        "sentences": sentences,
-        "circuit_sentences": circuits,
-        "kinds": list(kinds),
-        "shape": list(shape),
-        "groups": groups,
-    }
-
-
 def plain_numbers(values: np.ndarray) -> list:
     """Rounded, as lists; null for nan, such as a margin of one sentence alone.
 
@@ -312,7 +279,7 @@ def plain_numbers(values: np.ndarray) -> list:
 
 
 def write_answers(folder: Path, found: dict) -> Path:
-    """Write the JSON of ``as_json`` into ``folder``, as a whole or not at all.
+    """Write ``survey_files.answers`` into ``folder``, as a whole or not at all.
 
     Raises:
         OSError: for a folder that cannot be written to.

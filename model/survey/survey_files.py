@@ -11,8 +11,9 @@ import numpy as np
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.analysis.statistics import Tally
 from model.stored.folder import of_weights, write_atomically
-from model.survey.results import HEADS_FILE, AnswerSurvey, HeadSurvey, as_json, plain_numbers, write_answers
+from model.survey.results import HEADS_FILE, AnswerSurvey, HeadSurvey, plain_numbers, write_answers
 from model.survey.sums import (
+    ANSWER,
     ANY_KIND,
     CHANCE,
     CORRELATION,
@@ -49,15 +50,21 @@ def write_result(survey: Survey, folder: Path) -> Path:
 
 
 def answers(survey: Survey) -> dict:
-    """The content of ``answers.json``."""
-    return as_json(
-        survey.sums.tallies,
-        of_weights(survey.corrector.fingerprint),
-        survey.kinds,
-        survey.shape,
-        survey.done["answers"],
-        min(survey.plan.circuits, survey.done["answers"]),
-    )
+    """The content of ``answers.json``, as ``AnswerSurvey`` reads it."""
+    groups: dict[str, dict] = {}
+    for name, tally in sorted(survey.sums.tallies.items()):
+        start, *rest = name.split("/")
+        if start == ANSWER:
+            group, quantity = rest
+            groups.setdefault(group, {})[quantity] = _estimated(tally)
+    return {
+        "fingerprint": of_weights(survey.corrector.fingerprint),
+        "sentences": survey.done["answers"],
+        "circuit_sentences": min(survey.plan.circuits, survey.done["answers"]),
+        "kinds": list(survey.kinds),
+        "shape": list(survey.shape),
+        "groups": groups,
+    }
 
 
 def result(survey: Survey) -> dict:

@@ -29,7 +29,7 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
     instead = corrupted_values(corrector.patched, corrector.tokenizer, twin)
     read = max(change.source_start, change.source_end - 1)
     by_mean = cache(lambda: find_circuit(corrector, *pair, change))
-    by_twin = cache(lambda: find_circuit(corrector, *pair, change, instead=instead))
+    by_twin = cache(lambda: find_circuit(corrector, *pair, change, ablation=instead))
     return {
         "who wrote it": lambda: direct_logit_attribution(corrector, *pair, changes),
         "when decided": lambda: logit_lens(corrector, *pair, changes),
@@ -44,7 +44,7 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
             )
         },
         "circuit, means": lambda: find_circuit(corrector, *pair, change),
-        "circuit, twin": lambda: find_circuit(corrector, *pair, change, instead=instead),
+        "circuit, twin": lambda: find_circuit(corrector, *pair, change, ablation=instead),
         "edges, means": lambda: circuit_edges(corrector, *pair, by_mean()),
         "edges, twin": lambda: circuit_edges(corrector, *pair, by_twin(), instead),
         "why it looked": lambda: decompose_attention_score(corrector, *pair, HEAD, change.target_start, read),

@@ -103,7 +103,7 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
     about = TEXTS[0], RIGHT
     first, second = find_changes(*about)[:2]
     effects = {
-        each: model.ask(questions.head_effects, *about, (each.source_start, each.source_end))
+        each: model.ask(questions.head_effects, questions.Edit(*about, (each.source_start, each.source_end)))
         for each in (first, second)
     }
     for change, found in effects.items():
@@ -113,12 +113,12 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
         found = model.ask(questions.ablate_heads, TEXTS[0], tuple(map(tuple, sets)))
         assert [each.heads for each in found] == [*map(frozenset, sets)]
     with pytest.raises(ValueError, match="nothing changes"):
-        model.ask(questions.head_effects, RIGHT, RIGHT, (0, 99))
+        model.ask(questions.head_effects, questions.Edit(RIGHT, RIGHT, (0, 99)))
 
 
 def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     change = find_changes(TEXTS[0], RIGHT)[0]
-    asked = TEXTS[0], RIGHT, (change.source_start, change.source_end)
+    asked = (questions.Edit(TEXTS[0], RIGHT, (change.source_start, change.source_end)),)
     model._engine.forget()
     assert model.known(questions.contributions, *asked) is None
     _, methods, found = model.ask(questions.contributions, *asked)

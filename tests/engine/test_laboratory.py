@@ -38,11 +38,11 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
             True,
         )
         assert model.ask(questions.projections, "가나", "가나").keys() == set(model.config.attention_kinds)
-        assert len(model.ask(questions.head_effects, "가나", "가다", (1, 2)).heads) == 12
+        assert len(model.ask(questions.head_effects, questions.Edit("가나", "가다", (1, 2))).heads) == 12
         assert engine._laboratory.link is None
-        assert model.ask(questions.contributions, "가나", "가다", (1, 2))[-1]
+        assert model.ask(questions.contributions, questions.Edit("가나", "가다", (1, 2)))[-1]
         assert engine._laboratory.link is None
-        assert model.ask(questions.contributions, "가나", "가다", (1, 2), 2)[-1]
+        assert model.ask(questions.contributions, questions.Edit("가나", "가다", (1, 2)), 2)[-1]
         (link,) = engine._links
         assert "onnxruntime" in libraries(link) and "tensorflow" not in libraries(link)
         assert "tensorflow" in libraries(engine._laboratory.link)
@@ -66,7 +66,11 @@ def test_keras_is_asked_for_gradients_alone():
     for question in QUESTIONS.values():
         assert callable(question.in_numpy) or not question.needs_keras(key)
     asked = questions.contributions
-    heavy = [names for number, names in enumerate(ROUNDS) if asked.needs_keras(key, ("", "", (0, 1), number))]
+    heavy = [
+        names
+        for number, names in enumerate(ROUNDS)
+        if asked.needs_keras(key, (questions.Edit("", "", (0, 1)), number))
+    ]
     assert heavy == [("gradient",), ("integrated_gradients",)]
 
 
@@ -134,7 +138,7 @@ def test_a_worker_without_tensorflow(tmp_path):
         assert model.ask(questions.projections, "머거도", "먹어도").keys() == set(sentence.trace.kinds)
         assert model.ask(questions.ablate_heads, "머거도", ((Head("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
-            model.ask(questions.contributions, "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)
+            model.ask(questions.contributions, questions.Edit("머거도", "먹어도", (0, 2)), len(ROUNDS) - 1)
         with pytest.raises(LibraryMissingError, match="is not installed"):
             engine.open(bare).correct("머거도")
         assert model.correct("가").text  # as before

@@ -10,7 +10,7 @@ import pytest
 
 from engine import Engine, EngineError, OwnModelError, own_model, questions
 from engine.own_model import TracedCorrector, load
-from engine.questions import ROUNDS
+from engine.questions import ROUNDS, Edit
 from model import InterveningModel, TracedModel
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens
@@ -218,7 +218,7 @@ print("tests.own_model" in sys.modules)
 def test_the_laboratory_answers_from_traces(speller):
     (first, *_) = changes_in_tokens(Speller().trace(WRONG, RIGHT), find_changes(WRONG, RIGHT))
     span = first.source_start, first.source_end
-    effects = speller.ask(questions.head_effects, WRONG, RIGHT, span)
+    effects = speller.ask(questions.head_effects, Edit(WRONG, RIGHT, span))
     assert [len(effects.grid(kind).ravel()) for kind in SHAPES] == [a * b for a, b in SHAPES.values()]
     # Speller loses 1 + layer + head / 10 nats of what it wrote for each head that is off.
     np.testing.assert_allclose(
@@ -227,12 +227,13 @@ def test_the_laboratory_answers_from_traces(speller):
     without = speller.ask(questions.ablate_heads, WRONG, ((Head("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
     before, after = speller.ask(
-        questions.ablated_fix_probability, WRONG, RIGHT, span, ((), (Head("cross_attention", 0, 1),))
+        questions.ablated_fix_probability, Edit(WRONG, RIGHT, span), ((), (Head("cross_attention", 0, 1),))
     )
     assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
-    row, methods, _ = speller.ask(questions.contributions, WRONG, RIGHT, span)
+    row, methods, _ = speller.ask(questions.contributions, Edit(WRONG, RIGHT, span))
     parts = (
-        speller.ask(questions.contributions, WRONG, RIGHT, span, number)[-1] for number in range(len(ROUNDS))
+        speller.ask(questions.contributions, Edit(WRONG, RIGHT, span), number)[-1]
+        for number in range(len(ROUNDS))
     )
     found = {each.method: each for part in parts for each in part}
     assert (
@@ -242,7 +243,7 @@ def test_the_laboratory_answers_from_traces(speller):
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
     question, versions = speller.ask(
-        questions.replaced, WRONG, RIGHT, span, Head("cross_attention", 2, 1), (0, 1)
+        questions.replaced, Edit(WRONG, RIGHT, span), Head("cross_attention", 2, 1), (0, 1)
     )
     assert [each.how for each in versions] == ["observed", "uniform", "copy", "permuted", "painted"]
     assert question.row == row
@@ -250,7 +251,7 @@ def test_the_laboratory_answers_from_traces(speller):
         versions[1].written_probability, versions[0].written_probability * np.exp(-3.1), atol=1e-5
     )
     with pytest.raises(ValueError, match="nothing changes"):
-        speller.ask(questions.head_effects, RIGHT, RIGHT, (40, 41))
+        speller.ask(questions.head_effects, Edit(RIGHT, RIGHT, (40, 41)))
 
 
 def test_a_change_that_the_tokens_do_not_show_is_named():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine import remote as wire
-from engine.questions import QUESTIONS, Patching, freeze, pack
+from engine.questions import QUESTIONS, Edit, Patching, freeze, pack
 from engine.records import EngineBusyError, EngineError, ModelKey, Progress
 from model import ModelFolderError
 from model.analysis.attribution_methods import METHODS
@@ -23,6 +23,7 @@ KEY = ModelKey("/models/tiny", None, "0")
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍 필요해요.", "전 오래 쓸 수 있는 게 필요해요."
 CHANGE = find_changes(SOURCE, TARGET)[0]
 SPAN = CHANGE.source_start, CHANGE.source_end
+EDIT = Edit(SOURCE, TARGET, SPAN)
 HEAD = Head("cross_attention", 1, 0)
 ASKED = {
     "correct": ("손니미 \udcff 방이 업쓰며. 가나",),
@@ -31,22 +32,22 @@ ASKED = {
     "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
     "direct_logit_attribution": (SOURCE, TARGET, (SPAN,)),
     "logit_lens": (SOURCE, TARGET, (SPAN,)),
-    "activation_patching": (SOURCE, TARGET, SPAN, Patching("heads", "cross_attention", "changed")),
-    "circuit": (SOURCE, TARGET, SPAN, 90, "twin"),
-    "circuit_edges": (SOURCE, TARGET, SPAN, 90, "mean"),
+    "activation_patching": (EDIT, Patching("heads", "cross_attention", "changed")),
+    "circuit": (EDIT, 90, "twin"),
+    "circuit_edges": (EDIT, 90, "mean"),
     "decompose_attention_score": (SOURCE, TARGET, HEAD, 3, 2),
-    "verified_explanation": (SOURCE, TARGET, SPAN),
+    "verified_explanation": (EDIT,),
     "output_weights": (),
     "embeddings": (SOURCE,),
     "weight_sizes": (),
     "num_parameters": (),
-    "head_effects": (SOURCE, TARGET, SPAN),
-    "ablated_fix_probability": (SOURCE, TARGET, SPAN, ((), (HEAD, Head("cross_attention", 0, 0)))),
+    "head_effects": (EDIT,),
+    "ablated_fix_probability": (EDIT, ((), (HEAD, Head("cross_attention", 0, 0)))),
     "ablate_heads": (SOURCE, ((HEAD,), (HEAD, Head("cross_attention", 0, 0)))),
-    "contributions": (SOURCE, TARGET, SPAN),
-    "left_out": (SOURCE, TARGET, SPAN),
+    "contributions": (EDIT,),
+    "left_out": (EDIT,),
     "step_contributions": (SOURCE, TARGET, 3),
-    "replaced": (SOURCE, TARGET, SPAN, HEAD, (0,)),
+    "replaced": (EDIT, HEAD, (0,)),
     "alternative_continuation": (SOURCE, TARGET, 2, "가"),
     "grown": (SOURCE,),
     "table": (("가나", SOURCE),),

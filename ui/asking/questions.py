@@ -50,7 +50,7 @@ def head_effects(
     means: Mapping[str, np.ndarray] | None,
 ) -> analysis.HeadEffects:
     """The effect of ablating each head on ``change``, in nats. ``means``: ablation values, (L, H, D/H) by kind; zeros without."""
-    return corrector.ask(declared.head_effects, *_texts(sentence), _span(change), _given(means))
+    return corrector.ask(declared.head_effects, _edit(sentence, change), _given(means))
 
 
 def ablate_heads(
@@ -72,7 +72,7 @@ def ablated_fix_probability(
 ) -> tuple[float, ...]:
     """The probability of ``change`` without each of these sets of heads; ``means`` as for ``head_effects``."""
     return corrector.ask(
-        declared.ablated_fix_probability, *_texts(sentence), _span(change), _heads(sets), _given(means)
+        declared.ablated_fix_probability, _edit(sentence, change), _heads(sets), _given(means)
     )
 
 
@@ -86,12 +86,12 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
     def known(number: int) -> declared.MethodRound | None:
         if isinstance(about, int):
             return corrector.known(declared.step_contributions, *_texts(sentence), about, number)
-        return corrector.known(declared.contributions, *_texts(sentence), _span(about), number)
+        return corrector.known(declared.contributions, _edit(sentence, about), number)
 
     def ask(number: int = 0) -> declared.MethodRound:
         if isinstance(about, int):
             return corrector.ask(declared.step_contributions, *_texts(sentence), about, number)
-        return corrector.ask(declared.contributions, *_texts(sentence), _span(about), number)
+        return corrector.ask(declared.contributions, _edit(sentence, about), number)
 
     row, methods, found = ask()
     number = 1
@@ -106,7 +106,7 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
 
 def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> analysis.Contribution:
     """The effect on ``change`` of leaving out each token, in nats."""
-    return corrector.ask(declared.left_out, *_texts(sentence), _span(change))
+    return corrector.ask(declared.left_out, _edit(sentence, change))
 
 
 def direct_logit_attribution(sentence: SentenceCorrection, corrector: Asked) -> analysis.LogitAttribution:
@@ -124,7 +124,7 @@ def activation_patching(
     sentence: SentenceCorrection, change: Change, corrector: Asked, patching: Patching
 ) -> analysis.ActivationPatching | None:
     """The share of the logit difference restored in a corrupted run. None without such a run."""
-    return corrector.ask(declared.activation_patching, *_texts(sentence), _span(change), patching)
+    return corrector.ask(declared.activation_patching, _edit(sentence, change), patching)
 
 
 def circuit(
@@ -135,7 +135,7 @@ def circuit(
     The circuit is None where the fix writes the same tokens as the typed text. Edges take long: they are None until ``ask`` was called.
     Where they are known, ``ask`` is None.
     """
-    asked = *_texts(sentence), _span(change), percent, instead
+    asked = _edit(sentence, change), percent, instead
     if (both := corrector.known(declared.circuit_edges, *asked)) is not None:
         return *both, None
     found = corrector.ask(declared.circuit, *asked)
@@ -153,7 +153,7 @@ def verified_explanation(
     sentence: SentenceCorrection, change: Change, corrector: Asked
 ) -> analysis.Explanation | None:
     """The claims about ``change``, each with its ablation check."""
-    return corrector.ask(declared.verified_explanation, *_texts(sentence), _span(change))
+    return corrector.ask(declared.verified_explanation, _edit(sentence, change))
 
 
 def replaced(
@@ -164,7 +164,7 @@ def replaced(
     corrector: Asked,
 ) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
     """(contrast, versions): ``change`` with other weights in one head."""
-    return corrector.ask(declared.replaced, *_texts(sentence), _span(change), Head(*head), painted)
+    return corrector.ask(declared.replaced, _edit(sentence, change), Head(*head), painted)
 
 
 def alternative_continuation(
@@ -181,6 +181,10 @@ def grown(text: str, corrector: Asked) -> tuple[Grown, ...]:
 
 def _texts(sentence: SentenceCorrection) -> tuple[str, str]:
     return sentence.source, sentence.text
+
+
+def _edit(sentence: SentenceCorrection, change: Change) -> declared.Edit:
+    return declared.Edit(sentence.source, sentence.text, _span(change))
 
 
 def _heads(sets: Iterable[Iterable[Head]]) -> declared.HeadSets:

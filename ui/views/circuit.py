@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 import viz
@@ -203,18 +202,7 @@ def _open_node(state: SentenceState, point: dict) -> None:
 
 
 def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
-    row, logs = circuit.contrast.row, state.trace.log_probabilities
-    assert logs is not None, "a network that was asked for its circuit told how probable its characters are"
-    graph = attribution_graph(
-        circuit,
-        edges,
-        state.trace.source_tokens,
-        state.trace.decoder_input_tokens[: row + 1],
-        layers=state.trace.num_layers,
-        model=state.corrector.name,
-        probability=float(np.exp(logs[row])),
-        names=names,
-    )
+    graph = attribution_graph(circuit, edges, state.trace, state.corrector.name, names)
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
 
 

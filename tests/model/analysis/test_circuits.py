@@ -157,8 +157,8 @@ SCHEMA = {
 def graph(planted_circuit, circuit):
     edges = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
     trace = planted_circuit.trace(WRONG, RIGHT)
-    tokens = trace.source_tokens, trace.decoder_input_tokens[: ROW + 1]
-    found = attribution_graph(circuit, edges, *tokens, layers=2, model="planted", probability=0.75)
+    sure = replace(trace, log_probabilities=np.full(len(trace.target_tokens), np.log(0.75), np.float32))
+    found = attribution_graph(circuit, edges, sure, "planted")
     return json.loads(json.dumps(found))  # as a viewer reads it
 
 

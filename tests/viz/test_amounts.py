@@ -5,7 +5,6 @@ import pytest
 
 from viz import Amount
 from viz.amounts import waterfall
-from viz.figure import to_json
 from viz.layers import layer_curve, layer_grid
 
 AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0), Amount("나머지", 1.0))
@@ -46,24 +45,6 @@ def test_the_longest_number_has_its_room_in_pixels_however_narrow_the_window():
     assert longer.margin.r > layout.margin.r
 
 
-def test_no_amounts_are_an_empty_figure_with_its_layout():
-    figure = waterfall([], title="제목")
-    assert not figure.data and figure.layout.title.text == "제목"
-
-
-def test_names_are_neither_html_nor_templates():
-    figure = waterfall([Amount("<b>%{x}", 1.0)])
-    assert "<b>" not in figure.layout.yaxis.ticktext[0] + figure.data[0].hovertext[0]
-    assert "%{" not in figure.data[0].hovertext[0]
-
-
-def test_what_is_no_number_is_named():
-    with pytest.raises(ValueError, match="values should be finite, received"):
-        waterfall([Amount("가", float("nan"))])
-    with pytest.raises(ValueError, match="theme"):
-        waterfall(AMOUNTS, theme="sepia")
-
-
 TEXTS, PROBABILITIES = [["가", "나", ""], ["각", "나", ""]], [[0.25, 0.5, np.nan], [0.75, 1.0, np.nan]]
 PLACES, TOKENS = ["입력", "1층"], ["각", "나", "</s>"]
 
@@ -94,33 +75,3 @@ def test_the_curve_goes_through_its_values_and_marks_a_place():
     np.testing.assert_allclose(figure.data[0].y, [-2.0, 3.5])
     assert [shape.x0 for shape in figure.layout.shapes] == [0, 1]  # the zero line across, and the place
     assert list(figure.layout.xaxis.ticktext) == PLACES
-
-
-def test_nothing_is_an_empty_figure_with_its_layout():
-    assert not layer_grid([], np.zeros((0, 0)), [], [], title="제목").data
-    assert layer_curve([], [], title="제목").layout.title.text == "제목"
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_travels_can_be_read_by_a_browser(theme):
-    assert to_json(layer_grid.specification(TEXTS, PROBABILITIES, PLACES, TOKENS, theme=theme))
-    assert to_json(layer_curve.specification([1.0, 2.0], PLACES, theme=theme))
-
-
-def test_texts_and_names_are_neither_html_nor_templates():
-    figure = layer_grid([["<b>"]], [[0.5]], ["<i>"], ["%{x}"], details=[["%{z}<u>"]])
-    assert "<" not in figure.data[0].text[0][0] + figure.layout.yaxis.ticktext[0]
-    assert "%{" not in figure.data[0].customdata[0][0] and "<" not in figure.data[0].customdata[0][0]
-
-
-def test_what_does_not_fit_is_named():
-    with pytest.raises(ValueError, match=r"should be \(P, T\) = \(2, 3\)"):
-        layer_grid(TEXTS, np.zeros((2, 2)), PLACES, TOKENS)
-    with pytest.raises(ValueError, match=r"0\.\.1, received"):
-        layer_grid([["가"]], [[1.5]], ["입력"], ["가"])
-    with pytest.raises(ValueError, match="columns should lie in"):
-        layer_grid(TEXTS, PROBABILITIES, PLACES, TOKENS, outlined=3)
-    with pytest.raises(ValueError, match="values should be finite"):
-        layer_curve([1.0, float("inf")], PLACES)
-    with pytest.raises(ValueError, match="marked should lie in"):
-        layer_curve([1.0, 2.0], PLACES, marked=2)

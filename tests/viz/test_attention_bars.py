@@ -64,19 +64,3 @@ def test_empty_input_is_a_figure_without_bars():
     assert attention_bars(np.zeros((0, 0)), [], []).data == ()
     assert len(attention_bars(np.zeros((0, 5)), TOKENS, []).data) == 0
     assert list(attention_bars(np.zeros((1, 0)), [], ["one"]).data[0].y) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"weights": WEIGHTS.T}, r"\(2, 5\) of names and tokens, received \(5, 2\)"),
-        ({"weights": WEIGHTS * 2}, "0..1, received 0.0 to 1.5"),
-        ({"weights": np.full((2, 5), np.nan)}, "0..1, received nan"),
-        ({"outlined": [5]}, r"0..4, received \[5\]"),
-        ({"theme": "sepia"}, "sepia"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change, message):
-    given = {"weights": WEIGHTS, "tokens": TOKENS, "names": ["one", "two"]} | change
-    with pytest.raises(ValueError, match=message):
-        attention_bars(**given)

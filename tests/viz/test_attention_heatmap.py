@@ -2,17 +2,15 @@
 
 import base64
 import json
-from dataclasses import fields
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import THEMES, MapTexts, attention_heatmap
+from viz import MapTexts, attention_heatmap
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요? "
 AXES = ("xaxis", "yaxis", "xaxis2", "yaxis2")
-HOSTILE = ["<b>x</b>", "<s>", "&", "<a href='javascript:alert(1)'>x</a>", "🙂", "%{z}", "$x$"]
 
 
 def tokens(count: int) -> list[str]:
@@ -81,31 +79,6 @@ def test_texts_are_the_callers():
     assert figure.data[0].colorbar.tickangle == 0
     assert [trace.name for trace in figure.data if trace.showlegend] == ["거의 0"]
     assert figure.layout.meta["names"] == ["만드는", "보는", "가중치"]
-
-
-def test_nothing_typed_becomes_markup():
-    count = len(HOSTILE)
-    marked = "<i>t</i>%{z}"
-    figure = attention_heatmap(
-        np.tril(np.full((count, count), 1 / count)),
-        HOSTILE,
-        HOSTILE,
-        texts=MapTexts(**dict.fromkeys((field.name for field in fields(MapTexts)), marked)),
-        masked=look_ahead(count),
-        selected=(1, 1),
-    )
-    data, layout = figure.data[0], figure.layout
-    labels = [text for axis in AXES for text in layout[axis].ticktext]
-    titles = [layout.title.text, layout.xaxis.title.text, layout.yaxis.title.text, data.colorbar.title.text]
-    legend = [trace.name for trace in figure.data if trace.showlegend]
-    assert len(legend) == 3
-    everything = [*labels, *titles, *legend, *layout.meta["names"]]
-    assert not [text for text in everything if "<" in text or "$" in text]
-    assert list(layout.yaxis.ticktext[:3]) == ["&lt;b&gt;x&lt;/b&gt;", "&lt;s&gt;", "&amp;"]
-    for template in (data.hovertemplate, *(text for row in data.text for text in row)):
-        assert "<i>" not in template
-    assert data.hovertemplate.count("%{z") == 1  # the weight itself
-    assert "%{" not in data.text[0][-1]
 
 
 def test_masked_cells_are_hatched_and_named_while_their_zeros_stay():
@@ -251,11 +224,10 @@ def test_every_row_is_high_enough_for_its_label(queries, keys):
 def test_the_figure_tells_a_page_how_to_fit_it():
     meta = attention_heatmap(np.zeros((3, 5)), ["가", "나", "</s>"], "가나다라마").layout.meta
     assert (meta["fit"], meta["rows"], meta["columns"], meta["extent"]) == ("cells", 3, 5, 5)
-    assert attention_heatmap(np.zeros((1, 5)), "가", "가나다라마").layout.xaxis.tickangle == 0
-    assert (
-        attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.xaxis.tickangle
-        == -90
-    )
+    crowded = attention_heatmap(np.zeros((1, 128)), "가", tokens(128)).layout.xaxis
+    assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}  # columns stand on steps
+    long = attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.xaxis
+    assert (crowded.tickangle, long.tickangle) == (0, -90)
 
 
 def test_maps_of_one_sentence_share_an_extent_that_is_never_shorter_than_a_side():
@@ -264,13 +236,6 @@ def test_maps_of_one_sentence_share_an_extent_that_is_never_shorter_than_a_side(
         maps = [attention_heatmap(np.zeros(s), tokens(s[0]), tokens(s[1]), extent=asked) for s in sizes]
         assert [each.layout.meta["extent"] for each in maps] == expected
     assert attention_heatmap([], [], []).layout.meta["extent"] == 1
-
-
-def test_crowded_columns_stand_on_steps_and_long_ones_are_turned():
-    crowded = attention_heatmap(np.zeros((1, 128)), "가", tokens(128)).layout.xaxis
-    assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}
-    long = attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.xaxis
-    assert (crowded.tickangle, long.tickangle) == (0, -90)
 
 
 def test_hundreds_of_rows_share_out_the_height_and_the_changed_ones_keep_their_labels():
@@ -288,57 +253,10 @@ def test_only_hundreds_of_columns_lose_labels():
     assert len(axis.ticktext) == 200
 
 
-@pytest.mark.parametrize("empty", [[], np.zeros((0, 0))])
-def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
-    figure = attention_heatmap(empty, [], [], texts=MapTexts(title="빈"), masked=np.zeros((0, 0), bool))
-    assert not figure.data
-    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("빈", "Key")
-    assert figure.layout.yaxis.title.text == "Query"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"weights": np.zeros((3, 2))}, r"\(2, 3\) of the tokens, received \(3, 2\)"),
-        ({"weights": np.zeros((1, 2, 3))}, r"received \(1, 2, 3\)"),
-        ({"weights": np.full((2, 3), 1.5)}, "0..1, received 1.5 to 1.5"),
-        ({"weights": np.full((2, 3), np.nan)}, "received nan"),
-        ({"masked": np.zeros((3, 3), bool)}, r"\(2, 3\), received \(3, 3\)"),
-        ({"masked": np.ones((2, 3), bool)}, "exactly 0, received 0.25"),
-        (
-            {"difference": True, "weights": [[0, -0.5, 0], [0, 0, 0]], "masked": np.ones((2, 3), bool)},
-            "exactly 0, received -0.5",
-        ),
-        ({"emphasis_rows": (0, 2)}, r"0\.\.1, received \[2\]"),
-        ({"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
-        ({"difference": True, "weights": np.full((2, 3), -1.5)}, "-1..1, received -1.5 to -1.5"),
-        ({"colour_max": 0.0}, "positive, received 0.0"),
-        ({"colour_max": np.inf}, "finite and positive, received inf"),
-        ({"theme": "blue"}, "'light', 'dark'.*received 'blue'"),
-    ],
-)
-def test_mistakes_are_named_with_what_was_received(arguments, message):
-    arguments = {"weights": np.full((2, 3), 0.25), **arguments}
-    with pytest.raises(ValueError, match=message):
-        attention_heatmap(query_tokens="가나", key_tokens="다라마", **arguments)
-
-
-def test_tokens_are_texts_and_no_ids():
-    with pytest.raises(ValueError, match=r"tokens should be texts, received \[1, 2\]"):
-        attention_heatmap(np.full((2, 2), 0.5), [1, 2], "가나")
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_size_of_what_travels(theme):
-    def size(count):
-        figure = attention_heatmap(
-            uniform_causal(count), tokens(count), tokens(count), masked=look_ahead(count), theme=theme
-        )
-        return len(figure.to_json().encode())
-
-    assert size(40) < 45_000
-    assert size(128) < 330_000
-    assert size(512) < 3_600_000  # half of it are the notes of the masked cells
+@pytest.mark.parametrize(("count", "most"), [(40, 45_000), (128, 330_000), (512, 3_600_000)])
+def test_size_of_what_travels(count, most):
+    figure = attention_heatmap(uniform_causal(count), tokens(count), tokens(count), masked=look_ahead(count))
+    assert len(figure.to_json().encode()) < most  # at 512 half of it are the notes of the masked cells
 
 
 def test_a_ring_marks_one_cell_of_each_row_with_a_word_for_it():
@@ -347,5 +265,3 @@ def test_a_ring_marks_one_cell_of_each_row_with_a_word_for_it():
     figure = attention_heatmap(cells, "가나", "다라", ringed=[1, 1], texts=MapTexts(ringed="most"), **options)
     (rings,) = [trace for trace in figure.data if trace.name == "most"]
     assert (list(rings.x), list(rings.y), rings.showlegend) == ([2, 2], [1, 2], True)
-    with pytest.raises(ValueError, match=r"ringed should have 2 numbers in 0\.\.1"):
-        attention_heatmap(cells, "가나", "다라", ringed=[2, 0], **options)

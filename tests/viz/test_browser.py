@@ -11,15 +11,11 @@ import pytest
 
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
-from ui.components.diagram import SCRIPT
 from viz import explore
-from viz.browser import document as script
 from viz.browser import explore_data
-from viz.browser.explore import EXPLORE
 from viz.browser.explore_data import pixels_of
-from viz.browser.lines import LINES, MOST_HEADS, strongest_edges
-from viz.browser.plot import PLOT
-from viz.browser.steps import KEEP, STEPS, WEIGHT_UNIT, packed
+from viz.browser.lines import strongest_edges
+from viz.browser.steps import WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")
 NASTY = "'\"&amp;</script><!--<img src=x onerror=f()>"
@@ -255,21 +251,3 @@ def test_what_is_no_map_of_weights_is_refused():
     for weights in (np.ones(3), np.array([[0.5, -0.5]])):
         with pytest.raises(ValueError, match="and not negative"):
             strongest_edges(weights, 0.5)
-
-
-SCRIPTS = {each.name: each.js for each in (EXPLORE, LINES, PLOT, STEPS)} | {"diagram": SCRIPT}
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_every_constant_of_a_script_is_declared_once_and_used(name):
-    js = SCRIPTS[name]
-    constants = re.findall(r"^const ([A-Z_]+) =", js, re.MULTILINE)
-    assert len(set(constants)) == len(constants)
-    for constant in constants:
-        assert len(re.findall(rf"\b{constant}\b", js)) > 1, constant
-
-
-def test_scripts_begin_with_what_python_decided():
-    assert f"const KEEP = {KEEP};" in STEPS.js
-    assert f"const MOST_HEADS = {MOST_HEADS};" in EXPLORE.js
-    assert script.PLOTLY.name in PLOT.js

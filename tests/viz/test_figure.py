@@ -15,7 +15,7 @@ from viz.figure import base_layout, to_json
 from viz.graphs import circuit_graph
 from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label, width_in_em
 from viz.layers import layer_curve, layer_grid, place_map
-from viz.theme import LINE_DASHES, TYPE_SIZE, colour_scale, palette, weight_colours
+from viz.theme import LINE_DASHES, TYPE_SIZE, palette, weight_colours
 
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
@@ -134,10 +134,6 @@ def test_text_stands_out_from_what_lies_behind_it(theme):
     assert abs(lightness(colours.text) - lightness(colours.hover_background)) > 70
     assert abs(lightness(colours.quiet_text) - lightness(colours.hover_background)) > 40
     assert len(set(colours.qualitative)) == len(colours.qualitative)
-
-
-def test_colour_scales_run_from_0_to_1():
-    assert colour_scale(("#000", "#888", "#fff")) == [[0, "#000"], [0.5, "#888"], [1, "#fff"]]
 
 
 def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():

@@ -34,19 +34,6 @@ def test_nodes_of_a_column_stand_at_different_heights():
     assert "<b>" not in points.text[0]
 
 
-@pytest.mark.parametrize(
-    ("nodes", "edges", "message"),
-    [
-        (NODES, [GraphEdge(0, 9, 1.0)], "edges should lead between"),
-        ([GraphNode("x", 7)], [], "nodes should stand in"),
-        (NODES, [GraphEdge(0, 1, np.nan)], "effects should be finite"),
-    ],
-)
-def test_a_graph_that_cannot_be_drawn_is_refused(nodes, edges, message):
-    with pytest.raises(ValueError, match=message):
-        circuit_graph(nodes, edges, COLUMNS)
-
-
 def test_a_map_of_places_has_one_scale_for_all():
     values = np.array([[0.5, np.nan], [-0.25, 1.0]])
     figure = place_map(values, ["start", "layer 1"], ["<i>가", "나"], details=values * 10)
@@ -75,13 +62,6 @@ def test_before_and_after_stand_on_one_axis_with_zero():
         before_after([Measured("one", np.inf, 0)])
 
 
-@pytest.mark.parametrize(
-    "figure", [circuit_graph([], [], []), place_map(np.zeros((0, 0)), [], []), before_after([])]
-)
-def test_nothing_is_an_empty_figure(figure):
-    assert not figure.data and figure.layout.xaxis is not None
-
-
 TOKENS = [("가", "<b>", "</s>"), ("가", "다", "라", "</s>")]
 PROBABILITIES = [(1, 0.5, 0.75), (1, 0.01, 0.5, 0.99)]
 
@@ -97,24 +77,3 @@ def test_each_cell_holds_a_token_and_its_probability():
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1) == (1.5, 2.5)  # step 2 for people
     assert list(figure.layout.yaxis.ticktext) == ["observed", "what if"]
-
-
-def test_nothing_leaves_the_layout():
-    assert not token_branches([], [], []).data
-    assert not token_branches([()], [()], ["none"]).data
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"names": ["one"]}, r"received \(\[3, 4\], \[3, 4\], 1\)"),
-        ({"probabilities": [(1, 1, 1), (1, 1)]}, r"received \(\[3, 4\], \[3, 2\], 2\)"),
-        ({"probabilities": [(1, 1, 1), (1, 1, 1, 1.5)]}, "1.5"),
-        ({"parted": 4}, "received 4"),
-        ({"theme": "pink"}, "received 'pink'"),
-    ],
-)
-def test_mistakes_are_named(arguments, message):
-    given = {"tokens": TOKENS, "probabilities": PROBABILITIES, "names": ["a", "b"], **arguments}
-    with pytest.raises(ValueError, match=message):
-        token_branches(**given)

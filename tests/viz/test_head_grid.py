@@ -142,34 +142,6 @@ def test_512_tokens_travel_as_lightly_as_128():
     assert size(512) < 500_000
 
 
-def test_no_layers_give_an_empty_figure_with_its_layout():
-    figure = head_grid(np.zeros((0, 0, 0, 0)))
-    assert not figure.data
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("Head", "Layer")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"weights": np.zeros((3, 4, 5))}, r"\(L, H, Q, K\), received \(3, 4, 5\)"),
-        ({"weights": np.full((1, 1, 2, 2), np.nan)}, "finite and not negative, received nan"),
-        ({"weights": np.full((1, 1, 2, 2), np.nan), "signed": True}, "finite, received nan"),
-        ({"layer_names": ["가"]}, "layer_names should have 2 names, received 1"),
-        ({"masked": np.zeros((2, 2), bool)}, r"\(4, 5\), received \(2, 2\)"),
-        ({"order": [(0, 0), (0, 0)]}, r"2 x 3 once each, received \(\(0, 0\), \(0, 0\)\)"),
-        ({"order": [(2, 0)]}, r"once each, received \(\(2, 0\),\)"),
-        ({"order": [(0, 0)], "labels": ["a", "b"]}, "1 texts, received 2"),
-        ({"chosen": [(0, 3)]}, r"received \[\(0, 3\)\]"),
-        ({"colour_max": -1}, "positive, received -1"),
-        ({"colour_max": np.inf}, "finite and positive, received inf"),
-        ({"theme": ""}, "received ''"),
-    ],
-)
-def test_mistakes_are_named_with_what_was_received(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        head_grid(**{"weights": random_weights(), **arguments})
-
-
 def test_six_by_eight_heads_of_forty_tokens_are_one_heatmap_of_bytes_and_light():
     figure = head_grid(random_weights(6, 8, 40, 40))
     text = figure.to_json()

@@ -4,7 +4,6 @@ import base64
 import json
 
 import numpy as np
-import pytest
 
 from viz import (
     ShiftReference,
@@ -85,31 +84,8 @@ def test_curve_texts_are_the_callers_and_a_repeated_dimension_is_drawn_once():
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("위치", "값")
 
 
-@pytest.mark.parametrize("matrix", [[], np.zeros((0, 0)), np.zeros((0, 8))])
-def test_no_positions_give_empty_figures_with_their_layout(matrix):
-    for figure in (positional_encoding_heatmap(matrix), positional_encoding_curves(matrix, [0])):
-        assert not figure.data
-        assert figure.layout.xaxis.title.text
-        assert figure.layout.yaxis.title.text
-
-
 def test_no_dimensions_give_no_curves():
     assert not positional_encoding_curves(sinusoids(4, 4), []).data
-
-
-@pytest.mark.parametrize(
-    "draw", [positional_encoding_heatmap, lambda matrix: positional_encoding_curves(matrix, [0])]
-)
-def test_mistakes_in_the_matrix_are_named(draw):
-    with pytest.raises(ValueError, match=r"\(P, D\), received \(4,\)"):
-        draw(np.zeros(4))
-    with pytest.raises(ValueError, match="-1..1, received 0.0 to 2.0"):
-        draw(np.array([[0.0, 2.0]]))
-
-
-def test_a_dimension_that_does_not_exist_is_named():
-    with pytest.raises(ValueError, match=r"0\.\.7, received \[8, -1\]"):
-        positional_encoding_curves(sinusoids(4, 8), [8, 0, -1])
 
 
 SIMILARITIES = np.array([[2, -1, 0.5], [-1, 2, -1], [0.5, -1, 2]], np.float32)
@@ -140,21 +116,6 @@ def test_the_curve_begins_at_distance_0():
     assert "내적&#37;: <b>%{y:.2f}</b>" in trace.hovertemplate
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_positions_are_empty_figures_with_their_titles(theme):
-    for figure in (position_similarity_heatmap([], theme=theme), position_similarity_curve([], theme=theme)):
-        assert not figure.data
-        assert figure.layout.xaxis.title.text
-        assert figure.layout.yaxis.title.text
-
-
-def test_mistakes_show_what_was_received():
-    with pytest.raises(ValueError, match=r"\(P, P\), received \(2, 3\)"):
-        position_similarity_heatmap(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match=r"received the shape \(3, 3\)"):
-        position_similarity_curve(SIMILARITIES)
-
-
 def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():
     figure = embedding_sizes("가가␣", [1, 2, 3], [4, 8, 12], [5, 5, 5])
     plain, scaled, line = figure.data
@@ -176,22 +137,6 @@ def test_crowded_labels_step_downwards():
     assert labels[:2] == ("가", " <br>가")
 
 
-def test_a_typed_tag_is_no_tag():
-    figure = embedding_sizes(["<b>"], [1], [1], [1], names=("<i>", "b", "c"))
-    assert figure.layout.xaxis.ticktext == ("&lt;b&gt;",)
-    assert figure.data[0].name == "&lt;i&gt;"
-    assert figure.data[0].customdata[0] == "&lt;b&gt;"
-
-
-def test_no_tokens_are_an_empty_figure():
-    assert not embedding_sizes([], [], [], []).data
-
-
-def test_lengths_that_do_not_match_are_named():
-    with pytest.raises(ValueError, match=r"2 tokens .* received \[\(2,\), \(1,\), \(2,\)\]"):
-        embedding_sizes("가나", [1, 2], [1], [1, 2])
-
-
 def test_the_moved_token_is_a_curve_and_the_others_are_levels():
     figure = position_shift([0, 2, 3], [ShiftReference("<", 5.0), ShiftReference("나", 7.0)])
     moved, first, second = figure.data
@@ -199,13 +144,3 @@ def test_the_moved_token_is_a_curve_and_the_others_are_levels():
     assert (first.x, first.y, second.y) == ((0, 2), (5.0, 5.0), (7.0, 7.0))
     assert first.name == "&lt; in its place"
     assert len({moved.line.dash, first.line.dash, second.line.dash}) == 3
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_moved_is_an_empty_figure(theme):
-    assert not position_shift([], theme=theme).data
-
-
-def test_a_matrix_is_no_curve():
-    with pytest.raises(ValueError, match=r"\(P,\), received \(2, 2\)"):
-        position_shift(np.zeros((2, 2)))

@@ -77,14 +77,6 @@ def test_without_scores_there_are_two_panels():
     assert figure.layout.yaxis2.title.text == "Learning rate"
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame(), history().iloc[:0]])
-def test_no_records_give_an_empty_figure_with_its_layout(frame):
-    figure = history_curves(frame, title="훈련")
-    assert not figure.data
-    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("훈련", "Step")
-    assert figure.layout.yaxis.title.text == "Loss"
-
-
 @pytest.mark.parametrize("rate", [None, "Learning rate"])
 def test_records_without_a_number_give_the_same_empty_figure(rate):
     unmeasured = history().assign(loss=np.nan, learning_rate=np.nan)
@@ -141,26 +133,3 @@ def test_the_open_snapshot_is_marked_and_none_leaves_no_mark():
     (mark,) = growth_curves(STEPS, LOSSES, SCORES, SHARES, ["a", "b"], at=1).layout.shapes
     assert mark.x0 == mark.x1 == 2
     assert not growth_curves(STEPS, LOSSES, SCORES, SHARES, ["a", "b"]).layout.shapes
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"losses": [1]}, r"losses should be \(3,\) as the steps are, received \(1,\)"),
-        ({"scores": [1]}, "scores should be"),
-        ({"shares": SHARES + 0.5}, "received 0.6"),
-        ({"at": 3}, "received 3"),
-        ({"theme": "pink"}, "received 'pink'"),
-    ],
-)
-def test_mistakes_are_named(change, message):
-    given = {
-        "steps": STEPS,
-        "losses": LOSSES,
-        "scores": SCORES,
-        "shares": SHARES,
-        "names": ["a", "b"],
-        **change,
-    }
-    with pytest.raises(ValueError, match=message):
-        growth_curves(**given)

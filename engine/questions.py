@@ -448,9 +448,9 @@ def activation_patching(
     """
     change = _contrasted(corrector, edit)
     run = _corrupted(corrector, edit, change, patching) if change else None
-    if change is None or run is None:
+    if run is None:
         return None
-    return analysis.activation_patching(corrector, *edit.texts, change, run, patching.part, patching.of)
+    return analysis.activation_patching(corrector, run, patching.part, patching.of)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
@@ -563,7 +563,7 @@ def _corrupted(
         row = analysis.contrast_of_change(corrector, *edit.texts, change).row
         match patching.how:
             case "right":
-                return analysis.corrupted_by_correction(*edit.texts, row)
+                return analysis.corrupted_by_correction(*edit.texts, change, row)
             case "sentence":
                 return analysis.corrupted_by_sentence(*edit.texts, change, patching.other, row)
         return analysis.corrupted_by_exchange(corrector, *edit.texts, change)

@@ -64,22 +64,28 @@ class CorruptedRun:
     ('또 ', (2, 3, -1, -1))
     """
 
+    clean: tuple[str, str]  # source and target of the clean run
+    change: Change  # of the clean run, which the question is about
     source: str
     written: str  # the decoder's text before the row
-    source_places: tuple[
-        int, ...
-    ]  # (S,) the position of each typed token in this sentence; NO_PLACE for none
+    source_places: tuple[int, ...]  # (S,) the position of each typed token here; NO_PLACE for none
     target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
 
 
-def corrupted_by_correction(source: str, target: str, row: int) -> CorruptedRun:
+def corrupted_by_correction(source: str, target: str, change: Change, row: int | None = None) -> CorruptedRun:
     """Take the right sentence as the corrupted run: nothing in it needs correction.
 
-    >>> corrupted_by_correction("머거요", "먹어요", row=0).source
-    '먹어요'
+    Args:
+        row: the row of the question, by default where the change begins.
+
+    Example:
+        >>> corrupted_by_correction("머거요", "먹어요", *find_changes("머거요", "먹어요")).source
+        '먹어요'
     """
+    row = change.target_start if row is None else row
     back = copy_positions(find_changes(target, source), len(target) + 1, len(source) + 1)
-    return CorruptedRun(target, target[:row], tuple(back.tolist()), tuple(range(row + 1)))
+    places = tuple(back.tolist()), tuple(range(row + 1))
+    return CorruptedRun((source, target), change, target, target[:row], *places)
 
 
 def corrupted_by_sentence(
@@ -109,7 +115,8 @@ def corrupted_by_sentence(
     )
     moved = at - change.target_start  # from a row of the clean run to that of ``other``
     read = (place + moved if place + moved >= 1 else NO_PLACE for place in range(1, row + 1))
-    return CorruptedRun(other, other[:at] + target[change.target_start : row], places, (0, *read))
+    written = other[:at] + target[change.target_start : row]
+    return CorruptedRun((source, target), change, other, written, places, (0, *read))
 
 
 def corrupted_by_exchange(corrector: Network, source: str, target: str, change: Change) -> CorruptedRun:
@@ -145,7 +152,7 @@ def corrupted_by_exchange(corrector: Network, source: str, target: str, change: 
     place, other = tried[int(scores.argmin())]
     exchanged = source[:place] + other + source[place + 1 :]
     places = tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
-    return CorruptedRun(exchanged, target[: contrast.row], *places)
+    return CorruptedRun((source, target), change, exchanged, target[: contrast.row], *places)
 
 
 def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
@@ -189,9 +196,7 @@ class ActivationPatching:
         return int(place), int(position)
 
 
-def activation_patching(
-    corrector: Network, source: str, target: str, change: Change, run: CorruptedRun, part: str, of: str
-) -> ActivationPatching:
+def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: str) -> ActivationPatching:
     """Patch each place of one activation, position by position, from the clean into the corrupted run.
 
     Args:
@@ -208,11 +213,12 @@ def activation_patching(
     Example:
         >>> (change,) = find_changes("머거요", "먹어요")
         >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", change)
-        >>> found = activation_patching(corrector, "머거요", "먹어요", change, run, "residual", "encoder")
+        >>> found = activation_patching(corrector, run, "residual", "encoder")
         >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
         ((9, 4), True)
     """
-    contrast = contrast_of_change(corrector, source, target, change)
+    source, target = run.clean
+    contrast = contrast_of_change(corrector, source, target, run.change)
     network, name = corrector.patched, tap(of, part)
     found = network.taps(*_ids(corrector, source, target[: contrast.row]), [name, "logits"])
     values = found[name]

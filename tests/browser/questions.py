@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from model.analysis import (
+    CorruptedRun,
     activation_patching,
     corrupted_by_exchange,
     corrupted_values,
@@ -35,7 +36,7 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
         "when decided": lambda: logit_lens(corrector, *pair, changes),
         "the twin": lambda: corrupted_by_exchange(corrector, *pair, change),
         **{
-            f"transplant, {side}'s {name}": _transplant(corrector, pair, change, twin, part, of)
+            f"transplant, {side}'s {name}": _transplant(corrector, twin, part, of)
             for side, name, part, of in (
                 ("encoder", "stream", "residual", "encoder"),
                 ("encoder", "sub-layers", "output", "encoder"),
@@ -52,5 +53,5 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
     }
 
 
-def _transplant(corrector: Any, pair, change: Change, twin, part: str, of: str) -> Callable[[], Any]:
-    return lambda: activation_patching(corrector, *pair, change, twin, part, of)
+def _transplant(corrector: Any, twin: CorruptedRun, part: str, of: str) -> Callable[[], Any]:
+    return lambda: activation_patching(corrector, twin, part, of)

@@ -43,9 +43,8 @@ def test_a_twin_finds_the_same(planted_circuit):
     found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, ablation=ablation)
     assert found.members == PLANTED and found.empty < 0
     with pytest.raises(ValueError, match="positions of the clean run"):
-        corrupted_values(
-            planted_circuit.patched, planted_circuit.tokenizer, corrupted_by_correction("가가나", "가나", 1)
-        )
+        shorter = corrupted_by_correction("가가나", "가나", *find_changes("가가나", "가나"))
+        corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, shorter)
 
 
 def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):

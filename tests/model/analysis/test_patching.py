@@ -32,7 +32,7 @@ def map_of(planted_circuit):
     twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
 
     def found(part, of):
-        return activation_patching(planted_circuit, WRONG, RIGHT, CHANGE, twin, part, of)
+        return activation_patching(planted_circuit, twin, part, of)
 
     return found
 
@@ -67,7 +67,7 @@ def test_everything_returns_everything(corrector):
     changes = find_changes(source, target)
     network, tokenizer = corrector.patched, corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: changes[0].target_start + 1]
-    twin = corrupted_by_correction(source, target, changes[0].target_start)
+    twin = corrupted_by_correction(source, target, changes[0])
     other = tokenizer.encode_source(twin.source + "요" * (len(source) - len(twin.source)))
     for side, place in (("encoder", 4), ("encoder", 1), ("decoder", 6)):
         stream = network.taps(*ids, [f"{side}_residual"])[f"{side}_residual"][place]
@@ -90,15 +90,15 @@ def test_a_sentence_is_laid_over_the_typed_one_at_the_mistake():
 
 
 def test_the_right_sentence_is_a_twin(planted):
-    twin = corrupted_by_correction(WRONG, RIGHT, ROW)
+    twin = corrupted_by_correction(WRONG, RIGHT, CHANGE, ROW)
     assert isinstance(twin, CorruptedRun) and twin.source == RIGHT
-    found = activation_patching(planted, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
+    found = activation_patching(planted, twin, "residual", "encoder")
     assert found.patched.shape == (5, len(WRONG) + 1)
 
 
 def test_two_runs_that_hardly_differ_have_no_shares(planted):
-    twin = CorruptedRun(WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
-    found = activation_patching(planted, WRONG, RIGHT, CHANGE, twin, "heads", CODA.kind)
+    twin = CorruptedRun((WRONG, RIGHT), CHANGE, WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
+    found = activation_patching(planted, twin, "heads", CODA.kind)
     assert not found.is_telling and np.isnan(found.restored).all()
     np.testing.assert_allclose(found.patched, found.score, atol=1e-3)
 

@@ -39,7 +39,7 @@ def open_circuit(open_app, correctors, planted_circuit):
 def test_the_transplant_shows_what_returns(open_circuit, planted_circuit):
     app = open_circuit("patched")
     twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
-    found = activation_patching(planted_circuit, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
+    found = activation_patching(planted_circuit, twin, "residual", "encoder")
     np.testing.assert_allclose(numbers(app, "patched"), found.restored, atol=1e-5)
     assert twin.source in told(app) and "100" in told(app)
 

@@ -1,8 +1,8 @@
 """The class together: one classroom with a teacher and phones, and the store of all classrooms of a server.
 
 A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The
-teacher's browser holds a key, without which nothing is shown or revealed, and no poll opens. All of it lives in
-memory for at most a day.
+teacher's browser holds a key, without which nothing is shown or revealed, and no poll opens. All of it lives
+in memory for at most a day.
 """
 
 import re

@@ -21,6 +21,7 @@ import numpy as np
 from engine.own_model import TracedConfig
 from engine.records import LIVE, EngineError, ModelKey
 from model import analysis
+from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
 from model.analysis.circuits import Circuit
 from model.analysis.contributions import REFERENCE, methods_of
@@ -481,10 +482,10 @@ def circuit_edges(
 
 @question(STREAM, is_long=True, in_numpy=True)
 def decompose_attention_score(
-    corrector: Network, source: str, target: str, head: Head, query: int, key: int
+    corrector: Network, source: str, target: str, cell: AttentionCell
 ) -> analysis.ScoreDecomposition:
     """The decomposition of one attention score over query and key."""
-    return analysis.decompose_attention_score(corrector, source, target, head, query, key)
+    return analysis.decompose_attention_score(corrector, source, target, cell)
 
 
 @question(INSIDE, is_long=True, in_numpy=True)

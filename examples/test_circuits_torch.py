@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.attention_scores import decompose_attention_score
+from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.patching import corpus_means
 from model.analysis.residual_stream import direct_logit_attribution
@@ -208,7 +208,7 @@ def test_why_it_looked_is_gradient_times_part(networks, layer, head):
     corrector, make = networks
     row, column = 4, 3
     look = decompose_attention_score(
-        corrector, SOURCE, TARGET, Head("cross_attention", layer, head), row, column
+        corrector, SOURCE, TARGET, AttentionCell(Head("cross_attention", layer, head), row, column)
     )
     network = make()
     network.score(*ids_of(corrector), direct_logit_attribution(corrector, SOURCE, TARGET).questions[row])

@@ -12,6 +12,7 @@ from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
 from model.analysis import (
+    AttentionCell,
     contrast_of_change,
     corrupted_by_exchange,
     decompose_attention_score,
@@ -89,9 +90,9 @@ def test_why_it_looked_sums_to_the_score_before_the_softmax(lab):
     head = Head("cross_attention", 1, 1)
     if lab.patched.scores_hold_positions:
         with pytest.raises(ValueError, match="hold positions"):
-            decompose_attention_score(lab, SOURCE, TARGET, head, 2, 1)
+            decompose_attention_score(lab, SOURCE, TARGET, AttentionCell(head, 2, 1))
         return
-    look = decompose_attention_score(lab, SOURCE, TARGET, head, 2, 1)
+    look = decompose_attention_score(lab, SOURCE, TARGET, AttentionCell(head, 2, 1))
     for parts in (look.of_query, look.of_key):
         np.testing.assert_allclose(sum(part.nats for part in parts), look.score, atol=1e-2)
     assert look.ablations and look.weight == pytest.approx(

@@ -26,6 +26,7 @@ Importing any of them loads no network library.
 
 from model.analysis.attention_maps import aligned_difference
 from model.analysis.attention_scores import (
+    AttentionCell,
     ScoreAblation,
     ScoreDecomposition,
     ScoreTerm,
@@ -90,6 +91,7 @@ __all__ = [
     "AblationValues",
     "ActivationPatching",
     "AlternativeContinuation",
+    "AttentionCell",
     "Character",
     "Circuit",
     "CircuitEdges",

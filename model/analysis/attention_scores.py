@@ -74,16 +74,18 @@ class ScoreDecomposition:
         return max((self.score - each for each in sums), key=abs)
 
 
+class AttentionCell(NamedTuple):
+    """One cell of a head's attention map."""
+
+    head: Head
+    query: int  # its row
+    key: int  # its column
+
+
 def decompose_attention_score(
-    corrector: Network,
-    source: str,
-    target: str,
-    head: Head,
-    query: int,
-    key: int,
-    ablation: AblationValues | None = None,
+    corrector: Network, source: str, target: str, cell: AttentionCell, ablation: AblationValues | None = None
 ) -> ScoreDecomposition:
-    """Decompose the score of one cell of a head's attention, row ``query`` and column ``key``.
+    """Decompose the score of one cell of a head's attention over the parts of its query and of its key.
 
     Args:
         ablation: the values of ablated parts, by default ``mean_values``.
@@ -93,10 +95,12 @@ def decompose_attention_score(
             residual stream.
 
     Example:
-        >>> found = decompose_attention_score(corrector, "머거요", "먹어요", Head("cross_attention", 3, 0), 0, 1)
+        >>> cell = AttentionCell(Head("cross_attention", 3, 0), query=0, key=1)
+        >>> found = decompose_attention_score(corrector, "머거요", "먹어요", cell)
         >>> abs(found.remainder()) < 1e-3, len(found.ablations)
         (True, 6)
     """
+    head, query, key = cell
     network, tokenizer = corrector.patched, corrector.tokenizer
     if network.scores_hold_positions:
         raise ValueError(

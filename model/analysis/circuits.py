@@ -90,14 +90,12 @@ def find_circuit(
     change: Change,
     goal: float = GOAL,
     ablation: AblationValues | None = None,
-    seed: int = 0,
 ) -> Circuit:
     """Find the circuit of one change.
 
     Args:
         goal: the share of the score that the members should keep.
         ablation: the values of ablated nodes, by default ``mean_values``.
-        seed: of the random sets.
 
     Raises:
         ValueError: as ``contrast_of_change`` does, and for a network without a residual stream.
@@ -129,7 +127,7 @@ def find_circuit(
     members = tuple(sorted(_pruned(members, goal, shares), key=everything.index))
     others = [node for node in everything if node not in members]
     leave_one_out = [_but(members, node) for node in members]
-    rng, size = np.random.default_rng(seed), len(members)
+    rng, size = np.random.default_rng(0), len(members)
     random = [
         [everything[i] for i in rng.choice(len(nodes), size, replace=False)] for _ in range(RANDOM_SETS)
     ]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis.attention_scores import KEY, decompose_attention_score
+from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.patching import CorruptedRun, corpus_means, corrupted_by_exchange, corrupted_values
@@ -182,7 +182,9 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
     head, node, _ = context.writer
     key, token, _ = context.key
     pair = context.source, context.target
-    look = decompose_attention_score(context.corrector, *pair, head, context.row, key, context.means)
+    look = decompose_attention_score(
+        context.corrector, *pair, AttentionCell(head, context.row, key), context.means
+    )
     reason = next((each for each in look.ablations if each.of == KEY and each.nats > 0), None)
     if reason is None:
         return

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from model.analysis import (
+    AttentionCell,
     CorruptedRun,
     activation_patching,
     corrupted_by_exchange,
@@ -28,7 +29,7 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
     pair, changes = (source, target), corrector.changes(source, target)
     twin = corrupted_by_exchange(corrector, *pair, change)
     instead = corrupted_values(corrector.patched, corrector.tokenizer, twin)
-    read = max(change.source_start, change.source_end - 1)
+    cell = AttentionCell(HEAD, change.target_start, max(change.source_start, change.source_end - 1))
     by_mean = cache(lambda: find_circuit(corrector, *pair, change))
     by_twin = cache(lambda: find_circuit(corrector, *pair, change, ablation=instead))
     return {
@@ -48,7 +49,7 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
         "circuit, twin": lambda: find_circuit(corrector, *pair, change, ablation=instead),
         "edges, means": lambda: circuit_edges(corrector, *pair, by_mean()),
         "edges, twin": lambda: circuit_edges(corrector, *pair, by_twin(), instead),
-        "why it looked": lambda: decompose_attention_score(corrector, *pair, HEAD, change.target_start, read),
+        "why it looked": lambda: decompose_attention_score(corrector, *pair, cell),
         "claims": lambda: verified_explanation(corrector, *pair, change),
     }
 

@@ -13,6 +13,7 @@ from engine import remote as wire
 from engine.questions import QUESTIONS, Edit, Patching, freeze, pack
 from engine.records import EngineBusyError, EngineError, ModelKey, Progress
 from model import ModelFolderError
+from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import Contribution
 from model.stored.folder import save_snapshot
@@ -35,7 +36,7 @@ ASKED = {
     "activation_patching": (EDIT, Patching("heads", "cross_attention", "changed")),
     "circuit": (EDIT, 90, "twin"),
     "circuit_edges": (EDIT, 90, "mean"),
-    "decompose_attention_score": (SOURCE, TARGET, HEAD, 3, 2),
+    "decompose_attention_score": (SOURCE, TARGET, AttentionCell(HEAD, 3, 2)),
     "verified_explanation": (EDIT,),
     "output_weights": (),
     "embeddings": (SOURCE,),

@@ -21,6 +21,7 @@ from model.trace.trace import Grown
 
 if TYPE_CHECKING:
     from model import analysis
+    from model.analysis.attention_scores import AttentionCell
     from model.analysis.circuits import Circuit
     from model.trace.interventions import Contrast
 
@@ -143,10 +144,10 @@ def circuit(
 
 
 def decompose_attention_score(
-    sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
+    sentence: SentenceCorrection, cell: AttentionCell, corrector: Asked
 ) -> analysis.ScoreDecomposition:
     """The decomposition of one attention score over query and key."""
-    return corrector.ask(declared.decompose_attention_score, *_texts(sentence), Head(*head), query, key)
+    return corrector.ask(declared.decompose_attention_score, *_texts(sentence), cell)
 
 
 def verified_explanation(

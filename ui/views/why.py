@@ -7,7 +7,7 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
-from model.analysis.attention_scores import KEY, QUERY, ScoreDecomposition
+from model.analysis.attention_scores import KEY, QUERY, AttentionCell, ScoreDecomposition
 from model.trace.interventions import Head, Node
 from ui.asking import questions
 from ui.components import figures
@@ -68,7 +68,7 @@ def _head_of(state: SentenceState) -> Head:
 
 def _look_of(state: SentenceState) -> ScoreDecomposition:
     return questions.decompose_attention_score(
-        state.sentence, _head_of(state), *_cell_of(state), state.corrector
+        state.sentence, AttentionCell(_head_of(state), *_cell_of(state)), state.corrector
     )
 
 

@@ -21,6 +21,7 @@ from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
 from model.adapters.keras_stream import KerasStream
 from model.analysis import (
+    AttentionCell,
     contrast_of_row,
     contribution,
     decompose_attention_score,
@@ -84,7 +85,9 @@ def test_every_question_about_the_stream_is_answered(lab):
     np.testing.assert_allclose(
         np.log(decided.written[-1]), lab.trace(SOURCE, TARGET).log_probabilities, **CLOSE
     )
-    look = decompose_attention_score(lab, SOURCE, TARGET, Head("cross_attention", 0, 1), ROW, 2)
+    look = decompose_attention_score(
+        lab, SOURCE, TARGET, AttentionCell(Head("cross_attention", 0, 1), ROW, 2)
+    )
     assert abs(look.remainder()) < 1e-2 and look.ablations
     (change, *_) = lab.changes(SOURCE, TARGET)
     circuit = find_circuit(lab, SOURCE, TARGET, change)

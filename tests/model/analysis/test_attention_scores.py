@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from model.analysis.attention_scores import KEY, QUERY, ScoreAblation, decompose_attention_score
+from model.analysis.attention_scores import (
+    KEY,
+    QUERY,
+    AttentionCell,
+    ScoreAblation,
+    decompose_attention_score,
+)
 from model.analysis.residual_stream import POSITION
 from model.trace.interventions import Head, Node
 from tests.planted import CARRY, CAUSE, CODA, RIGHT, ROW, WRONG
@@ -17,7 +23,9 @@ def test_both_sums_are_the_score_before_the_softmax(corrector, kind):
     trace = corrector.trace(SOURCE, TARGET)
     found = corrector.projections(SOURCE, TARGET)[kind]
     for layer, head in np.ndindex(2, 2):
-        look = decompose_attention_score(corrector, SOURCE, TARGET, Head(kind, layer, head), query, key)
+        look = decompose_attention_score(
+            corrector, SOURCE, TARGET, AttentionCell(Head(kind, layer, head), query, key)
+        )
         assert look.weight == pytest.approx(trace.attention(kind)[layer, head, query, key], abs=1e-5)
         scores = found.query[layer, head, query] @ found.key[layer, head].T / np.sqrt(found.key.shape[-1])
         seen = scores[: query + 1] if kind == "decoder_attention" else scores
@@ -29,7 +37,7 @@ def test_both_sums_are_the_score_before_the_softmax(corrector, kind):
 
 
 def test_a_head_that_was_planted_to_count_looks_by_position(planted):
-    look = decompose_attention_score(planted, WRONG, RIGHT, CODA, ROW, CAUSE)
+    look = decompose_attention_score(planted, WRONG, RIGHT, AttentionCell(CODA, ROW, CAUSE))
     assert look.weight > 0.99
     assert look.of_query[0].part == look.of_key[0].part == POSITION
     taken = {(each.of, each.part): each for each in look.ablations}
@@ -42,7 +50,7 @@ def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
     from model.analysis.patching import corpus_means
     from model.trace.interventions import Patch
 
-    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
+    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, AttentionCell(Head(*CARRY), ROW, ROW))
     network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
     ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)
     means = corpus_means(network, tokenizer)
@@ -70,4 +78,4 @@ def test_a_claim_holds_where_the_look_moves_as_the_sum_says():
 )
 def test_a_cell_that_is_none_is_refused(planted, kind, cell, message):
     with pytest.raises(ValueError, match=message):
-        decompose_attention_score(planted, WRONG, RIGHT, Head(kind, 0, 0), *cell)
+        decompose_attention_score(planted, WRONG, RIGHT, AttentionCell(Head(kind, 0, 0), *cell))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model.analysis.attention_scores import decompose_attention_score
+from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.claims import LOOK, RETURNED, verified_explanation
 from model.analysis.patching import activation_patching, corrupted_by_exchange
@@ -120,7 +120,7 @@ def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, 
 
 def test_it_says_why_a_head_looked(open_circuit, planted_circuit):
     app = open_circuit("why", kind=CARRY.kind, layer="2", head="2", cell=f"{ROW},{ROW}")
-    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
+    look = decompose_attention_score(planted_circuit, WRONG, RIGHT, AttentionCell(Head(*CARRY), ROW, ROW))
     for name in ("why_query", "why_key"):
         bars = figure(app, name)["data"][0]
         assert bars["x"][-1] == pytest.approx(look.score, abs=1e-3)

@@ -1,6 +1,5 @@
 // Draws the encoder-decoder of diagram.py, and tells which part was chosen.
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
-const SVG = "http://www.w3.org/2000/svg";
 const SMALL = 100; // boxes narrower than this have less room around their words
 const FORMS = {
   // pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an arrowhead
@@ -11,7 +10,7 @@ const FORMS = {
 const APART = 8; // pixels between a title and the detail beside it
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".diagram") ?? parentElement.appendChild(element("div", "diagram"));
+  const root = parentElement.querySelector(".diagram") ?? parentElement.appendChild(node("div", "diagram"));
   root.diagram ??= new Diagram(root);
   root.diagram.show(data, setTriggerValue);
   return () => root.diagram.watch.disconnect();
@@ -49,13 +48,13 @@ class Diagram {
 
   tools() {
     const buttons = ["png", "svg"].map((format) => {
-      const button = element("button", "", format.toUpperCase());
+      const button = node("button", "", format.toUpperCase());
       button.type = "button";
       button.setAttribute("aria-label", this.data.words[format]);
       button.onclick = () => savePicture(this.svg, format, this.data.picture);
       return button;
     });
-    return element("div", "tools", ...buttons);
+    return node("div", "tools", ...buttons);
   }
 
   picture({ width, height, boxes, frames, lines, sums, headings }) {
@@ -196,17 +195,4 @@ function fit(text) {
     characters.pop();
     text.textContent = `${characters.join("").trimEnd()}…`;
   }
-}
-
-function shape(name, attributes) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== "") node.setAttribute(key, value);
-  return node;
-}
-
-function element(name, kind, ...children) {
-  const node = document.createElement(name);
-  node.className = kind;
-  node.append(...children);
-  return node;
 }

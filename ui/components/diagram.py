@@ -265,7 +265,7 @@ class _Pen:
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
 _FOLDER = Path(__file__).parent
-_FILES = script.FOLDER / "type.js", script.FOLDER / "save.js", _FOLDER / "diagram.js"
+_FILES = *(script.FOLDER / name for name in ("dom.js", "type.js", "save.js")), _FOLDER / "diagram.js"
 SCRIPT = "\n".join([script.declared(SAVING), *map(script.read_source, _FILES)])
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
 _COMPONENT = component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)

@@ -22,6 +22,7 @@ from viz.theme import FAINT
 
 EXPLORE = read_script(
     "explore",
+    "dom.js",
     "explore.js",
     "explore_weights.js",
     isolated=False,

@@ -198,9 +198,3 @@ function filled(text, values) {
 function escaped(text) {
   return text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 }
-
-function node(tag, className, ...children) {
-  const made = Object.assign(document.createElement(tag), { className });
-  made.append(...children);
-  return made;
-}

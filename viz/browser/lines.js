@@ -1,6 +1,6 @@
 // Draws attention as lines between two columns of tokens, and answers the pointer by itself.
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".lines") ?? parentElement.appendChild(box("div", "lines"));
+  const root = parentElement.querySelector(".lines") ?? parentElement.appendChild(node("div", "lines"));
   root.lines ??= new Lines(root);
   root.lines.show(data);
   return () => root.lines.stop();
@@ -43,27 +43,27 @@ class Lines {
     const { colours, words, heads } = this.data;
     for (const name of ["text", "quiet_text", "grid", "gap", "accent"])
       this.root.style.setProperty(`--${name}`, colours[name]);
-    this.legend = box("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
+    this.legend = node("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
     this.legend.setAttribute("role", "group");
     this.legend.setAttribute("aria-label", words.legend);
     this.all = this.button(words.all, words.all, () => this.release());
     const [png, svg] = ["png", "svg"].map((format) =>
       this.button(format.toUpperCase(), words[format], () => savePicture(this.picture(), format, this.data.picture))
     );
-    const bar = box("div", "bar", this.legend, box("div", "tools", this.all, png, svg));
-    this.box = box("div", "box");
+    const bar = node("div", "bar", this.legend, node("div", "tools", this.all, png, svg));
+    this.box = node("div", "box");
     this.box.onscroll = () => this.head.setAttribute("transform", `translate(0 ${this.box.scrollTop})`);
-    this.told = box("div", "told");
+    this.told = node("div", "told");
     this.told.setAttribute("role", "region");
     this.told.setAttribute("aria-live", "polite");
     this.told.setAttribute("aria-label", words.told);
-    const hidden = box("p", "hidden", words.hidden);
+    const hidden = node("p", "hidden", words.hidden);
     hidden.hidden = !words.hidden;
-    this.root.replaceChildren(bar, box("div", "parts", this.box, this.told), hidden);
+    this.root.replaceChildren(bar, node("div", "parts", this.box, this.told), hidden);
   }
 
   button(text, label, act) {
-    const button = box("button", "", text);
+    const button = node("button", "", text);
     button.type = "button";
     button.onclick = act;
     button.setAttribute("aria-label", label);
@@ -327,16 +327,16 @@ class Lines {
     const parts = (shown?.places ?? []).flatMap((place, index) => {
       const items = found[index].map(({ place, weights }) => {
         const numbers = weights.map(([head, weight]) => {
-          const number = box("span", "weight", swatch(head, data.colours, 20), weight.toFixed(3));
+          const number = node("span", "weight", swatch(head, data.colours, 20), weight.toFixed(3));
           number.title = data.heads[head].name;
           return number;
         });
-        return box("li", "", box("b", "", others[place].name), ...numbers);
+        return node("li", "", node("b", "", others[place].name), ...numbers);
       });
-      const heading = box("p", "", box("b", "", `${title} ${own[place].name}`), ` ${arrow} ${aim}`);
-      return [heading, items.length ? box("ul", "", ...items) : data.words.none];
+      const heading = node("p", "", node("b", "", `${title} ${own[place].name}`), ` ${arrow} ${aim}`);
+      return [heading, items.length ? node("ul", "", ...items) : data.words.none];
     });
-    this.told.replaceChildren(...(shown ? parts : [box("p", "", data.words.hint)]));
+    this.told.replaceChildren(...(shown ? parts : [node("p", "", data.words.hint)]));
     if (this.told.scrollHeight > this.told.clientHeight) this.told.tabIndex = 0;
     else this.told.removeAttribute("tabindex");
   }

@@ -50,6 +50,7 @@ DIGITS = 3  # of a weight
 
 LINES = read_script(
     "lines",
+    "dom.js",
     "save.js",
     "type.js",
     "room.js",

@@ -80,19 +80,6 @@ function legendOf({ label, heads, colours }, width) {
   return { drawing, height };
 }
 
-function shape(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-function box(tag, className, ...children) {
-  const element = Object.assign(document.createElement(tag), { className });
-  element.append(...children);
-  return element;
-}
-
 /** A short piece of a head's line. */
 function swatch(head, colours, width = 28) {
   const line = { x1: 0, x2: width, y1: 5, y2: 5, stroke: colours.qualitative[head], "stroke-width": 3 };

@@ -5,7 +5,7 @@ const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".plot") ?? parentElement.appendChild(part("div", "plot"));
+  const root = parentElement.querySelector(".plot") ?? parentElement.appendChild(node("div", "plot"));
   root.plot ??= new Plot(root);
   root.plot.show(data, setTriggerValue);
   return () => root.plot.stop();
@@ -29,10 +29,10 @@ library();
 class Plot {
   constructor(root) {
     this.root = root;
-    this.cells = root.appendChild(part("canvas", "cells"));
-    this.canvas = root.appendChild(part("div", "canvas"));
-    this.frame = part("div", "cursor");
-    this.told = part("div", "told");
+    this.cells = root.appendChild(node("canvas", "cells"));
+    this.canvas = root.appendChild(node("div", "canvas"));
+    this.frame = node("div", "cursor");
+    this.told = node("div", "told");
     this.told.setAttribute("aria-live", "polite");
     root.append(this.told);
     this.watch = new ResizeObserver(() => this.resize());
@@ -282,8 +282,4 @@ function painted() {
 /** A label as it is read: Plotly's own marks taken away. */
 function plain(label) {
   return new DOMParser().parseFromString(String(label).replaceAll("<br>", " "), "text/html").body.textContent;
-}
-
-function part(tag, className) {
-  return Object.assign(document.createElement(tag), { className });
 }

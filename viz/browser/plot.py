@@ -15,6 +15,7 @@ from viz.theme import palette
 # Plotly finds its places by the document's own styles, so the component must not be shut off from them.
 PLOT = read_script(
     "plot",
+    "dom.js",
     "type.js",
     "room.js",
     "plot_fit.js",

@@ -10,9 +10,7 @@ const MOST_PIXELS = 16_000_000; // of a canvas: phones draw nothing at all on a 
 async function savePicture(svg, format, { name, ground, font, font_file }) {
   const picture = svg.cloneNode(true);
   const [x, y, width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
-  const back = document.createElementNS(svg.namespaceURI, "rect");
-  for (const [key, value] of Object.entries({ x, y, width, height, fill: ground })) back.setAttribute(key, value);
-  picture.prepend(back);
+  picture.prepend(shape("rect", { x, y, width, height, fill: ground }));
   picture.setAttribute("xmlns", svg.namespaceURI);
   picture.setAttribute("width", width);
   picture.setAttribute("height", height);
@@ -35,9 +33,8 @@ async function embedFont(picture, families, address) {
     reader.onload = done;
     reader.readAsDataURL(file);
   });
-  const style = document.createElementNS(picture.namespaceURI, "style");
-  style.textContent = `@font-face { font-family: "Embedded Hangul"; src: url(${reader.result}) format("woff2"); }`;
-  picture.prepend(style);
+  const face = `@font-face { font-family: "Embedded Hangul"; src: url(${reader.result}) format("woff2"); }`;
+  picture.prepend(shape("style", {}, face));
   picture.setAttribute("font-family", `Embedded Hangul, ${families}`);
 }
 

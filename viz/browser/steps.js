@@ -7,7 +7,7 @@ const LEAST = 0.01; // weights below it are not marked, even where only two are 
 const RECENT = 160; // produced tokens shown before the present one
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(element("div", "steps"));
+  const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(node("div", "steps"));
   root.player ??= new Player(root);
   root.player.show(data, setStateValue, setTriggerValue);
   return () => root.player.leave();
@@ -25,24 +25,24 @@ class Player {
   }
 
   build() {
-    const part = (name, tag = "div") => (this[name] = element(tag, name));
+    const part = (name, tag = "div") => (this[name] = node(tag, name));
     const buttons = ["back", "play", "forward", "lastChange", "nextChange"].map((name) => part(name, "button"));
     const saving = ["saveSvg", "savePng"].map((name) => part(name, "button"));
     for (const button of [...buttons, ...saving]) button.type = "button";
     this.back.prepend(icon("M11 2 4 8l7 6z"));
     this.forward.prepend(icon("M5 2l7 6-7 6z"));
-    this.range = Object.assign(element("input", "range"), { type: "range", min: 1, step: 1 });
+    this.range = Object.assign(node("input", "range"), { type: "range", min: 1, step: 1 });
     part("ticks").ariaHidden = "true";
     part("live").setAttribute("aria-live", "polite");
-    const bar = wrap("bar", ...buttons, part("position", "span"));
-    const track = wrap("track", this.range, this.ticks);
-    const panels = wrap("panels", this.panel("candidates"), this.panel("decision"));
+    const bar = node("div", "bar", ...buttons, part("position", "span"));
+    const track = node("div", "track", this.range, this.ticks);
+    const panels = node("div", "panels", this.panel("candidates"), this.panel("decision"));
     for (const body of [this.candidates, this.decision]) {
-      body.remark = body.box.appendChild(element("p", "remark"));
+      body.remark = body.box.appendChild(node("p", "remark"));
     }
     const strips = [this.panel("source", "strip"), this.panel("self", "strip")];
-    const scale = wrap("scale", part("weight", "span"), "0", part("gradient", "i"), "1");
-    const foot = wrap("foot", scale, part("legend", "p"), ...saving);
+    const scale = node("div", "scale", part("weight", "span"), "0", part("gradient", "i"), "1");
+    const foot = node("div", "foot", scale, part("legend", "p"), ...saving);
     this.root.replaceChildren(
       bar, track, this.panel("written"), part("words", "p"), panels, ...strips, foot, this.live
     );
@@ -50,9 +50,9 @@ class Player {
 
   /** A titled part of the picture: `this[name]` is its body, `this[name].heading` its heading. */
   panel(name, kind = name) {
-    const body = (this[name] = element("div", `body ${kind}`));
-    body.heading = element("h3", "heading");
-    return (body.box = wrap(`panel of-${name}`, body.heading, body));
+    const body = (this[name] = node("div", `body ${kind}`));
+    body.heading = node("h3", "heading");
+    return (body.box = node("div", `panel of-${name}`, body.heading, body));
   }
 
   listen() {
@@ -111,7 +111,7 @@ class Player {
     const last = Math.max(target.length - 1, 1);
     this.ticks.replaceChildren(
       ...changes.map((change) => {
-        const tick = element("i", "tick");
+        const tick = node("i", "tick");
         tick.style.setProperty("--at", change.start / last);
         return tick;
       })
@@ -234,13 +234,13 @@ class Player {
     this.written.heading.textContent = this.data.texts.steps_written;
     const spans = written.map(({ token, changed }, place) => {
       const tag = changed ? "ins" : "span";
-      const span = element(tag, place === written.length - 1 ? "token present" : "token");
+      const span = node(tag, place === written.length - 1 ? "token present" : "token");
       span.textContent = token;
       return span;
     });
-    const coming = element("span", "coming");
+    const coming = node("span", "coming");
     coming.textContent = rest;
-    const before = element("span", "earlier");
+    const before = node("span", "earlier");
     before.textContent = earlier;
     this.written.replaceChildren(before, ...spans, coming);
   }
@@ -249,7 +249,7 @@ class Player {
     const cells = this.strips[name];
     const wanted = strip.items.map((item) => {
       const key = item.folded ? `fold ${item.from}` : item.from;
-      if (!cells.has(key)) cells.set(key, wrap("cell", element("b", "sign"), element("span", "number")));
+      if (!cells.has(key)) cells.set(key, node("div", "cell", node("b", "sign"), node("span", "number")));
       const cell = cells.get(key);
       cell.className = `cell${item.rank ? " strongest" : ""}${item.hatched ? " hatched" : ""}`;
       cell.classList.toggle("folded", Boolean(item.folded));
@@ -270,16 +270,6 @@ class Player {
   }
 }
 
-function element(tag, className) {
-  return Object.assign(document.createElement(tag), { className });
-}
-
-function wrap(className, ...children) {
-  const box = element("div", className);
-  box.append(...children);
-  return box;
-}
-
 /** The text of a button, beside the icon that it may have. */
 function label(button, text) {
   const last = button.lastChild;
@@ -288,9 +278,8 @@ function label(button, text) {
 }
 
 function icon(path) {
-  const svg = drawn("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" });
-  svg.append(drawn("path", { d: path, fill: "currentColor" }));
-  return svg;
+  const drawing = shape("path", { d: path, fill: "currentColor" });
+  return shape("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" }, drawing);
 }
 
 /** A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink and a button
@@ -317,8 +306,8 @@ function drawBars(body, rows, data, part) {
 }
 
 function emptyRow() {
-  const row = wrap("row", ...["sign", "meter", "value", "note"].map((name) => element("span", name)));
-  row.children[1].append(element("i", "filled"));
-  row.append(Object.assign(element("button", "part"), { type: "button" }));
-  return row;
+  const [sign, meter, value, note] = ["sign", "meter", "value", "note"].map((name) => node("span", name));
+  meter.append(node("i", "filled"));
+  const part = Object.assign(node("button", "part"), { type: "button" });
+  return node("div", "row", sign, meter, value, note, part);
 }

@@ -19,6 +19,7 @@ SPACE = visible_token(" ")
 
 STEPS = read_script(
     "steps",
+    "dom.js",
     "type.js",
     "save.js",
     "steps_seen.js",

@@ -5,12 +5,12 @@ const PICTURE = { width: 960, margin: 24, cell: 44, line: 26, gap: 10 };
 function pictureOf(data, seen) {
   const { colours, texts, place } = data;
   const { width, margin } = PICTURE;
-  const svg = drawn("svg", { "font-size": 16, fill: colours.text });
+  const svg = shape("svg", { "font-size": 16, fill: colours.text });
   let y = margin;
   const write = (text, attributes = {}) => {
     for (const line of wrapped(text, (width - 2 * margin) / ((attributes["font-size"] ?? 16) * 0.95))) {
       y += PICTURE.line;
-      svg.append(drawn("text", { x: margin, y, ...attributes }, line));
+      svg.append(shape("text", { x: margin, y, ...attributes }, line));
     }
   };
   const quiet = { fill: colours.quiet_text, "font-size": 14 };
@@ -42,15 +42,15 @@ function pictureOf(data, seen) {
 function pictureBar(svg, { token, probability, text, chosen, note }, y, { sequential, text: ink }) {
   const [left, length, base] = [220, 480, y + PICTURE.line];
   svg.append(
-    drawn("text", { x: PICTURE.margin, y: base, "font-weight": chosen ? 700 : 400 }, token),
-    drawn("rect", {
+    shape("text", { x: PICTURE.margin, y: base, "font-weight": chosen ? 700 : 400 }, token),
+    shape("rect", {
       x: left, y: base - 14, height: 16, width: Math.max(length * probability, 1),
       fill: sequential[chosen ? 4 : 2],
     }),
-    drawn("rect", {
+    shape("rect", {
       x: left, y: base - 14, height: 16, width: length, fill: "none", stroke: ink, "stroke-opacity": 0.3,
     }),
-    drawn("text", { x: left + length + 12, y: base }, `${text} ${note ?? ""}`)
+    shape("text", { x: left + length + 12, y: base }, `${text} ${note ?? ""}`)
   );
   return base;
 }
@@ -63,15 +63,15 @@ function pictureStrip(svg, { items }, top, colours) {
     const y = top + Math.floor(i / perLine) * cell;
     const plain = item.hatched || item.folded;
     const fill = plain ? colours.gap : shade(colours.sequential, item.weight);
-    svg.append(drawn("rect", {
+    svg.append(shape("rect", {
       x: x + 1, y: y + 1, width: cell - 2, height: cell - 2, fill,
       stroke: item.rank ? colours.text : colours.grid, "stroke-width": item.rank ? 2 : 1,
       "stroke-dasharray": item.hatched ? "3 3" : "none",
     }));
     const ink = { x: x + cell / 2, "text-anchor": "middle", fill: plain ? colours.text : inkOn(fill) };
     svg.append(
-      drawn("text", { ...ink, y: y + 20, "text-decoration": item.changed ? "underline" : "none" }, item.sign),
-      drawn("text", { ...ink, y: y + 37, "font-size": 12 }, item.number)
+      shape("text", { ...ink, y: y + 20, "text-decoration": item.changed ? "underline" : "none" }, item.sign),
+      shape("text", { ...ink, y: y + 37, "font-size": 12 }, item.number)
     );
   });
   return top + Math.ceil(items.length / perLine) * cell;
@@ -87,11 +87,4 @@ function wrapped(text, limit) {
     rest = rest.slice(end).trimStart();
   }
   return found;
-}
-
-function drawn(tag, attributes, text = "") {
-  const shape = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
-  shape.textContent = text;
-  return shape;
 }

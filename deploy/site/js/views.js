@@ -1,4 +1,5 @@
 // The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a sentence.
+import { node } from "../../../viz/browser/dom.js";
 import { logOdds } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
@@ -9,22 +10,16 @@ import { confidence } from "./text.js";
 
 // --- Parts of the page.
 
-export function make(tag, className, ...children) {
-  const made = Object.assign(document.createElement(tag), { className });
-  made.append(...children);
-  return made;
-}
-
 export function pressed(text, act, isDisabled = false) {
-  return Object.assign(make("button", "", text), { type: "button", onclick: act, disabled: isDisabled });
+  return Object.assign(node("button", "", text), { type: "button", onclick: act, disabled: isDisabled });
 }
 
 /** A list to choose one of, with its label. */
 export function picked(label, options, chosen, act) {
-  const list = make("select", "", ...options.map((text, i) => new Option(text, i, false, i === chosen)));
+  const list = node("select", "", ...options.map((text, i) => new Option(text, i, false, i === chosen)));
   list.onchange = () => act(Number(list.value));
   list.setAttribute("aria-label", label);
-  return make("label", "", label, list);
+  return node("label", "", label, list);
 }
 
 // --- How numbers and places are said, as ui/wording/numbers_text.py.
@@ -187,11 +182,11 @@ function verdictOf(say, both, off, named) {
   const names = [say("without_all_heads"), namesOf(say, off, named)];
   const sides = names.map((name, side) => {
     const { text, fix, outcome } = both?.[side] ?? {};
-    const written = Object.assign(make("p", "written", both ? (text ?? say("without_no_end")) : "…"), { lang: "ko" });
+    const written = Object.assign(node("p", "written", both ? (text ?? say("without_no_end")) : "…"), { lang: "ko" });
     const share = both ? `${say("without_probability", { probability: probability(fix, 3) })} · ${say(`without_${outcome}`)}` : "…";
-    return make("div", "", make("p", "", name), written, make("p", "", share));
+    return node("div", "", node("p", "", name), written, node("p", "", share));
   });
-  return make("div", "verdict", ...sides);
+  return node("div", "verdict", ...sides);
 }
 
 function namesOf(say, off, named) {
@@ -250,18 +245,18 @@ function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] 
   const focused = [...place.querySelectorAll("select, button")].indexOf(document.activeElement);
   const kept = new Map([...place.querySelectorAll("[data-figure]")].map((each) => [each.dataset.figure, each]));
   const section = ({ name, heading, words }) => {
-    const box = kept.get(name) ?? make("div", "");
+    const box = kept.get(name) ?? node("div", "");
     box.dataset.figure = name;
-    return make("section", "", ...[heading && make("h3", "", heading), words && make("p", "note", words)].filter(Boolean), box);
+    return node("section", "", ...[heading && node("h3", "", heading), words && node("p", "note", words)].filter(Boolean), box);
   };
   const drawn = rows.map((figures) => {
-    const row = make("div", "figures", ...figures.map(section));
+    const row = node("div", "figures", ...figures.map(section));
     row.style.setProperty("--count", figures.length);
     row.style.setProperty("--least", figures.length > 2 ? "13rem" : "23rem");
     return row;
   });
-  const told = Object.assign(make("p", "reading", reading), { ariaLive: "polite" });
-  place.replaceChildren(told, make("div", "choices", ...controls), ...parts, ...drawn, ...notes.map((note) => make("p", "note", note)));
+  const told = Object.assign(node("p", "reading", reading), { ariaLive: "polite" });
+  place.replaceChildren(told, node("div", "choices", ...controls), ...parts, ...drawn, ...notes.map((note) => node("p", "note", note)));
   if (focused >= 0) place.querySelectorAll("select, button")[focused]?.focus({ preventScroll: true });
   for (const { name, data, label, act } of rows.flat()) {
     const { spec, ...rest } = data;

@@ -5,8 +5,8 @@
 
 The rows are cut into numbered parts. A part is done as a whole, on any node. This process writes its result
 to a file of its own in FOLDER/parts, which is there whole or not at all. If a node is lost, its parts are
-done again. If this process is lost, the same command continues with the missing parts. No row is lost or counted
-twice. The nodes need the same repository and the model's folder, both at the same path.
+done again. If this process is lost, the same command continues with the missing parts. No row is lost or
+counted twice. The nodes need the same repository and the model's folder, both at the same path.
 """
 
 import hashlib
@@ -166,7 +166,7 @@ def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total:
 
 
 def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Sequence[str]) -> str:
-    """All rows in their order, as one CSV file with the ``others`` of the columns; returns a sentence for the terminal."""
+    """Write all rows in order as one CSV file with the ``others`` of the columns; returns a sentence."""
     counts = TableCounts()
 
     def write(file) -> None:
@@ -184,7 +184,7 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
 
 
 def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -> str:
-    """``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning; returns a sentence for the terminal."""
+    """Write ``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning."""
     path = Path(job.model)
     network = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
     whole = Survey(network, SurveyPlan((), job.effects, pruning=0))

@@ -103,7 +103,7 @@ class Replica:
 def application(
     *folders: Path, replicas: int = REPLICAS, least: int = 1, cores: float = 1
 ) -> serve.Application:
-    """The deployment for the models in ``folders``: from ``least`` to ``replicas`` of them, ``cores`` each."""
+    """The deployment for the models in ``folders``: ``least`` to ``replicas`` of them, ``cores`` each."""
     on_the_head = {"num_cpus": 0, "resources": {HEAD: 0.001}}
     together = serve.deployment(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
     return (

@@ -202,7 +202,7 @@ def _attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, 
 
 
 def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
-    """The data by which a page fits the figure to its window (``browser/plot_fit.js``) and reads cells out."""
+    """The data by which a page fits the figure to its window (``plot_fit.js``) and reads cells out."""
     rows, columns = len(info.query_tokens), len(info.key_tokens)
     return {
         "fit": "cells",
@@ -338,14 +338,16 @@ def attention_heatmap(
         padded: (Q, K) bool, True for padding. Such cells are dotted for any value, and are not masked.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
         selected: a cell (q, k) whose row and column are framed.
-        ringed: (Q,) the key in each row that gets a ring, such as the one with the largest weight where cells show another number.
+        ringed: (Q,) the key in each row that gets a ring, such as the one with the largest weight where cells
+            show another number.
         first: the query and the key of the first cell, where tokens before it are left out. All numbers above
             count from there, too.
         extent: the tokens of the longest map beside this one: all are drawn with cells of one size.
             None takes the longer side of this one.
         difference: whether ``weights`` are a difference of two maps: then two colours part at 0.
         unbounded: whether they are amounts of any size, such as nats; then ``colour_max`` is best None.
-        logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; smaller weights look like almost 0.
+        logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; smaller
+            weights look like almost 0.
         colour_max: the weight of the strongest colour; None takes the largest in the map.
 
     Raises:

@@ -50,7 +50,7 @@ def cell_size(columns: int, rows: int = 1) -> CellSize:
 
 @dataclass(frozen=True)
 class ColumnTicks:
-    """The labels of columns, and the pixels they need. Each label has a step; step 0 is next to the columns."""
+    """The labels of columns and the pixels they need. Each has a step; step 0 is next to the columns."""
 
     positions: tuple[int, ...]
     labels: tuple[str, ...]

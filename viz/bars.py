@@ -65,7 +65,8 @@ def attention_bars(
             not exist, and an unknown theme.
 
     Example:
-        >>> figure = attention_bars(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["head 1", "head 2"], outlined=[0])
+        >>> weights = np.array([[0.75, 0.25], [0.5, 0.5]])
+        >>> figure = attention_bars(weights, ["가", "방"], ["head 1", "head 2"], outlined=[0])
         >>> [trace.y.tolist() for trace in figure.data if trace.type == "bar"]
         [[0.75, 0.25], [0.5, 0.5]]
     """
@@ -305,7 +306,8 @@ def contribution_panels(
             unknown theme.
 
     Example:
-        >>> panels = [MethodPanel("rollout", np.array([0.2, 0.8])), MethodPanel("left out", np.array([-1.0, 4.0]), True)]
+        >>> rollout = MethodPanel("rollout", np.array([0.2, 0.8]))
+        >>> panels = [rollout, MethodPanel("left out", np.array([-1.0, 4.0]), True)]
         >>> figure = contribution_panels(panels, ["가", "방"])
         >>> [bars.y.tolist() for bars in figure.data]  # each divided by its largest size
         [[0.25, 1.0], [-0.25, 1.0]]

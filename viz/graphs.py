@@ -73,7 +73,8 @@ def circuit_graph(
             finite, and an unknown theme.
 
     Example:
-        >>> figure = circuit_graph([GraphNode("거", 0, "token"), GraphNode("head", 1)], [GraphEdge(0, 1, 2.5)], ["read", "layer 1"])
+        >>> nodes = [GraphNode("거", 0, "token"), GraphNode("head", 1)]
+        >>> figure = circuit_graph(nodes, [GraphEdge(0, 1, 2.5)], ["read", "layer 1"])
         >>> figure.data[-1].text
         ('거', 'head')
     """

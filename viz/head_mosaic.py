@@ -298,10 +298,10 @@ def role_mosaic(
             theme.
 
     Example:
-        >>> labels = {"copy": ("C", "copies"), "next": ("N", "next character"), "broad": ("·", "looks broadly")}
+        >>> labels = {"copy": ("C", "copies"), "next": ("N", "next"), "broad": ("·", "looks broadly")}
         >>> figure = role_mosaic({"cross_attention": [["copy", "next"], ["copy", "broad"]]}, labels)
         >>> [trace.name for trace in figure.data if trace.name]
-        ['C copies', 'N next character', '· looks broadly']
+        ['C copies', 'N next', '· looks broadly']
     """
     found = {role for grid in roles.values() for row in grid for role in row}
     if strange := sorted(found - set(labels)):

@@ -82,7 +82,8 @@ def _points(attention: ArrayLike, effects: ArrayLike, heads: Iterable[MosaicHead
     heads = [(kind, layer, head) for kind, layer, head in heads]
     if not attention.shape == effects.shape == (len(heads),):
         raise ValueError(
-            f"each head should have both numbers, received {attention.shape}, {effects.shape}, {len(heads)} heads"
+            f"each head should have both numbers, received {attention.shape}, {effects.shape}, "
+            f"{len(heads)} heads"
         )
     if not ((attention >= -_ROUNDING) & (attention <= 1 + _ROUNDING)).all():
         raise ValueError(f"attention should lie in 0..1, received {attention}")

@@ -78,7 +78,8 @@ def layer_grid(
         "textfont": {"size": _TYPE if len(tokens) <= _MANY else _SMALL_TYPE},
         "customdata": more,
         "hovertemplate": f"{_grid_hover(place_title, token_title)}"
-        f"<b>%{{hovertext}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
+        f"<b>%{{hovertext}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>"
+        "%{customdata}<extra></extra>",
     }
     return {"data": [cells], "layout": layout}
 
@@ -109,7 +110,7 @@ def _checked(
 def _grid_cells(
     values: np.ndarray, limits: tuple[float, float], colours: tuple[str, ...], value_title: str, layout: dict
 ) -> dict:
-    """The cells of a grid with this ``layout``: (P, T) values as colours between ``limits``; nan stays empty."""
+    """The cells of a grid with this ``layout``: (P, T) values as colours between ``limits``, nan as none."""
     return {
         "type": "heatmap",
         "z": values,
@@ -229,7 +230,8 @@ def layer_curve(
         "marker": {"size": 8},
         "text": [template_text(place) for place in places],
         "customdata": [template_text(each) for each in details] or [""] * len(places),
-        "hovertemplate": f"%{{text}}<br>{template_text(value_title)}: <b>%{{y:+.2f}}</b><br>%{{customdata}}<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>{template_text(value_title)}: <b>%{{y:+.2f}}</b><br>"
+        "%{customdata}<extra></extra>",
         "showlegend": False,
     }
     return {"data": [line], "layout": layout}

@@ -290,8 +290,9 @@ def attention_steps(
     not fit each other and for weights outside 0..1.
 
     Example:
-        >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and the same divided by 2
-        >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], ["q · k", "scaled", "softmax"])
+        >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and half of it
+        >>> names = ["q · k", "scaled", "softmax"]
+        >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], names)
         >>> figure.data[0].z.tolist()
         [[2.0, 1.0], [0.0, 0.0]]
     """

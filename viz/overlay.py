@@ -19,7 +19,7 @@ def rectangle(x: Sequence[float], y: Sequence[float], colour: str, width: int) -
 
 
 def upright_line(x: float, line: dict) -> dict:
-    """A shape: a vertical line at ``x`` through the whole plot; ``line`` has its colour, and its width in pixels."""
+    """A shape: a vertical line at ``x`` through the plot; ``line`` has its colour and its width in pixels."""
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 

@@ -388,7 +388,8 @@ def _level(
         mode="lines",
         name=plain_text(name),
         line={"color": colours[index % len(colours)], "width": 2, "dash": _DASHES[index % len(_DASHES)]},
-        hovertemplate=f"{template_text(name)}<br>{template_text(titles[1])}: <b>%{{y:.3f}}</b><extra></extra>",
+        hovertemplate=f"{template_text(name)}<br>{template_text(titles[1])}: "
+        "<b>%{y:.3f}</b><extra></extra>",
     )
 
 
@@ -428,7 +429,8 @@ def embedding_sizes(
         ValueError: the lengths differ and for an unknown theme.
 
     Example:
-        >>> figure = embedding_sizes(["가", "방"], np.array([1.0, 1.5]), np.array([16.0, 24.0]), np.array([11.0, 11.0]))
+        >>> embedding = np.array([1.0, 1.5])
+        >>> figure = embedding_sizes(["가", "방"], embedding, 16 * embedding, np.array([11.0, 11.0]))
         >>> [trace.name for trace in figure.data]
         ['embedding', 'embedding × √D', 'positional encoding']
     """

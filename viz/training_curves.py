@@ -51,14 +51,15 @@ def history_curves(
             column whose name starts with ``dev`` and ends with ``loss``.
         scores: columns to draw as development scores; by default all others that start with ``dev``.
         learning_rate_title: None leaves the learning rate out.
-        cooling_name: legend text of the bands behind all panels that mark each of ``coolings``; None marks none.
+        cooling_name: legend text of the bands behind all panels that mark ``coolings``; None marks none.
         panel_height: pixels of each panel.
 
     Raises:
         ValueError: a missing column, naming those received, and for an unknown theme.
 
     Example:
-        >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2], "dev_loss": [np.nan, 4.0]})
+        >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2]})
+        >>> frame["dev_loss"] = [np.nan, 4.0]
         >>> [trace.name for trace in history_curves(frame).data]
         ['Loss', 'dev_loss', 'Learning rate']
     """
@@ -124,7 +125,8 @@ def _info(
     missing = [name for name in (*REQUIRED_COLUMNS, *losses, *scores) if name not in frame.columns]
     if missing:
         raise ValueError(
-            f"frame should have the columns {list(dict.fromkeys(missing))} too, received {list(frame.columns)}"
+            f"frame should have the columns {list(dict.fromkeys(missing))} too, "
+            f"received {list(frame.columns)}"
         )
     panels = (
         _CurvePanel(loss_title, _curves(frame, losses), True),
@@ -236,7 +238,8 @@ def growth_curves(
 
     Example:
         >>> shares = np.array([[0.1, 0.1], [0.4, 0.2], [0.9, 0.1]])  # of two heads at three snapshots
-        >>> figure = growth_curves([0, 100, 1000], [5.0, 1.0, 0.2], [0.0, 0.3, 0.8], shares, ["head 1", "head 2"])
+        >>> losses, scores = [5.0, 1.0, 0.2], [0.0, 0.3, 0.8]
+        >>> figure = growth_curves([0, 100, 1000], losses, scores, shares, ["head 1", "head 2"])
         >>> [trace.name for trace in figure.data][2:]
         ['head 1', 'head 2']
     """

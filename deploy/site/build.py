@@ -31,8 +31,9 @@ ENCODING = "windows-1252"
 
 
 def high() -> str:
-    """The characters that a browser reads for the bytes from 128 on. Five bytes have no character; they stay controls
-    (WHATWG, Encoding).
+    """The characters that a browser reads for the bytes from 128 on (WHATWG, Encoding).
+
+    Five bytes have no character; they stay controls.
 
     Example:
         >>> high()[0]
@@ -96,7 +97,7 @@ FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
 
 @dataclass(frozen=True)
 class PackedPart:
-    """Something that the page computes or draws with, packed by zlib; ``file`` is where it lies in a folder."""
+    """A file with which the page computes or draws, packed by zlib; ``file`` is its place in a folder."""
 
     name: str
     packed: bytes
@@ -113,7 +114,10 @@ WRITING = (_component("live_text"), _component("correction", "copying"))
 
 
 def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: bool) -> bytes:
-    """The HTML. ``content``: for ``js/page.js``; ``alone``: whether the page holds the parts. The part that is named library, the one that draws, is always there."""
+    """The HTML. ``content``: for ``js/page.js``; ``alone``: whether the page holds the parts.
+
+    The part named library, which draws, is always there.
+    """
     modules = [
         (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
     ]
@@ -127,13 +131,14 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: 
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
     described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
     charset = ENCODING if alone else "utf-8"
+    policy = _policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)
     head = f"""<!DOCTYPE html>
 <html lang="ko">
 <head>
 <meta charset="{charset}">
 <meta name="network" content="{escape(content["fingerprint"])}">
 <script type="text/plain" id="beginning"></script>
-<meta http-equiv="Content-Security-Policy" content="{_policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 {"" if alone else _links()}<title>{escape(content["texts"]["ko"]["product"])}</title>

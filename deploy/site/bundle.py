@@ -30,7 +30,7 @@ _MADE_BY = re.compile(r", \(\) => \{\n(.*)\n\}\)\);?\s*\Z", re.DOTALL)
 
 
 class PackagesMissing(Exception):
-    """npm could not install the locked packages, or esbuild could not bundle a script; the message says why."""
+    """npm did not install the locked packages, or esbuild did not bundle a script; the message says why."""
 
 
 @cache

@@ -70,7 +70,10 @@ def constants() -> dict[str, Any]:
         >>> constants()["TITLE_HEIGHT"], constants()["BARS"]["panel"]
         (34, 84)
     """
-    ticks = "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
+    ticks = (
+        "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS "
+        "MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
+    )
     return {
         **{name: getattr(axes, name) for name in ticks.split()},
         "PASSES": PASSES,

@@ -30,8 +30,8 @@ def javascript(pattern: re.Pattern) -> dict[str, str]:
         ValueError: other expressions.
 
     Example:
-        >>> javascript(re.compile(r"(?<!\\s)[a-c]+?$"))["source"]
-        '(?<![\\\\t-\\\\r\\\\x1c-\\\\x20\\\\x85\\\\xa0\\\\u1680\\\\u2000-\\\\u200a\\\\u2028\\\\u2029\\\\u202f\\\\u205f\\\\u3000])[a-c]+?(?:(?=\\\\n(?![^]))|(?![^]))'
+        >>> javascript(re.compile(r"(?<!\\d)[a-c]+?$"))["source"]
+        '(?<![\\\\p{Nd}])[a-c]+?(?:(?=\\\\n(?![^]))|(?![^]))'
     """
     tree = parser.parse(pattern.pattern, pattern.flags)
     flags = "gu" + ("i" if pattern.flags & re.IGNORECASE else "")

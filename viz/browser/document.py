@@ -144,7 +144,8 @@ def document(
     )
     text = "".join(
         [
-            f'<!DOCTYPE html>\n<html lang="{language}" data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n',
+            f'<!DOCTYPE html>\n<html lang="{language}" data-theme="{theme}">\n<head>\n',
+            '<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             f"<title>{escape(title)}</title>\n",

@@ -65,7 +65,7 @@ class Exploration:
         return f"<iframe sandbox='allow-scripts allow-downloads' style='{style}' srcdoc='{source}'></iframe>"
 
     def save(self, path: str | Path) -> None:
-        """Write the page as a file that opens without a network. Raises OSError where it cannot be written."""
+        """Write the page as a file that opens without a network. Raises OSError if it cannot be written."""
         Path(path).write_bytes(self.page)
 
 
@@ -87,7 +87,8 @@ def explore(
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which are shown side by side.
         names: a name for each of them; by default their numbers.
-        images: for each trace the image that its patches were cut from (an array, or one of Pillow), or None; or none at all.
+        images: for each trace the image that its patches were cut from (an array, or one of Pillow), or None;
+            or none at all.
         language: of the controls, one of ``viz.browser.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
         height: of the frame in a notebook, in pixels.
@@ -108,7 +109,8 @@ def explore(
     for each in traces:
         if not hasattr(each, "check"):
             raise ValueError(
-                f"traces should be such as AttentionTrace(…) or AttentionTrace.load(path), received {type(each).__name__}"
+                "traces should be such as AttentionTrace(…) or AttentionTrace.load(path), "
+                f"received {type(each).__name__}"
             )
     if not traces:
         raise ValueError("explore needs a trace, received none")

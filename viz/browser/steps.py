@@ -1,4 +1,4 @@
-"""Decoding replayed step by step. All steps are sent at once, so moving through them asks Python for nothing."""
+"""Decoding replayed step by step. All steps are sent at once, so moving asks Python for nothing."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence

@@ -1,9 +1,8 @@
-"""Page processes that share an engine share its classrooms; each call travels and comes back as in one
-process.
-"""
+"""Page processes share the classrooms of their engine, in one process or over a wire."""
 
 import time
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -49,7 +48,7 @@ class OverTheWire:
         body = wire.write_question(*question)
         try:
             answered = wire.write_answer(answer_call(self.rooms, wire.read_call(body)))
-        except Exception as error:  # noqa: BLE001  whoever called gets it
+        except Exception as error:  # noqa: BLE001  the caller gets it
             raise wire.read_error(wire.write_error(error)) from None
         return wire.read_answer(answered), len(answered)
 
@@ -119,32 +118,23 @@ def test_what_only_begins_like_a_call_is_none():
             wire.read_call(broken)
 
 
-def test_without_an_engine_the_error_says_so(tmp_path):
-    class Gone:
-        def ask(self, question, deadline):
-            raise EOFError
+class Failing:
+    """A link that raises the given errors before it answers."""
 
-        def wait_for_loss(self):
-            pass
+    def __init__(self, errors):
+        self.errors, self.rooms = iter(errors), Classrooms()
 
+    def ask(self, question, deadline):
+        if error := next(self.errors, None):
+            raise error
+        return answer_call(self.rooms, question[2]), 0
+
+    def wait_for_loss(self):
+        pass
+
+
+def test_a_call_on_a_way_that_broke_is_made_once_more_and_an_engine_that_is_gone_is_named():
+    rooms = SharedClassrooms(Failing([ConnectionError("status 500")]))  # a replica was killed on the way
+    assert rooms.is_teacher(*rooms.open())
     with pytest.raises(EngineError, match="does not answer"):
-        SharedClassrooms(Gone()).open()
-
-
-def test_a_call_on_a_way_that_broke_is_made_once_more():
-    class Broken:
-        """A link whose first way breaks, as where a replica was killed that would have passed the call on."""
-
-        rooms, ways = Classrooms(), iter([ConnectionError("status 500")])
-
-        def ask(self, question, deadline):
-            if error := next(self.ways, None):
-                raise error
-            return answer_call(self.rooms, question[2]), 0
-
-        def wait_for_loss(self):
-            pass
-
-    rooms = SharedClassrooms(Broken())
-    code, key = rooms.open()
-    assert rooms.is_teacher(code, key)
+        SharedClassrooms(Failing(repeat(EOFError()))).open()

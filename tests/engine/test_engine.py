@@ -1,4 +1,4 @@
-"""What the engine answers, from a real worker with the tiny network."""
+"""Answers of the engine, from a real worker with the tiny network."""
 
 import json
 import pickle
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ from model import ModelFolderError
 from model.analysis.counterfactuals import contrast_of_change
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
-from model.trace.trace import AttentionTrace
 
 ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows
 
@@ -31,18 +30,21 @@ TEXTS = (
     "ok 🙂",
     "\udcff 가",
 )
-SPELLER = "tests.own_model:Speller"  # of somebody else's, without TensorFlow, which takes seconds to start
+SPELLER = "tests.own_model:Speller"  # a user's own, without TensorFlow, which takes seconds to start
 RIGHT = "전 오래 쓸 수 있는 게 필요해요."  # of the first
 
 
 def same(one, other) -> bool:
+    """Whether two answers are equal, their arrays to 1e-5."""
     if isinstance(one, np.ndarray):
         return one.shape == other.shape and np.allclose(one, other, atol=1e-5)
+    if is_dataclass(one):
+        return same(vars(one), vars(other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
     return one == other
-
-
-def equal(trace: AttentionTrace, other: AttentionTrace) -> bool:
-    return all(same(getattr(trace, f.name), getattr(other, f.name)) for f in fields(AttentionTrace))
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -51,30 +53,23 @@ def test_it_answers_as_the_corrector_itself_does(model, tiny_corrector, text):
     assert found == expected
     assert found.with_minimum_confidence(0.0) == expected.with_minimum_confidence(0.0)
     for one, other in zip(found.sentences, expected.sentences, strict=True):
-        assert equal(one.trace, other.trace)
+        assert same(one.trace, other.trace)
 
 
-def test_what_it_tells_about_a_model(model, tiny_corrector):
+def test_it_describes_a_model_as_the_corrector_does(model, tiny_corrector):
     for name in ("name", "fingerprint", "config", "minimum_confidence"):
         assert getattr(model, name) == getattr(tiny_corrector, name)
-    assert model.ask(questions.weight_sizes) == tiny_corrector.weight_sizes()
     assert model.tokenizer.encode_source("가나") == tiny_corrector.tokenizer.encode_source("가나")
-    assert np.allclose(model.ask(questions.embeddings, "가나"), tiny_corrector.embeddings("가나"))
-    found, expected = (
-        model.ask(questions.projections, "가나", "가나", 2),
-        tiny_corrector.projections("가나", "가나", 2),
-    )
-    assert found.keys() == expected.keys()
-    for kind in found:
-        assert np.allclose(found[kind].key, expected[kind].key, atol=1e-5)
-    names = ["decoder_residual", "memory"]
-    for off in ((), [Head("cross_attention", 0, 1)]):
-        taken = Intervention(off=frozenset(off)) if off else None
-        found, expected = (
-            model.ask(questions.taps, "가나", "가나", tuple(names), tuple(off)),
-            tiny_corrector.taps("가나", "가나", names, taken),
-        )
-        assert all(np.allclose(found[name], expected[name], atol=1e-5) for name in names)
+    text, taps, head = "가나", ("decoder_residual", "memory"), Head("cross_attention", 0, 1)
+    off = Intervention(off=frozenset([head]))
+    for question, asked, expected in (
+        (questions.weight_sizes, (), tiny_corrector.weight_sizes()),
+        (questions.embeddings, (text,), tiny_corrector.embeddings(text)),
+        (questions.projections, (text, text, 2), tiny_corrector.projections(text, text, 2)),
+        (questions.taps, (text, text, taps, ()), tiny_corrector.taps(text, text, taps)),
+        (questions.taps, (text, text, taps, (head,)), tiny_corrector.taps(text, text, taps, off)),
+    ):
+        assert same(model.ask(question, *asked), expected), question.name
     assert model.progress.is_ready
 
 
@@ -89,10 +84,10 @@ def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corr
 
     found = unpack(pickle.loads(pickle.dumps(pack(correction))), traced)
     for one, other in zip(found.sentences, correction.sentences, strict=True):
-        assert equal(one.trace, other.trace)
+        assert same(one.trace, other.trace)
     assert asked == []
     undone = found.with_decisions(rejected=range(len(found.proposed)))
-    assert [equal(s.trace, tiny_corrector.trace(s.source, s.source)) for s in undone.sentences] == [
+    assert [same(s.trace, tiny_corrector.trace(s.source, s.source)) for s in undone.sentences] == [
         True,
         True,
     ]
@@ -159,7 +154,7 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
 
     monkeypatch.setattr(engine, "_ask", slow)
     model.correct_ahead(TEXTS[0])
-    model.correct_ahead("가나")  # too early: nobody is told, nothing is asked
+    model.correct_ahead("가나")  # too early: nothing is sent
     may_answer.set()
     assert model.correct(TEXTS[0]).text == model.correct(TEXTS[0]).text
     assert asked == [(TEXTS[0],)]
@@ -227,7 +222,7 @@ def test_a_model_is_loaded_before_anybody_asks(engine, tiny_folder, tmp_path):
 
 
 def wait_for(model, is_so) -> None:
-    """Return once what the worker tells about its models makes ``is_so()`` true."""
+    """Return once the worker's news about its models make ``is_so()`` true."""
     (link,) = model._engine._links
     with link._state:
         assert link._state.wait_for(is_so, 60)

@@ -1,4 +1,4 @@
-"""A model of somebody else's in a worker: it answers as ours do, and what is wrong with it is told."""
+"""A user's own model in a worker: it answers as ours do, and its errors are named."""
 
 import subprocess
 import sys
@@ -125,17 +125,6 @@ class PanicError(BaseException):
     """As extensions in Rust raise it."""
 
 
-@pytest.mark.parametrize("end", [SystemExit("a secret"), PanicError("a secret")])
-def test_a_model_that_would_end_its_thread_is_named(end, capsys):
-    class Odd(Bare):
-        def correct(self, text):
-            raise end
-
-    with pytest.raises(OwnModelError, match=f"odd: correct raised {type(end).__name__}"):
-        TracedCorrector("odd", Odd()).correct_batch(["a"])
-    assert "secret" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("is_screen", [True, False])
 def test_the_developer_reads_the_message_on_a_screen_and_no_log_keeps_it(is_screen, capsys, monkeypatch):
     failing = TracedCorrector("failing", Failing())
@@ -148,52 +137,57 @@ def test_the_developer_reads_the_message_on_a_screen_and_no_log_keeps_it(is_scre
     assert ("ValueError: cannot read a secret" in told) is is_screen
 
 
-def test_answers_of_another_type_are_refused():
+@pytest.mark.parametrize("end", [SystemExit("a secret"), PanicError("a secret"), None])
+def test_a_correct_that_would_end_its_thread_or_returns_nothing_is_named(end, capsys):
     class Odd(Bare):
         def correct(self, text):
-            return None
+            if end:
+                raise end
 
-        def trace(self, source, target):
-            return source
-
-    model = type(load(NAME))("odd", Odd())
-    with pytest.raises(OwnModelError, match="correct returned NoneType"):
-        model.correct_batch(["a"])
-    with pytest.raises(OwnModelError, match="trace returned str, not AttentionTrace"):
-        model.trace("a", "a")
+    message = f"raised {type(end).__name__}" if end else "returned NoneType"
+    with pytest.raises(OwnModelError, match=f"odd: correct {message}"):
+        TracedCorrector("odd", Odd()).correct_batch(["a"])
+    assert "secret" not in capsys.readouterr().err
 
 
-def test_a_trace_that_is_no_attention_is_refused():
-    class Odd(Bare):
-        def trace(self, source, target):
-            trace = super().trace(source, target)
-            trace.encoder_attention[:] = np.nan
-            return trace
+class Odd(Speller):
+    """A speller whose traces pass through one function."""
 
-    with pytest.raises(OwnModelError, match=r"encoder_attention should be finite .*, received nan"):
-        type(load(NAME))("odd", Odd()).trace("a b", "a b")
+    def __init__(self, change):
+        super().__init__()
+        self.change = change
 
-
-def test_an_attention_of_the_wrong_shape_is_told_with_its_shape(capsys):
-    class Odd(Speller):
-        def trace(self, source, target):
-            return replace(super().trace(source, target), cross_attention=np.ones((1, 1, 2, 3)))
-
-    with pytest.raises(
-        OwnModelError, match=r"cross_attention should have .* received \(1, 1, 2, 3\)"
-    ) as raised:
-        TracedCorrector("odd", Odd()).trace(WRONG, RIGHT)
-    assert str(raised.value) in capsys.readouterr().err
+    def trace(self, source, target):
+        return self.change(super().trace(source, target))
 
 
-def test_what_is_wrong_with_the_words_of_a_trace_may_hold_the_text_and_is_not_told():
-    class Odd(Speller):
-        def trace(self, source, target):
-            return replace(super().trace(source, target), source_words=("ab", "cd"))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda trace: "a", "trace returned str, not AttentionTrace"),
+        (
+            lambda trace: replace(trace, encoder_attention=trace.encoder_attention * np.nan),
+            r"encoder_attention should be finite .*, received nan",
+        ),
+        (
+            lambda trace: replace(trace, cross_attention=np.ones((1, 1, 2, 3))),
+            r"cross_attention should have .* received \(1, 1, 2, 3\)",
+        ),
+        # The reason would quote the text.
+        (lambda trace: replace(trace, source_words=("ab", "cd")), "^odd: trace raised TraceError$"),
+    ],
+)
+def test_a_wrong_trace_is_refused_with_its_reason(change, message, capsys):
+    with pytest.raises(OwnModelError, match=message) as raised:
+        TracedCorrector("odd", Odd(change)).trace(WRONG, RIGHT)
+    if "cross_attention" in message:
+        assert str(raised.value) in capsys.readouterr().err
 
-    with pytest.raises(OwnModelError) as raised:
-        TracedCorrector("odd", Odd()).trace(WRONG, RIGHT)
-    assert str(raised.value) == "odd: trace raised TraceError"
+
+def test_a_change_that_the_tokens_do_not_show_is_named():
+    blind = Odd(lambda trace: replace(trace, target_tokens=("<unk>",) * len(trace.target_tokens)))
+    with pytest.raises(OwnModelError, match="target_tokens are the same with and without the change"):
+        head_effects(TracedCorrector("odd", blind), WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
 
 
 def test_the_variable_names_the_model(monkeypatch):
@@ -220,7 +214,7 @@ def test_the_laboratory_answers_from_traces(speller):
     span = first.source_start, first.source_end
     effects = speller.ask(questions.head_effects, Edit(WRONG, RIGHT, span))
     assert [len(effects.grid(kind).ravel()) for kind in SHAPES] == [a * b for a, b in SHAPES.values()]
-    # Speller loses 1 + layer + head / 10 nats of what it wrote for each head that is off.
+    # Speller loses 1 + layer + head / 10 nats of its token for each head that is off.
     np.testing.assert_allclose(
         effects.effect, [-1 - head.layer - head.head / 10 for head in effects.heads], atol=1e-5
     )
@@ -236,9 +230,7 @@ def test_the_laboratory_answers_from_traces(speller):
         for number in range(len(ROUNDS))
     )
     found = {each.method: each for part in parts for each in part}
-    assert (
-        found.keys() == set(methods) < METHODS.keys()
-    )  # what asks for more than texts and traces is left out
+    assert found.keys() == set(methods) < METHODS.keys()  # all that need texts and traces alone
     raw, occlusion = found["attention"], found["occlusion"]
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
@@ -252,13 +244,3 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     with pytest.raises(ValueError, match="nothing changes"):
         speller.ask(questions.head_effects, Edit(RIGHT, RIGHT, (40, 41)))
-
-
-def test_a_change_that_the_tokens_do_not_show_is_named():
-    class Unknowing(Speller):
-        def trace(self, source, target):
-            trace = super().trace(source, target)
-            return replace(trace, target_tokens=("<unk>",) * len(trace.target_tokens))
-
-    with pytest.raises(OwnModelError, match="target_tokens are the same with and without the change"):
-        head_effects(TracedCorrector("odd", Unknowing()), WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])

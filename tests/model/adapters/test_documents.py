@@ -1,4 +1,4 @@
-"""The pages for who brings a network, a file or a class: their code runs as it stands, from its first block to its last."""
+"""The code of the pages on own networks, files and classes runs, block by block."""
 
 import ast
 import re
@@ -18,12 +18,12 @@ PAGES = (
 
 def blocks(name: str) -> list[str]:
     found = re.findall(r"^```python\n(.*?)^```", (DOCS / name).read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(found) == (DOCS / name).read_text("utf-8").count("```") / 2  # no block that nobody runs
+    assert len(found) == (DOCS / name).read_text("utf-8").count("```") / 2  # all blocks run
     return found
 
 
 def code_of(block: str) -> str:
-    """What Python reads of it: all but comments and the form of the lines."""
+    """Its syntax tree: all but comments and the form of the lines."""
     return ast.dump(ast.parse(block))
 
 

@@ -181,7 +181,7 @@ def test_layers_of_keras_fused_attention_and_a_plain_softmax_in_one_network():
 
 
 class HeadByHead(DecoderAlone):
-    """Each head is a layer of its own."""
+    """Each head is one layer."""
 
     def __init__(self):
         super().__init__()
@@ -304,7 +304,7 @@ if tensorflow:  # its functions are compiled
 
         class Half(DecoderAlone):
             def call(self, ids):
-                with graph.as_default():  # as a library does that keeps a graph of its own
+                with graph.as_default():  # as in a library with a separate graph
                     tensorflow.nn.softmax(tensorflow.zeros((1, 4, 4)))
                 return super().call(ids)
 

@@ -1,19 +1,34 @@
-"""``laboratory_of`` a Keras network, against the same done by hand."""
+"""``laboratory_of`` Keras networks, encoder-decoders and decoders alone, against the same done by hand."""
 
+from collections.abc import Iterator
 from functools import cache
 
 import keras
 import numpy as np
 import pytest
+from keras import layers, ops
 
 from engine import OwnModelError
 from engine.own_model import load
 from engine.records import LIVE
-from examples.keras_networks import BahdanauDecoder, HandWrittenTransformer, OfKerasLayers
+from examples.keras_networks import (
+    BahdanauDecoder,
+    Block,
+    Causal,
+    DecoderAlone,
+    Gated,
+    HandWrittenTransformer,
+    OfKerasLayers,
+    WholeDecoder,
+    grouped,
+)
 from model import Intervention, Vocabulary, laboratory_of, trace_keras
+from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects
+from model.analysis.attribution_methods import METHODS, added_vectors
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
+from tests.model.adapters.test_keras import Mixed
 
 LETTERS = Vocabulary(
     encode=lambda text: [ord(letter) - ord("a") + 3 for letter in text],
@@ -22,6 +37,16 @@ LETTERS = Vocabulary(
     end=2,
 )
 SOURCE, TARGET, ROW = "cabd", "bca", 1
+PROMPT, WRITTEN = "cab", "dc"
+IDS = [1, *LETTERS.encode_source(PROMPT)], LETTERS.encode_target(WRITTEN)  # the start mark begins the prompt
+HEAD = Head("decoder_attention", 0, 1)
+PAIR = (
+    (SOURCE, TARGET),
+    (LETTERS.encode_source(SOURCE), LETTERS.encode_target(TARGET)),
+    Head("cross_attention", 0, 1),
+    ROW,
+)
+CASES = {HandWrittenTransformer: PAIR, OfKerasLayers: PAIR, DecoderAlone: ((PROMPT, WRITTEN), IDS, HEAD, 4)}
 
 
 @cache  # opening a laboratory takes Keras a dozen passes: one is enough for who only asks
@@ -44,16 +69,29 @@ def lab(request):
     return laboratory(request.param)
 
 
+def restored(make) -> Iterator[keras.Model]:
+    """The network of ``make``, whose weights may change; the next test has the former ones."""
+    before = network(make).get_weights()
+    yield network(make)
+    network(make).set_weights(before)
+
+
 @pytest.fixture
 def model():
-    """Its weights may be changed; the next test finds them as they were."""
-    before = network().get_weights()
-    yield network()
-    network().set_weights(before)
+    yield from restored(HandWrittenTransformer)
+
+
+@pytest.fixture
+def decoder():
+    yield from restored(DecoderAlone)
 
 
 def logs(lab, intervention: Intervention) -> np.ndarray:
     return lab.trace_under(SOURCE, TARGET, intervention).log_probabilities
+
+
+def logits(lab, intervention: Intervention) -> np.ndarray:
+    return lab.laboratory.pass_over([IDS[0]], [IDS[1]], [intervention]).logits[0]
 
 
 def test_without_a_change_it_is_the_pass_that_trace_keras_shows(lab):
@@ -96,28 +134,30 @@ def test_a_head_that_looked_at_nothing_else_looks_at_what_is_left(model):
 
 def test_a_row_whose_only_token_is_left_out_sees_nothing(lab):
     found = lab.trace_under(SOURCE, TARGET, Intervention(without_target={0})).decoder_attention
-    assert not found[:, :, 0].any()  # what comes later stays masked
+    assert not found[:, :, 0].any()  # later tokens stay masked
     np.testing.assert_allclose(found[:, :, 1:].sum(-1), 1, atol=1e-5)
 
 
-def test_replaced_weights_are_used_and_shown(lab):
-    head = Head("cross_attention", 0, 1)
-    rows = np.full((4, 4), np.nan, np.float32)
-    rows[ROW] = np.eye(4)[2]
-    used = lab.attention_under(SOURCE, TARGET, head, [Intervention(weights={head: rows})])[0]
-    np.testing.assert_allclose(used[ROW], rows[ROW], atol=1e-6)
-    assert np.abs(logs(lab, Intervention(weights={head: rows})) - logs(lab, Intervention()))[ROW] > 1e-6
+@pytest.mark.parametrize("make", CASES)
+def test_replaced_weights_are_used_and_shown(make):
+    lab, (texts, _, head, row) = laboratory(make), CASES[make]
+    rows = np.full(lab.trace(*texts).attention(head.kind).shape[2:], np.nan, np.float32)
+    rows[row] = np.eye(len(rows))[2]
+    change = Intervention(weights={head: rows})
+    np.testing.assert_allclose(lab.attention_under(*texts, head, [change])[0][row], rows[row], atol=1e-6)
+    moved = np.abs(lab.trace_under(*texts, change).log_probabilities - lab.trace(*texts).log_probabilities)
+    assert moved[row] > 1e-6
 
 
-def test_gradients_are_the_limit_of_differences(lab):
-    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+@pytest.mark.parametrize("make", CASES)
+def test_gradients_are_the_limit_of_differences(make):
+    lab, step, (texts, ids, *_) = laboratory(make), 1e-2, CASES[make]
+    contrast = contrast_of_row(lab, *texts, ROW)
     asked = contrast.row, contrast.written, contrast.instead
-    source, target = LETTERS.encode_source(SOURCE), LETTERS.encode_target(TARGET)
-    step = 1e-2
-    found = lab.laboratory.slopes(source, target, asked, [1 - step, 1.0, 1 + step])
+    found = lab.laboratory.slopes(*ids, asked, [1 - step, 1.0, 1 + step])
     total = found.source.sum(-1) + found.target.sum(-1)  # the derivative by one factor of all embeddings
     assert total[1] == pytest.approx((found.score[2] - found.score[0]) / (2 * step), rel=0.02, abs=1e-3)
-    odds = lab.logit_differences(SOURCE, TARGET, contrast, [Intervention()]).differences[0]
+    odds = lab.logit_differences(*texts, contrast, [Intervention()]).differences[0]
     assert found.score[1] == pytest.approx(odds, abs=1e-4)
 
 
@@ -163,10 +203,156 @@ def live():
 
 
 def test_it_answers_live_in_the_app():
-    corrector = load("tests.model.adapters.test_keras_laboratory:live")
+    corrector = load(f"{__name__}:live")
     assert corrector.config.described.task == "rewrite" and corrector.fingerprint == LIVE
     contrast = contrast_of_row(corrector, SOURCE, TARGET, ROW)
     found = contribution(corrector, SOURCE, TARGET, contrast, "gradient")
     assert found.source.shape == (4,)
     with pytest.raises(OwnModelError, match="trace_under raised ValueError"):
         corrector.trace_under(SOURCE, TARGET, Intervention(off={("cross_attention", 9, 0)}))
+
+
+def test_without_a_change_a_decoder_has_the_pass_that_trace_keras_shows(decoder):
+    lab = laboratory(DecoderAlone)
+    whole = [*IDS[0], *IDS[1]]
+    found, plain = lab.trace(PROMPT, WRITTEN), trace_keras(decoder, whole[:-1])
+    np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
+    np.testing.assert_allclose(found.log_probabilities[:-1], plain.log_probabilities[:-1], atol=1e-4)
+    assert found.prompt == 4 and found.decoder_input_tokens == ("<s>", "c", "a", "b", "d", "c")
+    assert found.target_tokens[3:] == ("d", "c", "</s>") and found.target_spans[3] == (3, 4)
+    own = ops.convert_to_numpy(decoder(np.array([whole[:-1]], "int32")))[0, 3:]
+    np.testing.assert_allclose(logits(lab, Intervention()), own, atol=1e-5)
+
+
+def test_a_head_of_a_decoder_that_is_off_puts_out_zeros(decoder):
+    lab = laboratory(DecoderAlone)
+    found = logits(lab, Intervention(off={HEAD}))
+    kernel = decoder.attention._output_dense.kernel  # (H, D/H, D)
+    kernel.assign(kernel * (np.arange(4) != HEAD.head)[:, None, None])
+    np.testing.assert_allclose(found, logits(lab, Intervention()), atol=1e-5)
+
+
+def test_a_token_left_out_of_a_decoder_is_not_looked_at():
+    for gone, place in ((Intervention(without_source={1}), 1), (Intervention(without_target={1}), 4)):
+        weights = laboratory(DecoderAlone).trace_under(PROMPT, WRITTEN, gone).decoder_attention
+        assert not weights[..., place].any()
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+
+
+def test_the_methods_of_a_decoder_and_all_its_rows():
+    lab = laboratory(DecoderAlone)
+    assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
+    source, before = contribution_rows(lab, PROMPT, WRITTEN, "gradient")
+    one = contribution(lab, PROMPT, WRITTEN, contrast_of_row(lab, PROMPT, WRITTEN, ROW), "gradient")
+    np.testing.assert_allclose(source[ROW], one.source, atol=1e-5)
+    np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-5)
+
+
+def test_a_decoder_writes_its_likeliest_token_each_time(decoder):
+    (written,) = laboratory(DecoderAlone).written_under(PROMPT, [Intervention()])
+    ids = [*IDS[0]]
+    for _ in range(3):
+        ids.append(int(ops.convert_to_numpy(decoder(np.array([ids], "int32")))[0, -1].argmax()))
+    assert written.startswith(LETTERS.decode_written(ids[4:]))
+
+
+class Tagger(DecoderAlone):
+    """Each of its rows sees all tokens."""
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        return self.out(self.attention(state, state))
+
+
+def test_what_looks_ahead_writes_nothing():
+    with pytest.raises(ValueError, match="looks ahead"):
+        laboratory_of(Tagger(), LETTERS)
+
+
+def test_heads_of_fused_attention_can_be_off_too():
+    keras.utils.set_random_seed(3)
+    lab = laboratory_of(Mixed(), LETTERS)
+    assert lab.laboratory.sizes["decoder_attention"].layers == 3
+    embedding = lab.laboratory.model.embedding.embeddings
+    embedding.assign(embedding * 30)  # as they are made, every row looks at all tokens alike
+    plain = logits(lab, Intervention())
+    for layer in range(3):
+        off = Intervention(off={Head("decoder_attention", layer, head) for head in range(4)})
+        assert np.abs(logits(lab, off) - plain).max() > 1e-4
+
+
+BUILDS = {
+    "norms behind": {},
+    "norms before": {"norm_first": True},
+    "gated, with shared keys": {"norm_first": True, "attention": grouped, "feed_forward": Gated},
+}
+READ = [*IDS[0], *IDS[1][:-1]]
+PLACE = 1
+
+
+@pytest.fixture(params=BUILDS, scope="module")
+def whole(request):
+    keras.utils.set_random_seed(3)
+    model = WholeDecoder(**BUILDS[request.param])
+    model(np.array([READ], "int32"))
+    for weights in model.weights:
+        weights.assign(weights * 2)  # as they are made, every row looks at all tokens alike
+    return laboratory_of(model, LETTERS)
+
+
+def outputs(model, part) -> np.ndarray:
+    """(N, D) output of a part of the model in one pass."""
+    found, call = [], part.call
+
+    def kept(*args, **kwargs):
+        found.append(call(*args, **kwargs))
+        return found[-1]
+
+    with replaced(part, "call", kept):
+        model(np.array([READ], "int32"))
+    return ops.convert_to_numpy(found[0])[0]
+
+
+def test_all_methods_of_a_whole_decoder_are_defined(whole):
+    assert methods_of(whole) == tuple(METHODS)
+    contrast = contrast_of_row(whole, PROMPT, WRITTEN, ROW)
+    for method in ("norms", "alti", "value_zeroing"):
+        found = contribution(whole, PROMPT, WRITTEN, contrast, method)
+        assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_what_the_keys_add_is_the_output_of_the_attention(whole):
+    """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias."""
+    insides, model = whole.laboratory.insides(*IDS), whole.laboratory.model
+    for number, block in enumerate(model.blocks):
+        added = added_vectors(insides, "decoder_attention", number).sum(1)
+        found = added + insides.output_biases["decoder_attention"][number]
+        np.testing.assert_allclose(found, outputs(model, block.attentions[0]), atol=1e-4)
+
+
+def test_a_zeroed_value_changes_what_its_layer_puts_out(whole):
+    model = whole.laboratory.model
+    block = model.blocks[1]
+    values = block.attentions[0].inner._value_dense
+    plain, project = outputs(model, block), values.call
+    kept = ops.convert_to_tensor(np.float32(np.arange(len(READ)) != PLACE)[None, :, None, None])
+    with replaced(values, "call", lambda *args, **kwargs: project(*args, **kwargs) * kept):
+        zeroed = outputs(model, block)
+    norms = np.linalg.norm(plain, axis=-1) * np.linalg.norm(zeroed, axis=-1)
+    found = whole.laboratory.zeroed(*IDS).decoder
+    np.testing.assert_allclose(found[1, :, PLACE], 1 - (plain * zeroed).sum(-1) / norms, atol=1e-5)
+    assert found.max() > 1e-3
+
+
+def test_a_network_that_scales_what_it_adds_has_no_such_methods():
+    class Scaled(Block):
+        def around(self, number, x, sublayer):
+            return self.norms[number](x + 0.5 * sublayer(x))
+
+    keras.utils.set_random_seed(3)
+    model = WholeDecoder()
+    model.blocks = [Scaled(False, lambda: Causal(grouped), Gated, layers.LayerNormalization, False)]
+    whole = laboratory_of(model, LETTERS)
+    assert "norms" not in methods_of(whole)
+    with pytest.raises(ValueError, match="not known from outside"):
+        whole.laboratory.insides(*IDS)

@@ -1,4 +1,4 @@
-"""The residual stream of Keras Transformers, found by the numbers of one pass, against what Keras computes."""
+"""The residual stream of Keras Transformers, read from one pass, against the values of Keras."""
 
 from types import SimpleNamespace
 
@@ -109,10 +109,10 @@ def test_what_layers_hold_inside_gives_the_other_methods(lab):
 
 
 def test_a_value_that_is_zero_changes_what_keras_puts_out(lab):
-    """With one layer, the last stream before the output is what the zeroed value turned."""
+    """With one layer, the zeroed value turns the last stream before the output."""
     zeroed = lab.laboratory.zeroed(*IDS)
     assert zeroed.cross.shape == (1, 4, 4) and zeroed.decoder.shape == (1, 4, 4)
-    np.testing.assert_allclose(np.triu(zeroed.decoder[0], 1), 0, atol=1e-5)  # what comes later is not read
+    np.testing.assert_allclose(np.triu(zeroed.decoder[0], 1), 0, atol=1e-5)  # later tokens are not read
     gone = [Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, n)])) for n in range(4)]
     own = [lab.laboratory.pass_over([IDS[0]], [IDS[1]], [each]).logits[0] for each in (Intervention(), *gone)]
     moved = [np.abs(each - own[0]).max(-1) for each in own[1:]]
@@ -121,7 +121,7 @@ def test_a_value_that_is_zero_changes_what_keras_puts_out(lab):
 
 
 class Unjoined(Block):
-    """What a sub-layer puts out replaces what it read."""
+    """The output of a sub-layer replaces its input."""
 
     def around(self, number, x, sublayer):
         return self.norms[number](sublayer(x))
@@ -135,7 +135,7 @@ def unjoined():
 
 
 class Doubled(keras.layers.Dense):
-    """Puts out twice what its weights say."""
+    """A dense layer with a doubled output."""
 
     def call(self, x, training=None):
         return 2 * super().call(x)

@@ -1,4 +1,4 @@
-"""Networks whose masks hide more than padding and what comes later: a trace says which cells those are. Needs Keras."""
+"""Masks beyond padding and order: the cells that a trace marks as hidden. Needs Keras."""
 
 import keras
 import numpy as np

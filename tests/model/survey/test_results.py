@@ -58,7 +58,7 @@ def test_looking_writing_and_mattering_are_told_apart(found):
     looked = found.of("all", "looked").mean[found.looking.index(Node(*COPY))]
     wrote, mattered = found.of("all", "wrote").mean, found.of("all", "mattered").mean
     nodes = found.acting
-    assert looked > 0.9  # at what was typed, and it speaks for that
+    assert looked > 0.9  # at the typed character, and it speaks for that
     assert wrote[found.writing.index(Node(*DECOY))] == pytest.approx(0, abs=1e-3)  # it looks, too
     assert mattered[nodes.index(Node(*DECOY))] == pytest.approx(0, abs=1e-3)
     assert wrote[found.writing.index(Node(*CODA))] > 1

@@ -12,7 +12,7 @@ from model.text.changes import find_changes
 
 
 class Replacer:
-    """Stands in for a Corrector; knows two mistakes."""
+    """A Corrector of three mistakes."""
 
     fingerprint, minimum_confidence = "0123456789ab", 0.5
 

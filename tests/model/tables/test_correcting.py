@@ -1,4 +1,4 @@
-"""Files of many texts: what is counted and written, and going on after a stop."""
+"""Files of many texts: counts, written files, and going on after a stop."""
 
 import csv
 import io

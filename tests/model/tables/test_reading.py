@@ -1,4 +1,4 @@
-"""Files of many texts: what is read, which column, and what is told about bad rows."""
+"""Files of many texts: rows, the column with the texts, and problems of rows and files."""
 
 import io
 import zipfile
@@ -31,6 +31,8 @@ from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
         (xlsx(["번호", "글"], [1, "가"], [2, "나"]), "in.xlsx", None, [(2, "가"), (3, "나")]),
         ("", "in.csv", None, []),
         ("", "in.txt", None, []),
+        (" \n" * 60, "in.csv", None, []),
+        (" , \n", "in.csv", None, []),
     ],
 )
 def test_rows_are_read_with_the_numbers_a_spreadsheet_shows(content, name, column, rows):
@@ -42,7 +44,7 @@ def test_rows_are_read_with_the_numbers_a_spreadsheet_shows(content, name, colum
     [
         ("text,n\n가,1\n".encode() + b"\xff\xfe\xff,2\n", "in.csv", None, 3, "encoding"),
         ("1,가\n2\n", "in.csv", "2", 2, "no_cell"),
-        (xlsx(["글"], ["가"], [3.5]), "in.xlsx", None, 3, "not_text"),
+        ("제목\n1,가\n", "in.csv", "2", 1, "no_cell"),
         ("가\n" + "나" * (LONGEST + 1) + "\n", "in.txt", None, 2, "too_long"),
         ('가\n"나"다\n라\n', "in.csv", None, 2, "csv"),
         ('"나"다\n라\n', "in.csv", None, 1, "csv"),
@@ -72,20 +74,6 @@ def test_what_is_no_table(content, name, column, problem, message):
         read(content, name, column)
     assert refused.value.problem == problem
     assert problem in FILE_PROBLEMS
-
-
-def book(sheet, *, state="visible", at=(1, 1), rows=()):
-    for number, row in enumerate(rows):
-        for place, value in enumerate(row):
-            sheet.cell(at[0] + number, at[1] + place, value)
-    sheet.sheet_state = state
-    return sheet
-
-
-def saved(workbook) -> bytes:
-    file = io.BytesIO()
-    workbook.save(file)
-    return file.getvalue()
 
 
 NAMED = "번호,이름,소감\n1,민수,오늘은 정말 재미있었다\n2,지우,다음에 또 오고 싶다\n"
@@ -131,11 +119,6 @@ def test_a_table_may_begin_after_many_blank_rows(blank, name):
     assert read(content, name, "소감") == [TableRow(62, "거러가요.")]
 
 
-@pytest.mark.parametrize("content", [" \n" * 60, " , \n"])
-def test_a_table_of_blanks_has_no_rows(content):
-    assert read(content) == []
-
-
 def test_a_title_above_the_header_is_told_and_not_corrected():
     rows = read("우리 반 소감,,\n\n" + NAMED, column="소감")
     assert [(row.number, row.problem) for row in rows] == [(1, "above"), (4, None), (5, None)]
@@ -155,10 +138,16 @@ def test_a_comma_that_nobody_has_quoted_does_not_cut_the_text():
 
 
 def test_a_sheet_that_begins_elsewhere_and_one_that_is_hidden():
-    workbook = Workbook()
-    book(workbook.active, state="hidden", rows=[["text"], ["숨은 글"]])
-    book(workbook.create_sheet(), at=(8, 3), rows=[["문장", "번호"], ["가나다", 1], ["라마바", 2]])
-    assert read(saved(workbook), "a.xlsx") == [TableRow(9, "가나다"), TableRow(10, "라마바")]
+    workbook, file = Workbook(), io.BytesIO()
+    for row in (["text"], ["숨은 글"]):
+        workbook.active.append(row)
+    workbook.active.sheet_state = "hidden"
+    sheet = workbook.create_sheet()
+    for number, row in enumerate((["문장", "번호"], ["가나다", 1], ["라마바", 2]), 8):
+        for place, value in enumerate(row, 3):
+            sheet.cell(number, place, value)
+    workbook.save(file)
+    assert read(file.getvalue(), "a.xlsx") == [TableRow(9, "가나다"), TableRow(10, "라마바")]
 
 
 def test_cells_that_hold_no_text_are_told_by_row():
@@ -180,10 +169,6 @@ def test_the_other_columns_are_kept(suffix):
     assert names == ["번호", "이름"]
     assert [row.others[1:3] for row in again] == [("1", "민수"), ("2", "지우")]
     assert [row.text for row in again] == ["오늘은 정말 재미있었다", "다음에 또 오고 싶다"]
-
-
-def test_a_first_row_may_be_shorter_than_the_column():
-    assert read("제목\n1,가\n", column="2") == [TableRow(1, "", "no_cell"), TableRow(2, "가")]
 
 
 def test_a_file_that_unpacks_to_too_much(monkeypatch):

@@ -72,7 +72,7 @@ def test_the_answers_are_those_of_the_pass():
         "sum": "1",
         "changed": "1",
         "copied": MANY,
-        "hidden": f"{TARGET[ROW]} ({ROW + 1})",  # what is about to be written has not been read yet
+        "hidden": f"{TARGET[ROW]} ({ROW + 1})",  # the token of this row has not been read yet
         "second": "갈",
         "narrowest": "1·1",
         "least_sure": ". (5)",

@@ -1,4 +1,4 @@
-"""One class together without a page: what each may know and do, and what nobody can do to it."""
+"""A classroom without pages: the rights of teacher and seats, and its limits."""
 
 import threading
 import time
@@ -75,6 +75,14 @@ def test_the_version_grows_with_a_change_and_only_with_one(rooms, opened):
     assert rooms.state_of(code).version == version + 1
 
 
+@pytest.fixture
+def polled(rooms, opened):
+    """(code, key, seat) of a class that is asked to choose one of two."""
+    code, key = opened
+    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+    return code, key, rooms.join(code)
+
+
 def test_who_was_not_heard_of_for_a_while_is_not_present_and_finds_the_same_seat_again(rooms, opened, clock):
     code, _ = opened
     seat = rooms.join(code)
@@ -117,10 +125,8 @@ def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
     assert (rooms.state_of(code).counts, rooms.state_of(code).answered) == ((0, 1, 0), 1)
 
 
-def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms, opened):
-    code, key = opened
-    seat = rooms.join(code)
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms, polled):
+    code, key, seat = polled
     rooms.ask(code, key, "where", ["다", "라"], 1, ABOUT)
     with pytest.raises(ClosedError):
         rooms.answer(code, seat, 1, [0])
@@ -134,10 +140,8 @@ def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms
 
 
 @pytest.mark.parametrize("chosen", [[2], [-1], [0, 1]])
-def test_what_is_no_answer_is_not_taken(rooms, opened, chosen):
-    code, key = opened
-    seat = rooms.join(code)
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+def test_what_is_no_answer_is_not_taken(rooms, polled, chosen):
+    code, _, seat = polled
     with pytest.raises(NotAllowedError):
         rooms.answer(code, seat, 1, chosen)
     assert rooms.state_of(code).answered == 0
@@ -174,7 +178,7 @@ def test_another_sentence_is_another_quiz(rooms, opened):
     assert rooms.results(code, key).before == ((0, 0),)
 
 
-# --- nobody speaks for the teacher ---
+# --- only the key speaks for the teacher ---
 
 
 def teachers_calls(rooms, code, key):
@@ -203,20 +207,17 @@ def test_who_has_not_the_key_changes_nothing(rooms, opened, call):
     assert rooms.is_teacher(code, key)
 
 
-def test_a_seat_of_another_classroom_is_no_seat_here(rooms, opened):
-    code, key = opened
-    elsewhere, _ = rooms.open()
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+def test_a_seat_of_another_classroom_is_no_seat_here(rooms, polled):
+    code, elsewhere = polled[0], rooms.open()[0]
     for seat in ("", "made up", rooms.join(elsewhere)):
         with pytest.raises(NotTheTeacherError):
             rooms.answer(code, seat, 1, [0])
     assert rooms.state_of(code).answered == 0
 
 
-def test_a_state_says_nothing_that_would_let_anybody_act_for_another(rooms, opened):
-    code, key = opened
-    seats = [rooms.join(code) for _ in range(5)]
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+def test_a_state_says_nothing_that_would_let_anybody_act_for_another(rooms, polled):
+    code, key, seat = polled
+    seats = [seat, *(rooms.join(code) for _ in range(4))]
     told = repr(rooms.state_of(code, seats[0])) + repr(rooms.results(code, key))
     assert key not in told and not any(seat in told for seat in seats)
 
@@ -241,10 +242,9 @@ def test_a_thousand_join_and_one_more_is_told_that_it_is_full(rooms, opened):
     assert time.monotonic() - begun < 5
 
 
-def test_seats_that_left_long_ago_make_room_and_those_that_answered_do_not(rooms, opened, clock):
-    code, key = opened
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
-    seats = [rooms.join(code) for _ in range(MOST_SEATS)]
+def test_seats_that_left_long_ago_make_room_and_those_that_answered_do_not(rooms, polled, clock):
+    code, _, seat = polled
+    seats = [seat, *(rooms.join(code) for _ in range(MOST_SEATS - 1))]
     for seat in seats[1:]:
         rooms.answer(code, seat, 1, [0])
     clock.now += 1000

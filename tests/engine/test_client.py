@@ -21,7 +21,7 @@ def never():
 def test_an_answer_is_found_once_and_the_oldest_go_first():
     cache = AnswerCache(entries=2, room=100)
     assert [cache.get(key, found(key.upper())) for key in "ab"] == ["A", "B"]
-    assert cache.get("a", never) == "A"  # now "b" is the one that was asked longest ago
+    assert cache.get("a", never) == "A"  # now "b" is the oldest
     assert cache.get("c", found("C")) == "C"
     assert (cache.get("a", never), cache.get("c", never)) == ("A", "C")
     assert cache.get("b", found("another B")) == "another B"

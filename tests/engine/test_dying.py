@@ -41,7 +41,7 @@ def has_ended(descriptor: int, seconds: float = SECONDS) -> bool:
 
 
 def next_worker(engine: Engine, old: int | None = None) -> int:
-    """The process of the worker, once there is another than ``old``."""
+    """The process id of the worker, once it differs from ``old``."""
     (link,) = engine._links
     with link._state:
         assert link._state.wait_for(lambda: link.endpoint and link.endpoint.pid != old, SECONDS)
@@ -49,9 +49,7 @@ def next_worker(engine: Engine, old: int | None = None) -> int:
 
 
 def hold(pid: int) -> None:
-    """Returns once the worker stands still: on a busy machine it answers a question for a while after the
-    signal.
-    """
+    """Stop the worker and wait for it: on a busy machine it goes on for a while after the signal."""
     os.kill(pid, signal.SIGSTOP)
     os.waitid(os.P_PID, pid, os.WSTOPPED)
 
@@ -150,7 +148,7 @@ def test_a_worker_that_starts_at_last_answers(monkeypatch):
     with Engine([link]) as engine:
         next_worker(engine)
         assert not engine.is_lost
-        with pytest.raises(EngineError, match="oracle"):  # the worker's own error shows that it was asked
+        with pytest.raises(EngineError, match="oracle"):  # an error of the worker itself
             engine.ask(model_key(SPELLER), replace(questions.num_parameters, name="oracle"))
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
         assert (link.problem, link._is_well) == (None, True)
@@ -184,7 +182,7 @@ def test_a_worker_that_ends_before_it_gets_its_orders_leaves_no_folder(tmp_path,
     class Ended(subprocess.Popen):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
-            super().wait(SECONDS)  # so that the orders are written to nobody
+            super().wait(SECONDS)  # so that the orders meet a closed pipe
 
     monkeypatch.setattr("subprocess.Popen", Ended)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -219,8 +217,8 @@ def test_a_stranger_without_the_secret_gets_nothing():
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
 
 
-# What a shell starts in the background ignores Ctrl-C, and so would everything that is started here. Where a
-# folder is given, its model has answered: then the worker runs TensorFlow's threads.
+# A shell's background process ignores Ctrl-C, and so would its children. With a folder, its model has
+# answered: then the worker runs TensorFlow's threads.
 START = """
 import signal, sys, pathlib
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -261,7 +259,7 @@ def test_no_worker_outlives_who_started_it(end, tiny_folder):
         if end == "exit":
             process.stdin.close()
         elif end == "Ctrl-C":
-            os.killpg(process.pid, signal.SIGINT)  # a terminal tells everybody
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it to the group
         else:
             process.send_signal(signal.Signals[end])
         assert has_ended(worker)

@@ -61,7 +61,7 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
 
 
 def test_keras_is_asked_for_gradients_alone():
-    """Its library takes seconds to start, and nobody should wait for that at the first look at a view."""
+    """Its library takes seconds to start, too long for the first use of a view."""
     key = ModelKey(str(ASSETS / "transformer"), None, "")
     for question in QUESTIONS.values():
         assert callable(question.in_numpy) or not question.needs_keras(key)
@@ -75,7 +75,7 @@ def test_keras_is_asked_for_gradients_alone():
 
 
 def test_a_recurrent_network_has_no_passes_in_numpy():
-    """What its attention is computed from, Keras knows alone."""
+    """Only Keras computes its projections."""
     keys = [ModelKey(str(ASSETS / name), None, "") for name in ("transformer", "seq2seq")]
     assert [questions.projections.needs_keras(key) for key in keys] == [False, True]
     assert not any(questions.correct.needs_keras(key) for key in keys)
@@ -96,7 +96,7 @@ def test_it_begins_when_asked_and_rests_when_nobody_asks():
     with laboratory.awake() as link, laboratory.awake() as same:
         assert link is same is laboratory.link
         time.sleep(0.1)
-        assert not link.is_closed  # somebody still waits for an answer
+        assert not link.is_closed  # a question still waits
     deadline = time.monotonic() + SECONDS
     while not link.is_closed:
         assert time.monotonic() < deadline

@@ -16,7 +16,7 @@ READY = Progress("ready")
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Gives what stands in ``server.answers``, one after the other; (200, PREPARE's) where nothing does."""
+    """Gives ``server.answers`` in order; then (200, ready) to PREPARE."""
 
     protocol_version = "HTTP/1.1"
 

@@ -1,4 +1,4 @@
-"""What travels between machines: every answer comes out as it went in, and nothing else is made of bytes."""
+"""The wire format between machines: each answer survives the round trip, other bytes are refused."""
 
 import io
 import json

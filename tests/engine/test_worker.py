@@ -17,7 +17,7 @@ from model.stored.config import ABILITIES
 
 
 class SlowCorrector:
-    """Answers when it may, and remembers what it was asked."""
+    """Answers when it may, and keeps its texts."""
 
     config = TracedConfig(frozenset(ABILITIES))
 
@@ -49,7 +49,7 @@ def desk(corrector):
 
 
 def occupy(desk, pool, corrector):
-    """Give every hand something to do; what is asked from now on waits."""
+    """Occupy all threads; later questions wait."""
     busy = [pool.submit(desk.ask, "correct", (f"first {i}",)) for i in range(THREADS)]
     assert corrector.has_begun.wait(30)
     return busy
@@ -159,7 +159,7 @@ class Quick(SlowCorrector):
 
 @pytest.fixture
 def tries(monkeypatch):
-    """What each try to load the model does: raise this, or give it where it is None."""
+    """Outcomes of the tries to load the model: an error to raise, or None for success."""
     outcomes = []
 
     def load(key, reached):

@@ -85,17 +85,19 @@ def test_a_mean_in_place_of_zero_is_another_removal(planted):
     )
 
 
-def test_the_question_of_an_edit_is_fix_against_keep(planted):
-    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    assert (contrast.row, contrast.written_token, contrast.instead_token) == (ROW, "먹", "머")
-    inserted = contrast_of_change(planted, "가다", "가나다", find_changes("가다", "가나다")[0])
-    assert (inserted.row, inserted.written_token, inserted.instead_token) == (1, "나", "다")
-    deleted = contrast_of_change(planted, "가나다", "가다", find_changes("가나다", "가다")[0])
-    assert (deleted.row, deleted.written_token, deleted.instead_token) == (1, "다", "나")
-    twice = contrast_of_change(planted, "가가나", "가나", find_changes("가가나", "가나")[0])
-    assert (twice.row, twice.written_token, twice.instead_token) == (1, "나", "가")
-    end = contrast_of_change(planted, "가나", "가", find_changes("가나", "가")[0])
-    assert (end.row, end.written_token, end.instead_token) == (1, "</s>", "나")
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (WRONG, RIGHT, (ROW, "먹", "머")),
+        ("가다", "가나다", (1, "나", "다")),
+        ("가나다", "가다", (1, "다", "나")),
+        ("가가나", "가나", (1, "나", "가")),
+        ("가나", "가", (1, "</s>", "나")),
+    ],
+)
+def test_the_question_of_an_edit_is_fix_against_keep(planted, source, target, expected):
+    contrast = contrast_of_change(planted, source, target, find_changes(source, target)[0])
+    assert (contrast.row, contrast.written_token, contrast.instead_token) == expected
 
 
 def test_the_question_of_any_row_is_against_the_next_best(planted):

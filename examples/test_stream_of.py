@@ -101,7 +101,7 @@ def test_why_it_looked_sums_to_the_score_before_the_softmax(lab):
 
 
 def test_a_twin_needs_a_token_for_each_character(lab, change):
-    with pytest.raises(ValueError, match="made of characters"):
+    with pytest.raises(ValueError, match="each token should be one"):
         corrupted_by_exchange(lab, SOURCE, TARGET, change)
 
 

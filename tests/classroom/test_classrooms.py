@@ -77,7 +77,7 @@ def test_the_version_grows_with_a_change_and_only_with_one(rooms, opened):
 
 @pytest.fixture
 def polled(rooms, opened):
-    """(code, key, seat) of a class that is asked to choose one of two."""
+    """(code, key, seat) of a class with a poll of two options."""
     code, key = opened
     rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
     return code, key, rooms.join(code)

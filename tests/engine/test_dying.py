@@ -1,4 +1,4 @@
-"""Workers that are killed, and engines whose process ends. Needs a system with process descriptors (Linux)."""
+"""Workers that are killed, and engines whose process ends. Needs process descriptors (Linux)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``trace_keras``: networks of courses in one line, padding, recurrent networks, and its refusals. Needs Keras."""
+"""``trace_keras``: networks of courses, padding, recurrent networks, refusals. Needs Keras."""
 
 import warnings
 from importlib import import_module
@@ -163,7 +163,7 @@ if tensorflow:  # its functions are compiled
 
 
 class Mixed(DecoderAlone):
-    """Its layers: one of Keras, the fused function, and the softmax of the backend that its file knows by its name."""
+    """Three layers: one of Keras, fused attention, and a softmax of the backend imported by name."""
 
     def call(self, ids):
         state = self.embedding(ids)

@@ -28,7 +28,7 @@ def far(rows: int, columns: int, window: int) -> np.ndarray:
 
 
 class Near(keras.Model):
-    """An encoder whose first layer sees one token to either side, by an ``attention_mask`` of Keras, and whose second sees all."""
+    """An encoder: its first layer sees one token to either side by an ``attention_mask``, its second all."""
 
     def __init__(self):
         super().__init__()
@@ -58,7 +58,7 @@ class NearDecoder(keras.Model):
 
 
 class Strided(keras.Model):
-    """Encoder and decoder; all encoder-decoder attention falls on every other source token (Child et al. 2019 call it strided)."""
+    """Its encoder-decoder attention sees every other source token (strided, Child et al. 2019)."""
 
     def __init__(self):
         super().__init__()

@@ -45,7 +45,7 @@ def test_a_receipt_is_what_the_twin_scores(planted_writer, receipts):
 
 
 def test_the_claims_come_from_all_five_questions_and_the_rule(receipts):
-    """Who wrote, when it was decided, a transplant, the circuit, why a head looked; and that the word alone is enough."""
+    """Attribution, logit lens, patching, circuit, score decomposition; and the rule of the word alone."""
     assert {"looked", "wrote", "fed", "decided", "circuit", "why", "alone"} - receipts.keys() <= {"alone"}
     measured = {each.name: each.measured for each in receipts.values()}
     assert measured.pop("why") == LOOK and set(measured.values()) == {SCORE}
@@ -70,7 +70,7 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
 
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
-    """In the circuit the feed-forward network writes; the direct attribution of the head before it is small."""
+    """In the circuit the feed-forward network writes; the head before it attributes little directly."""
     found = {each.name: each for each in verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16

@@ -40,7 +40,7 @@ def found(planted):
 
 @pytest.fixture(scope="module")
 def copied(planted):
-    """The same of the row that copies 요, where nothing but 요 matters and a head that does nothing looks on."""
+    """The same of the row that copies 요: only 요 matters, and an idle head attends elsewhere."""
     contrast = contrast_of_row(planted, WRONG, RIGHT, ROW + 2)
     return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
 
@@ -59,7 +59,10 @@ def test_each_method_answers_with_its_own_shapes_and_units(found):
     }
 
 
-@pytest.mark.parametrize("method", ["attention", "norms", "rollout", "gradient", "integrated_gradients", "value_zeroing", "occlusion"])  # fmt: skip
+@pytest.mark.parametrize(
+    "method",
+    ["attention", "norms", "rollout", "gradient", "integrated_gradients", "value_zeroing", "occlusion"],
+)
 def test_what_was_planted_is_found(found, method):
     two = np.argsort(-np.abs(found[method].source))[:2]
     assert set(two.tolist()) == {ROW, CAUSE}

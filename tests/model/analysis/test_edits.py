@@ -220,7 +220,7 @@ def test_a_row_without_choice_does_what_it_always_does():
 
 
 def test_where_no_row_can_be_asked_usual_is_zero():
-    changes = find_changes("가", "나")  # behind the end mark there is no neighbour as there is behind 가
+    changes = find_changes("가", "나")  # the end mark has no right neighbour, 가 has one
     attention = attention_to_edit(trace_of("가", "나"), "encoder_attention", changes[0], changes)
     assert (attention.share.item(), attention.usual.item()) == (0.5, 0)
 

@@ -1,4 +1,4 @@
-"""Activation patching restores the score along the planted nodes; direct effects equal a pass patched at its end."""
+"""Activation patching along planted nodes; direct effects equal a pass patched at its end."""
 
 import numpy as np
 import pytest

@@ -158,7 +158,7 @@ def test_no_file_and_a_damaged_one(read, file, damaged, message, survey, tmp_pat
 
 
 def test_the_shipped_results_are_of_the_shipped_weights():
-    """Where they are not: run the commands that model/survey/__init__.py gives, and python -m training agreement."""
+    """Otherwise run the commands of model/survey/__init__.py and python -m training agreement."""
     heads, agreement = read_head_survey(SHIPPED), read_agreement(SHIPPED)
     assert heads.fingerprint == agreement.fingerprint == of_weights(fingerprint(SHIPPED))
     assert heads.overlap == 0

@@ -68,7 +68,7 @@ def test_rows_stand_where_a_copy_would_and_know_edits_and_moved_codas():
     cross = rows_of("cross_attention", source, target)
     assert cross.own.tolist() == [0, 1, 2, 3, 4, 5, 5]
     assert cross.edited.tolist() == [False, False, True, True, False, True, False]
-    assert cross.liaison[2] == 3  # the ㄱ of 먹 stands in 거
+    assert cross.liaison[2] == 3  # the ㄱ of 먹 is the onset of 거
     assert (cross.liaison[[0, 1, 4, 5, 6]] == -1).all()
     encoder = rows_of("encoder_attention", source, target)
     assert encoder.own.tolist() == list(range(6))

@@ -16,8 +16,9 @@ Example:
 
 import os
 
+from model.adapters import laboratory_of
 from model.adapters.keras import trace_keras
-from model.adapters.own_network import Vocabulary, laboratory_of
+from model.adapters.own_network import Vocabulary
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
 from model.correction.answers import Answers, Network

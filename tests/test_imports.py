@@ -146,12 +146,8 @@ def test_no_two_rooms_of_the_model_need_each_other():
             del rooms[room]
 
 
-CIRCLES_LEFT = {"model/adapters", "training"}  # rooms whose modules still need each other
-
-
 def test_no_module_needs_itself_through_others():
-    rooms = [room for room in ROOMS if room not in CIRCLES_LEFT]
-    names = {name_of(path): imported(path) for room in rooms for path in files_of(room)}
+    names = {name_of(path): imported(path) for room in ROOMS for path in files_of(room)}
     graph = {
         name: {each for each in reached if each in names and each != name} for name, reached in names.items()
     }

@@ -1,7 +1,8 @@
 """The shipped files and where they lie; no other module looks for them.
 
 A checkout and an installed wheel have the same folders side by side, so the same paths hold in both.
-importlib.resources would find the same folders, since pip unpacks a wheel; Streamlit and ONNX Runtime ask for paths.
+importlib.resources would find the same folders, since pip unpacks a wheel; Streamlit and ONNX Runtime ask for
+paths.
 """
 
 from pathlib import Path
@@ -11,6 +12,6 @@ EXAMPLES = FOLDER / "examples.json"  # the sentences that the page offers
 TEXTS = FOLDER / "texts"  # one folder for each language
 STATIC = FOLDER.parent / "static"  # font and Plotly; beside app.py, because Streamlit serves them from there
 
-# What a visitor looks at first, in the app and on the site. Of four layers it is the one where the shipped model aligns what it writes
-# with what it reads.
+# What a visitor looks at first, in the app and on the site. Of four layers it is the one where the shipped
+# model aligns what it writes with what it reads.
 FIRST_MAP = {"kind": "cross_attention", "layer": "3", "head": "mean"}

@@ -1,11 +1,12 @@
-"""How fast is the network in the visitor's own browser? Seconds to the first pictures, milliseconds from a key, megabytes.
+"""How fast is the network in the visitor's own browser? Seconds to the first pictures, milliseconds from a
+key, megabytes.
 
     python benchmarks/browser_site.py [--keys 20] [--slower 4]
 
-Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing cached, a second visit,
-typing with pauses; and typing again on a processor made slower. Memory is read on a host that isolates its pages, which browsers ask
-for; the visits are timed on a plain one, since an isolated page gets a process of its own anew, and without Playwright
-(``server.bare_page``). Prints a Markdown table.
+Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing
+cached, a second visit, typing with pauses; and typing again on a processor made slower. Memory is read on a
+host that isolates its pages, which browsers ask for; the visits are timed on a plain one, since an isolated
+page gets a process of its own anew, and without Playwright (``server.bare_page``). Prints a Markdown table.
 """
 
 import random
@@ -69,7 +70,9 @@ def sentences(count: int, seed: int) -> list[str]:
 
 
 def first_answers(page: BarePage | Page, address: str) -> tuple[float, float]:
-    """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own is."""
+    """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own
+    is.
+    """
     start = time.perf_counter()
     page.goto(address)
     page.evaluate(f"({SHOWS})()")
@@ -101,7 +104,9 @@ def _private(process: int) -> int:
 
 
 def tidied(page: Page) -> None:
-    """Collect garbage, and have Chromium give back decoded pictures, which it keeps until memory grows short: a megabyte a sentence."""
+    """Collect garbage, and have Chromium give back decoded pictures, which it keeps until memory grows short:
+    a megabyte a sentence.
+    """
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     session.send("Memory.simulatePressureNotification", {"level": "critical"})
@@ -109,7 +114,10 @@ def tidied(page: Page) -> None:
 
 
 def held_megabytes(page: Page) -> float:
-    """Memory of page and worker in MB, WebAssembly included, as the browser reports it. Needs a host with ``isolated``."""
+    """Memory of page and worker in MB, WebAssembly included, as the browser reports it.
+
+    Needs a host with ``isolated``.
+    """
     return page.evaluate("async () => (await performance.measureUserAgentSpecificMemory()).bytes") / 1e6
 
 

@@ -1,11 +1,11 @@
 """Seconds from the server's first answer to the first example's picture in a browser, and to the answer to a
-sentence that is typed as soon as there is somewhere to type it; and, of a server whose first visitor opens the laboratory, to all
-pictures of its first experiment.
+sentence that is typed as soon as there is somewhere to type it; and, of a server whose first visitor opens
+the laboratory, to all pictures of its first experiment.
 
     python benchmarks/cold_start.py [--runs 3]
 
-Needs requirements-dev.txt and Chromium. Each run starts a new server, and before it a browser with a new profile
-(``server.bare_page``); the operating system's file cache is warm from the second run on.
+Needs requirements-dev.txt and Chromium. Each run starts a new server, and before it a browser with a new
+profile (``server.bare_page``); the operating system's file cache is warm from the second run on.
 """
 
 import os
@@ -76,7 +76,9 @@ def measure(page: BarePage) -> dict[str, float]:
 
 
 def laboratory(page: BarePage) -> float:
-    """Seconds until a new server has answered with the effect of each head's ablation, for a visitor who opens the laboratory at once."""
+    """Seconds until a new server has answered with the effect of each head's ablation, for a visitor who
+    opens the laboratory at once.
+    """
     with running_app(PORT) as address:
         answered = time.perf_counter()
         page.goto(f"{address}laboratory")

@@ -1,7 +1,8 @@
 """The engines that correct in benchmarks/peers.py: ours, CTranslate2 with our weights, and transformers.
 
-Each is made inside a process of its own and imports its library there. Text goes in and comes out, so each pays for
-its own tokens. All cut a long text where our network has to, unless ``whole`` is asked for. Seconds are wall time.
+Each is made inside a process of its own and imports its library there. Text goes in and comes out, so each
+pays for its own tokens. All cut a long text where our network has to, unless ``whole`` is asked for. Seconds
+are wall time.
 """
 
 import json
@@ -82,8 +83,11 @@ class CTranslate:
         return [self.tokenizer.decode(ids, text) for ids, text in zip(produced, texts, strict=True)]
 
     def correct(self, text: str, whole: bool = False) -> tuple[float, str]:
-        """Seconds and the text. A ``whole`` text may be longer than the weights were trained for: as many tokens
-        are produced as were read, of any meaning."""
+        """Seconds and the text.
+
+        A ``whole`` text may be longer than the weights were trained for: as many tokens are produced as were
+        read, of any meaning.
+        """
         length = len(text) + 1
         forced = {"min_decoding_length": length, "max_decoding_length": length} if whole else {}
         started = time.perf_counter()
@@ -109,7 +113,8 @@ class CTranslate:
 
 
 class Marian:
-    """transformers' MarianMT class at our shape: random weights, as many tokens produced as were read, greedy.
+    """transformers' MarianMT class at our shape: random weights, as many tokens produced as were read,
+    greedy.
 
     Its blocks normalise afterwards, ours before: the same work, but for two closing normalisations.
     """

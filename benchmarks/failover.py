@@ -1,10 +1,11 @@
-"""Load through nginx on two page processes that share an engine, of which one page process is killed meanwhile.
+"""Load through nginx on two page processes that share an engine, of which one page process is killed
+meanwhile.
 
     python benchmarks/failover.py --visitors 100 --seconds 60
 
-Needs nginx (Debian: apt-get install nginx-light). Starts the engine, two page processes and nginx with ``deploy/nginx.conf`` on free
-ports, and ends them. The figures are those of ``load.py``. No visitor may be lost, although half of them have to come back and the
-other page process takes them all.
+Needs nginx (Debian: apt-get install nginx-light). Starts the engine, two page processes and nginx with
+``deploy/nginx.conf`` on free ports, and ends them. The figures are those of ``load.py``. No visitor may be
+lost, although half of them have to come back and the other page process takes them all.
 """
 
 import asyncio
@@ -58,7 +59,9 @@ async def visit_while_one_ends(visitors: int, plan: LoadPlan, process: subproces
 @load_options(visitors=100)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 def main(visitors, seconds, every, patience, workers):
-    """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come back."""
+    """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come
+    back.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="failover-")))
         engine = str(folder / "engine")

@@ -2,10 +2,12 @@
 
     python benchmarks/harm.py [--texts 2000] [--seed 0] [--model transformer] [--out violations.csv]
 
-A text is composed of prose, marks, repetitions, code, names and addresses, the same one for the same seed, and knows which part stands
-where. The prose is that of the files beside this one, the wrong and the right side alike. Each invariant yields in words each place where
-it does not hold. Printed is for each one how many texts it was checked on and how many violate it, then some of these. Ends with 1 where
-one is violated. ``--out`` writes all: the invariant, the recipe of the text, the text, its correction, and the violation in words.
+A text is composed of prose, marks, repetitions, code, names and addresses, the same one for the same seed,
+and knows which part stands where. The prose is that of the files beside this one, the wrong and the right
+side alike. Each invariant yields in words each place where it does not hold. Printed is for each one how many
+texts it was checked on and how many violate it, then some of these. Ends with 1 where one is violated.
+``--out`` writes all: the invariant, the recipe of the text, the text, its correction, and the violation in
+words.
 
 Example:
     >>> [text] = compose(seed=0, count=1)
@@ -138,7 +140,10 @@ class Repetition:
 
 @dataclass(frozen=True)
 class ComposedText:
-    """A text and its parts. ``recipe`` names their order; ``repetition`` is set only if the whole text is one."""
+    """A text and its parts.
+
+    ``recipe`` names their order; ``repetition`` is set only if the whole text is one.
+    """
 
     recipe: str
     parts: tuple[ComposedPart, ...]
@@ -347,7 +352,9 @@ def letters(word: str) -> str:
 
 
 def lost_words(source: str, corrected: str) -> list[str]:
-    """The words of ``source`` of whose letters more than a third were deleted in ``corrected``. A letter that was replaced is not lost.
+    """The words of ``source`` of whose letters more than a third were deleted in ``corrected``.
+
+    A letter that was replaced is not lost.
 
     >>> lost_words("괜찮아 괜찮아 괜찮아", "괜찮아 괜찮아")
     ['괜찮아']

@@ -2,15 +2,15 @@
 
     python benchmarks/keystroke.py [--keys 40] [--tokens 40]
 
-Needs requirements-dev.txt and Chromium. Server and model are warm: the first keys, which count for nothing, make
-sentences of the same length. Each counted key replaces the last character, so that it makes a sentence that neither
-the model nor the page has met. Nothing is counted before the processors are idle.
+Needs requirements-dev.txt and Chromium. Server and model are warm: the first keys, which count for nothing,
+make sentences of the same length. Each counted key replaces the last character, so that it makes a sentence
+that neither the model nor the page has met. Nothing is counted before the processors are idle.
 
-The clock is the browser's (``keystroke.js``). It starts at the area's ``input`` event; the typing pause ends when the
-browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the overview holds
-other numbers than before, and the browser has painted both. Bytes of an update are those of the connection's
-messages, plain and compressed as the server compresses them; the first load is everything that the page
-asked for.
+The clock is the browser's (``keystroke.js``). It starts at the area's ``input`` event; the typing pause ends
+when the browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the
+overview holds other numbers than before, and the browser has painted both. Bytes of an update are those of
+the connection's messages, plain and compressed as the server compresses them; the first load is everything
+that the page asked for.
 """
 
 import base64

@@ -3,14 +3,15 @@
     streamlit run app.py
     python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]
 
-Each sentence holds a number of its own, which no correction touches: a sentence is corrected when a corrected text with this
-number arrives, and its pictures are there when a run of the page that has drawn it has come to its end. The times are from typing
-to that. A sentence is overtaken when the visitor typed the next one first and that one was answered. It is lost when
-neither happened before ``--patience`` was over. Where the page says ``--busy`` instead of an answer, the visitor was told
-and types on. Whoever loses the connection comes back with the same session.
+Each sentence holds a number of its own, which no correction touches: a sentence is corrected when a corrected
+text with this number arrives, and its pictures are there when a run of the page that has drawn it has come to
+its end. The times are from typing to that. A sentence is overtaken when the visitor typed the next one first
+and that one was answered. It is lost when neither happened before ``--patience`` was over. Where the page
+says ``--busy`` instead of an answer, the visitor was told and types on. Whoever loses the connection comes
+back with the same session.
 
-Locust is built for requests over HTTP. A page of Streamlit answers over one connection with messages of its own, which
-``visitor.py`` speaks; of Locust only its table of times would be used.
+Locust is built for requests over HTTP. A page of Streamlit answers over one connection with messages of its
+own, which ``visitor.py`` speaks; of Locust only its table of times would be used.
 """
 
 import asyncio
@@ -193,7 +194,9 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
 
 
 def load_options(visitors: int) -> Callable:
-    """The options of a load: ``--visitors`` (by default so many), ``--seconds``, ``--every`` and ``--patience``."""
+    """The options of a load: ``--visitors`` (by default so many), ``--seconds``, ``--every`` and
+    ``--patience``.
+    """
     options = (
         click.option(
             "--visitors", type=click.IntRange(1, MOST_VISITORS), default=visitors, show_default=True

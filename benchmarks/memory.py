@@ -1,13 +1,14 @@
-"""Resident memory of a process that corrects: at rest, after short and long sentences, and over thousands of them.
+"""Resident memory of a process that corrects: at rest, after short and long sentences, and over thousands of
+them.
 
     python benchmarks/memory.py [--corrections 5000]
     python benchmarks/memory.py --minutes 60
 
-Needs psutil besides requirements.txt. Every sentence is new and is corrected and traced as the app does it. With
-``--minutes`` it is the app's server that is watched instead, while a real browser types into its main page, a key
-every half second and a new sentence after each full stop; that needs requirements-dev.txt and Chromium, too.
-The slope is the straight line of least squares through the second half of the measurements: in the first one,
-lengths that were never met before are compiled. MB are 10^6 bytes.
+Needs psutil besides requirements.txt. Every sentence is new and is corrected and traced as the app does it.
+With ``--minutes`` it is the app's server that is watched instead, while a real browser types into its main
+page, a key every half second and a new sentence after each full stop; that needs requirements-dev.txt and
+Chromium, too. The slope is the straight line of least squares through the second half of the measurements: in
+the first one, lengths that were never met before are compiled. MB are 10^6 bytes.
 """
 
 import ctypes

@@ -3,10 +3,10 @@
     python benchmarks/notebook.py [--runs 3]
 
 Needs bertviz (which brings PyTorch) besides requirements-dev.txt, and Chromium. The weights are seeded, of an
-encoder-decoder with all three kinds of attention: even ones, which pack worst, and ones as sharp as trained ones, near
-the diagonal. Bytes are those of the HTML that stays in the notebook. "drawn" is the time from opening the
-saved page to the drawn overview and heatmap, without a network; BertViz's page loads its scripts from other servers, so
-nothing of it is drawn there.
+encoder-decoder with all three kinds of attention: even ones, which pack worst, and ones as sharp as trained
+ones, near the diagonal. Bytes are those of the HTML that stays in the notebook. "drawn" is the time from
+opening the saved page to the drawn overview and heatmap, without a network; BertViz's page loads its scripts
+from other servers, so nothing of it is drawn there.
 """
 
 import statistics

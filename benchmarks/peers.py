@@ -3,10 +3,11 @@
     python benchmarks/peers.py sentences [--rounds 20] [--lengths 32,128,512]
     python benchmarks/peers.py file [--sentences 10000] [--rounds 1]
 
-Needs requirements.txt and benchmarks/requirements.txt; downloads no model. Each engine has a process of its own. They
-take turns, sentence by sentence, each after a rest; a ratio is the median over rounds of (theirs / ours in that round).
-All sentences are new and have errors. Ours includes the probabilities of every change and, for single sentences, all
-attention maps as NumPy arrays. ``file`` also says how often CTranslate2, with our weights, wrote the same text.
+Needs requirements.txt and benchmarks/requirements.txt; downloads no model. Each engine has a process of its
+own. They take turns, sentence by sentence, each after a rest; a ratio is the median over rounds of (theirs /
+ours in that round). All sentences are new and have errors. Ours includes the probabilities of every change
+and, for single sentences, all attention maps as NumPy arrays. ``file`` also says how often CTranslate2, with
+our weights, wrote the same text.
 """
 
 import json

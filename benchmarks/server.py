@@ -1,4 +1,5 @@
-"""Processes that a measurement starts and ends: the app's server, a headless Chromium, an engine in isolation.
+"""Processes that a measurement starts and ends: the app's server, a headless Chromium, an engine in
+isolation.
 
 Example:
     >>> with socket.socket() as listener:
@@ -26,8 +27,8 @@ from websockets.sync.client import ClientConnection, connect
 ROOT = Path(__file__).parents[1]
 START = 180  # seconds that a server may take until its first answer
 ANSWER = 120  # seconds that Chromium may take for one command
-# A new window of Chromium loads pages of its own, among them the list below the address bar: half a second of processor time.
-# A visitor who enters an address has had the window before.
+# A new window of Chromium loads pages of its own, among them the list below the address bar: half a second of
+# processor time. A visitor who enters an address has had the window before.
 AT_REST = 4  # seconds
 REST = 0.3  # seconds; idle threads of OpenMP keep a core busy for up to 0.2 s after their work
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -42,7 +43,9 @@ def free_port() -> int:
 
 @contextmanager
 def running(*command: str, **settings: Any) -> Iterator[subprocess.Popen]:
-    """A process in the repository's folder that ends with the block; ``settings`` are those of ``subprocess.Popen``."""
+    """A process in the repository's folder that ends with the block; ``settings`` are those of
+    ``subprocess.Popen``.
+    """
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, **settings)
     try:
         yield process
@@ -72,7 +75,8 @@ def wait_for_server(port: int, pause: float = 0.05) -> None:
 def running_page(port: int, **environment: str) -> Iterator[subprocess.Popen]:
     """A page process of the app at ``port``, with these further variables. It may not answer yet.
 
-    Python keeps its bytecode there, as on a machine where the app is installed: else each start compiles hundreds of modules.
+    Python keeps its bytecode there, as on a machine where the app is installed: else each start compiles
+    hundreds of modules.
     """
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1"]
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -114,8 +118,9 @@ def _processor_times() -> list[int]:
 class BarePage:
     """A tab of a private window, 1366 by 768 pixels, controlled by Chromium's DevTools protocol alone.
 
-    Playwright switches an inspector on in each page (``Runtime.enable``), and V8 then records where each error was thrown. Plotly throws and
-    catches some while it is read; of so large a script that takes 0.17 s of a first visit, which no visitor waits for.
+    Playwright switches an inspector on in each page (``Runtime.enable``), and V8 then records where each
+    error was thrown. Plotly throws and catches some while it is read; of so large a script that takes 0.17 s
+    of a first visit, which no visitor waits for.
     """
 
     def __init__(self, socket: ClientConnection):
@@ -130,7 +135,10 @@ class BarePage:
         self._send("Page.navigate", url=address)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression of JavaScript, which may be a promise. Raises AssertionError for an exception there."""
+        """The value of an expression of JavaScript, which may be a promise.
+
+        Raises AssertionError for an exception there.
+        """
         found = self._send("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in found:
             raise AssertionError(found["exceptionDetails"])
@@ -166,7 +174,8 @@ def bare_page(chromium: str) -> Iterator[BarePage]:
 
 
 class Worker:
-    """An object made by ``make(*args)`` in a process of its own, so that no library's threads or settings reach another's.
+    """An object made by ``make(*args)`` in a process of its own, so that no library's threads or settings
+    reach another's.
 
     Use as a context manager. A process that ends on an error prints it, and the waiting call raises EOFError.
     """

@@ -2,8 +2,9 @@
 
     python benchmarks/table.py [--rows 10000] [--workers 1]
 
-The rows are made sentences of 20 to 60 characters with errors in them. They go the page's way: a ``TableJob`` that asks
-the engine for a few at a time. The model is loaded and its lengths are compiled before the clock starts.
+The rows are made sentences of 20 to 60 characters with errors in them. They go the page's way: a ``TableJob``
+that asks the engine for a few at a time. The model is loaded and its lengths are compiled before the clock
+starts.
 """
 
 import os

@@ -2,11 +2,12 @@
 
     python benchmarks/training_speed.py [--rounds 10] [--steps 3] [--dff 512,1024] [--corpus FILE]
 
-Needs requirements.txt and benchmarks/requirements.txt. A step is forward, loss, gradient, the gradient's norm clipped to
-1, and Adam, in float32, on random ids without padding. Ours runs as ``python -m training train`` sets it up; the
-other is transformers' MarianMT class with torch's fused Adam. Each has a process of its own; they take turns, some steps
-each, and a ratio is the median over rounds of (ours / theirs in that round). The generator makes pools of pairs as
-for training, in one process, of sentences made here or of a file of correct sentences.
+Needs requirements.txt and benchmarks/requirements.txt. A step is forward, loss, gradient, the gradient's norm
+clipped to 1, and Adam, in float32, on random ids without padding. Ours runs as ``python -m training train``
+sets it up; the other is transformers' MarianMT class with torch's fused Adam. Each has a process of its own;
+they take turns, some steps each, and a ratio is the median over rounds of (ours / theirs in that round). The
+generator makes pools of pairs as for training, in one process, of sentences made here or of a file of correct
+sentences.
 """
 
 import os

@@ -1,7 +1,8 @@
 """One visitor of the app without a browser: Streamlit's own messages over its websocket.
 
 The messages are described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
-text area (``ui/components/live_text.py``), whose state travels as JSON under the id that the page gave the component.
+text area (``ui/components/live_text.py``), whose state travels as JSON under the id that the page gave the
+component.
 """
 
 import asyncio
@@ -40,7 +41,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class KeptMessage:
-    """A message that the server need not send again, the number of the last run that showed it, and its fragment."""
+    """A message that the server need not send again, the number of the last run that showed it, and its
+    fragment.
+    """
 
     message: bytes
     run: int
@@ -113,8 +116,10 @@ class Visitor:
         await self._socket.send(data)
 
     async def next_run(self, patience: float | None = None) -> Seen:
-        """The drawn elements of the next run that comes to its end, given up or not. TimeoutError where nothing comes
-        for ``patience`` seconds; without it there is no limit."""
+        """The drawn elements of the next run that comes to its end, given up or not.
+
+        TimeoutError where nothing comes for ``patience`` seconds; without it there is no limit.
+        """
         seen, shown = Seen(), []
         while True:
             raw = await asyncio.wait_for(self._socket.recv(), patience)
@@ -171,7 +176,10 @@ class Visitor:
                     return seen
 
     def _forget_old_messages(self, parts: list[str]) -> None:
-        """Drop messages that no run has shown for a while, as a browser does. A run of some parts says nothing about the others."""
+        """Drop messages that no run has shown for a while, as a browser does.
+
+        A run of some parts says nothing about the others.
+        """
         self._runs += 1
         oldest = self._runs - self._longest_kept
         self._kept = {
@@ -228,8 +236,9 @@ class Visitor:
 
 
 async def wait_for_the_network(address: str, seconds: float) -> None:
-    """Return once the network of a server that has just been started corrects typed text, and nothing replaces
-    it any more. Raises TimeoutError."""
+    """Return once the network of a server that has just been started corrects typed text, and nothing
+    replaces it any more. Raises TimeoutError.
+    """
     visitor, ends = Visitor(address), time.monotonic() + seconds
     try:
         await visitor.open(seconds)

@@ -1,7 +1,7 @@
 """Draws the pictures of does-attention-matter.md: ``python docs/head_pictures.py [FOLDER]``.
 
-Three heads in one sentence, the roles and effects of all heads, and the curve of pruning, in each language. Needs a Chromium: $CHROMIUM, or
-/usr/bin/chromium.
+Three heads in one sentence, the roles and effects of all heads, and the curve of pruning, in each language.
+Needs a Chromium: $CHROMIUM, or /usr/bin/chromium.
 """
 
 import json

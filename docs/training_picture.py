@@ -1,4 +1,7 @@
-"""Draws the figure of the training in docs/model-card.md: ``python docs/training_picture.py``. Needs a Chromium."""
+"""Draws the figure of the training in docs/model-card.md: ``python docs/training_picture.py``.
+
+Needs a Chromium.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Small Keras networks as courses write them, untrained: the documents open them, and the tests of the adapters do."""
+"""Small Keras networks as courses write them, untrained: the documents open them, and the tests of the
+adapters do.
+"""
 
 import keras
 import numpy as np
@@ -58,7 +60,9 @@ class HandWrittenTransformer(keras.Model):
 
 
 class OfKerasLayers(keras.Model):
-    """``keras.layers.MultiHeadAttention`` with Keras's own masks; ``call`` takes a pair, and returns probabilities."""
+    """``keras.layers.MultiHeadAttention`` with Keras's own masks; ``call`` takes a pair, and returns
+    probabilities.
+    """
 
     def __init__(self):
         super().__init__()

@@ -1,7 +1,8 @@
-"""A small trace of MarianMT: ``python -m examples.marian_trace tests/marian.npz`` (needs requirements-examples.txt).
+"""A small trace of MarianMT: ``python -m examples.marian_trace tests/marian.npz`` (needs
+requirements-examples.txt).
 
-The weights are random, so what the model would write means nothing; it is given a target instead. Encoder and decoder
-have other numbers of layers and heads.
+The weights are random, so what the model would write means nothing; it is given a target instead. Encoder and
+decoder have other numbers of layers and heads.
 """
 
 import sys

@@ -1,5 +1,6 @@
-"""The decompositions once more in PyTorch: a Transformer written with its functions alone, on copied weights, taken apart by its
-gradients. Where a normalisation's scale is held, the score is linear in what each part adds, so gradient times part is the part's share.
+"""The decompositions once more in PyTorch: a Transformer written with its functions alone, on copied weights,
+taken apart by its gradients. Where a normalisation's scale is held, the score is linear in what each part
+adds, so gradient times part is the part's share.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """
@@ -29,8 +30,11 @@ ATTENTIONS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cros
 
 
 class TorchTransformer:
-    """One sentence through the network. ``parts`` keeps, by (side, layer, sub-layer, head), what each wrote to its stream, as tensors
-    that can be asked for gradients. ``instead``: what some parts put out in place of what they compute."""
+    """One sentence through the network.
+
+    ``parts`` keeps, by (side, layer, sub-layer, head), what each wrote to its stream, as tensors that can be
+    asked for gradients. ``instead``: what some parts put out in place of what they compute.
+    """
 
     def __init__(self, config, features, arrays, instead=None):
         self.config, self.instead = config, instead or {}

@@ -1,4 +1,6 @@
-"""The networks of a course learn what they should, and both open offline in the executed notebook. Needs Keras.
+"""The networks of a course learn what they should, and both open offline in the executed notebook.
+
+Needs Keras.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

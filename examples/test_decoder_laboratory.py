@@ -1,4 +1,5 @@
-"""``laboratory_of`` a decoder alone of transformers against what PyTorch computes when the same is done by hand.
+"""``laboratory_of`` a decoder alone of transformers against what PyTorch computes when the same is done by
+hand.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """
@@ -161,7 +162,10 @@ def test_the_methods_that_are_defined(lab):
 
 
 def test_what_the_keys_add_is_the_output_of_the_attention(model, lab):
-    """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias. Llama's heads share values in pairs."""
+    """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias.
+
+    Llama's heads share values in pairs.
+    """
     insides, seen = lab.laboratory.insides(*ids(lab)), []
     module = lab.laboratory.modules["decoder_attention"][1]
     hook = module.register_forward_hook(lambda _, __, output: seen.append(output[0][0].numpy()))

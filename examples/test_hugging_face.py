@@ -1,4 +1,5 @@
-"""The adapters against what transformers itself returns, with tiny untrained models and tokenizers trained here.
+"""The adapters against what transformers itself returns, with tiny untrained models and tokenizers trained
+here.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """
@@ -52,7 +53,9 @@ MARKS = ["<pad>", "<s>", "</s>", "<unk>"]
 
 
 def in_one_order(tokenizer: Tokenizer) -> models.Unigram:
-    """Pieces of equal score have other ids after each training, so that seeded weights would make another model of each run."""
+    """Pieces of equal score have other ids after each training, so that seeded weights would make another
+    model of each run.
+    """
     pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
     found = sorted(
         ((piece, round(score, 6)) for piece, score in pieces[len(MARKS) :]),

@@ -1,7 +1,8 @@
-"""The tests of ``trace_keras``, of its laboratory and of the residual stream, once more on PyTorch and on JAX. On TensorFlow they run with
-all others.
+"""The tests of ``trace_keras``, of its laboratory and of the residual stream, once more on PyTorch and on
+JAX. On TensorFlow they run with all others.
 
-Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is another process.
+Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is
+another process.
 """
 
 import os

@@ -1,5 +1,8 @@
-"""KerasHub's models by the one line of ``trace_keras``, BART against its own layers. Skipped where KerasHub is not installed: its tokenizers
-need TensorFlow Text, which needs all of TensorFlow, so it is installed by itself (requirements-examples.txt says how)."""
+"""KerasHub's models by the one line of ``trace_keras``, BART against its own layers.
+
+Skipped where KerasHub is not installed: its tokenizers need TensorFlow Text, which needs all of TensorFlow,
+so it is installed by itself (requirements-examples.txt says how).
+"""
 
 import numpy as np
 import pytest

@@ -182,7 +182,9 @@ def test_weights_that_are_no_numbers_are_refused(make):
 
 
 def gradients_by_hand(model, lab, row: int, written: int, instead: int) -> list[np.ndarray]:
-    """Gradient × input of logit(written) - logit(instead), by the tokens of both sides (Shrikumar et al. 2016)."""
+    """Gradient × input of logit(written) - logit(instead), by the tokens of both sides (Shrikumar et al.
+    2016).
+    """
     source, target = ids(lab)
     read, embedded = [model.config.decoder_start_token_id, *target[:-1]], []
 

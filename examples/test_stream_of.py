@@ -1,4 +1,5 @@
-"""The residual stream of models of transformers, walked in NumPy, against what PyTorch computes: every analysis of an answer can be asked.
+"""The residual stream of models of transformers, walked in NumPy, against what PyTorch computes: every
+analysis of an answer can be asked.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

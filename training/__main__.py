@@ -30,7 +30,9 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a command's module on first use; ``places`` holds (module, attribute) by name."""
+    """A click group that imports a command's module on first use; ``places`` holds (module, attribute) by
+    name.
+    """
 
     def __init__(self, places: dict[str, tuple[str, str]], **named: Any):
         super().__init__(**named)

@@ -44,10 +44,13 @@ def knob(
     option: str | None = None,
     **attributes: Any,
 ) -> Any:
-    """A dataclass field that is an option, too. ``attributes`` are those of ``click.Option``, as ``type`` or ``multiple``.
+    """A dataclass field that is an option, too.
 
-    With ``parse`` the option stays the text that was typed until ``read_options`` reads it, so a command can be told as
-    it was given; an option that is not given is read from an empty text. A ``default`` that can be changed is a function that makes it.
+    ``attributes`` are those of ``click.Option``, as ``type`` or ``multiple``.
+
+    With ``parse`` the option stays the text that was typed until ``read_options`` reads it, so a command can
+    be told as it was given; an option that is not given is read from an empty text. A ``default`` that can be
+    changed is a function that makes it.
     """
     metadata = {_KNOB: Knob(help, parse, option, attributes)}
     return (
@@ -58,7 +61,10 @@ def knob(
 
 
 def options_of(settings: type) -> list[click.Option]:
-    """The options of a settings dataclass, in the order of its fields; fields that are no knobs have none. Example: see the module's ``>>>`` lines."""
+    """The options of a settings dataclass, in the order of its fields; fields that are no knobs have none.
+
+    Example: see the module's ``>>>`` lines.
+    """
     return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
 
 
@@ -73,7 +79,10 @@ def with_options_of(settings: type) -> Callable[[click.Command], click.Command]:
 
 
 def read_options(settings: type[S], options: Mapping[str, Any]) -> S:
-    """The settings that a command's ``options`` describe. Raises ValueError for unreadable or inconsistent values."""
+    """The settings that a command's ``options`` describe.
+
+    Raises ValueError for unreadable or inconsistent values.
+    """
     values = {}
     for each in fields(settings):
         if _KNOB in each.metadata:
@@ -102,7 +111,10 @@ def _option(settings: type, each: Field) -> click.Option:
 
 
 def _check(settings: type, name: str, parse: Callable, _context, _option, text: Any) -> Any:
-    """The text as it is. One that cannot be read, or not be the value of this field, ends the command with a message."""
+    """The text as it is.
+
+    One that cannot be read, or not be the value of this field, ends the command with a message.
+    """
     try:
         settings(**{name: parse(text)})
     except ValueError as error:

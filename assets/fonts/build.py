@@ -28,8 +28,8 @@ CHARACTERS = [
 ]
 
 
-# The font's own root sign is as wide as a syllable, with a bar that does not reach what follows: √d looked broken.
-# Ours ends where the bar begins.
+# The font's own root sign is as wide as a syllable, with a bar that does not reach what follows: √d looked
+# broken. Ours ends where the bar begins.
 ROOT_SIGN = (
     (603, 880),
     (560, 880),

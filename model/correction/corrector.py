@@ -461,8 +461,8 @@ def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
 
 
 class _OneNetwork:
-    """One Keras network that takes the weights of one snapshot after the other: its graph is made once, not for
-    each of them.
+    """One Keras network that takes the weights of one snapshot after the other: its graph is made once, not
+    for each of them.
     """
 
     def __init__(self, folder: Path, steps: Iterable[int]):

@@ -64,8 +64,9 @@ HALF_SURE = (
 
 @pytest.fixture(scope="session")
 def half_sure(corrector) -> str:
-    """A sentence in which the network is sure of the last change, and too unsure of an earlier one to make it. Which one it is
-    depends on the weights, so it is looked for."""
+    """A sentence in which the network is sure of the last change, and too unsure of an earlier one to make
+    it. Which one it is depends on the weights, so it is looked for.
+    """
     for text in HALF_SURE:
         (sentence,) = corrector.correct(text).sentences
         made = {change.source_start for change in sentence.changes}
@@ -79,8 +80,8 @@ def half_sure(corrector) -> str:
 class Pages:
     """The pages of visitors who prefer light and of those who prefer dark.
 
-    A page that a test has left goes to the next one: a new one would compile the app's scripts again, which takes more
-    of a processor's time than most tests.
+    A page that a test has left goes to the next one: a new one would compile the app's scripts again, which
+    takes more of a processor's time than most tests.
     """
 
     def __init__(self, browser: Browser):
@@ -117,7 +118,10 @@ def pages(browser):
 
 @contextmanager
 def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
-    """Takes pages of one colour and listens to them. At the end, an error in one of their scripts that nothing caught is raised."""
+    """Takes pages of one colour and listens to them.
+
+    At the end, an error in one of their scripts that nothing caught is raised.
+    """
     with ExitStack() as after:
         errors = []
 
@@ -158,7 +162,8 @@ def go(page: Page, address: str, width: int, height: int) -> Page:
 def open_page(server, pages):
     """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
 
-    An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait where the test says so.
+    An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait
+    where the test says so.
     """
     with visitors(server, pages) as take:
 
@@ -182,8 +187,8 @@ LOOKED_AT = 4  # pages; each further one would compile the app's scripts again
 def look_at(server, pages):
     """``open_page`` for tests that only look: ``look_at("?lang=en", width=390)``.
 
-    A page stays open for the file's next tests at its address. They give it their size, as a visitor does who turns a phone or
-    makes the window narrower.
+    A page stays open for the file's next tests at its address. They give it their size, as a visitor does who
+    turns a phone or makes the window narrower.
     """
     with visitors(server, pages) as take:
         open_at: dict[str, Page] = {}
@@ -214,7 +219,9 @@ def site():
 
 @pytest.fixture(scope="session")
 def answer(corrector):
-    """(a sentence with its correction, what the library says to a question about its first change), for the views that follow it."""
+    """(a sentence with its correction, what the library says to a question about its first change), for the
+    views that follow it.
+    """
     from tests.browser.questions import questions
 
     (sentence,) = corrector.correct(FOLLOWED).sentences

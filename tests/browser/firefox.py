@@ -1,4 +1,7 @@
-"""A headless Firefox that is driven by WebDriver BiDi, the W3C's protocol, which Firefox speaks by itself. Playwright drives only its own build."""
+"""A headless Firefox that is driven by WebDriver BiDi, the W3C's protocol, which Firefox speaks by itself.
+
+Playwright drives only its own build.
+"""
 
 import json
 import os
@@ -79,7 +82,10 @@ class Page:
 
 @contextmanager
 def firefox(profile: Path, *, reaches_nothing: bool = False) -> Iterator[Page]:
-    """A page of a browser with its own profile. ``reaches_nothing``: all its requests go to an address where nobody answers."""
+    """A page of a browser with its own profile.
+
+    ``reaches_nothing``: all its requests go to an address where nobody answers.
+    """
     profile.mkdir(parents=True, exist_ok=True)
     settings = QUIET | (NOWHERE if reaches_nothing else {})
     lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in settings.items())

@@ -24,8 +24,10 @@ HEAD = Head("cross_attention", 3, 0)  # the one that is asked why it looked
 
 
 def questions(corrector: Any, source: str, target: str, change: Change) -> dict[str, Callable[[], Any]]:
-    """Every question that a view asks about one change, by name. The head is asked why it looked from where the change begins at the last
-    character that was typed there."""
+    """Every question that a view asks about one change, by name.
+
+    The head is asked why it looked from where the change begins at the last character that was typed there.
+    """
     pair, changes = (source, target), corrector.changes(source, target)
     twin = corrupted_by_exchange(corrector, *pair, change)
     instead = corrupted_values(corrector.patched, corrector.tokenizer, twin)

@@ -1,4 +1,6 @@
-"""Walks through the lesson *looked, wrote, mattered* step by step: every link of the plan, and what it asks to press."""
+"""Walks through the lesson *looked, wrote, mattered* step by step: every link of the plan, and what it asks
+to press.
+"""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -64,7 +66,9 @@ def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number):
 
 
 def test_the_change_is_pressed_and_other_heads_are_opened(open_step, answer):
-    """*Looked*: the plan asks to press the change, to find the dark cell of its row, and to press other heads."""
+    """*Looked*: the plan asks to press the change, to find the dark cell of its row, and to press other
+    heads.
+    """
     sentence, _ = answer
     first = sentence.changes[0]
     page = open_step(step_of())

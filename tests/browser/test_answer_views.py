@@ -1,4 +1,6 @@
-"""The views that follow an answer through the network: who wrote it, when it was decided, and the experiments that test it."""
+"""The views that follow an answer through the network: who wrote it, when it was decided, and the experiments
+that test it.
+"""
 
 import json
 from urllib.parse import urlencode
@@ -40,7 +42,9 @@ def bars(page: Page, name: str) -> list[float]:
 
 
 def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
-    """Nothing that is found is wider than the window, on a computer and on a phone; figures may end so many pixels ``beyond`` it."""
+    """Nothing that is found is wider than the window, on a computer and on a phone; figures may end so many
+    pixels ``beyond`` it.
+    """
     for width, height in SIZES[::-1]:
         page.set_viewport_size({"width": width, "height": height})
         settle(page)

@@ -20,7 +20,10 @@ TOLD = ".stHtml .told"  # the sentence above a picture
 
 @pytest.fixture
 def come(server, browser):
-    """Opens the app in a browser of its own, with its own cookies. An error in a script that nothing caught fails the test."""
+    """Opens the app in a browser of its own, with its own cookies.
+
+    An error in a script that nothing caught fails the test.
+    """
     contexts, errors = [], []
 
     def open_at(path: str, width: int, height: int, colour: str = "light") -> Page:

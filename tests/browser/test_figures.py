@@ -1,4 +1,6 @@
-"""Figures as a browser shows them: what is written in and around them can be read, in both themes, and taken along."""
+"""Figures as a browser shows them: what is written in and around them can be read, in both themes, and taken
+along.
+"""
 
 from itertools import pairwise
 from urllib.parse import urlencode

@@ -1,4 +1,6 @@
-"""The first use of a view on a server imports no library and starts no process: what it needs is there before anybody asks."""
+"""The first use of a view on a server imports no library and starts no process: what it needs is there before
+anybody asks.
+"""
 
 import re
 from pathlib import Path
@@ -26,7 +28,9 @@ def tree(pid: int) -> set[int]:
 
 
 def loaded(pid: int) -> set[tuple[int, str]]:
-    """(process, package) of all Python packages with compiled parts that a process and all that it has started have loaded."""
+    """(process, package) of all Python packages with compiled parts that a process and all that it has
+    started have loaded.
+    """
     return {
         (each, package)
         for each in tree(pid)

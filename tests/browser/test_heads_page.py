@@ -1,4 +1,6 @@
-"""The page of the heads with the shipped survey: a click leads to a head, nothing moves, and a file is surveyed while one looks."""
+"""The page of the heads with the shipped survey: a click leads to a head, nothing moves, and a file is
+surveyed while one looks.
+"""
 
 from playwright.sync_api import Page, expect
 

@@ -17,7 +17,9 @@ TABS = 3  # from the top of the document to the text
 
 
 def test_the_text_is_reached_with_three_tabs_by_the_link_that_skips_the_menu(open_page):
-    """Without that link it takes five: the link itself, the menu of Streamlit and its scrolling region come first."""
+    """Without that link it takes five: the link itself, the menu of Streamlit and its scrolling region come
+    first.
+    """
     page = open_page()
     page.keyboard.press("Tab")
     expect(page.locator("a:focus")).to_have_attribute("href", re.compile("^#"))

@@ -145,7 +145,8 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(look_at, width, height, as
             assert across <= 1 or not any(top + room < edge < bottom - room for edge in edges)
 
 
-# [left, right, top, bottom] of what is written of each label above or below the columns of a picture, without spaces; and the picture's.
+# [left, right, top, bottom] of what is written of each label above or below the columns of a picture, without
+# spaces; and the picture's.
 COLUMN_LABELS = """plot => {
   const box = ({ left, right, top, bottom }) => [left, right, top, bottom];
   const characters = label => {

@@ -1,4 +1,6 @@
-"""Walks through every step of every lesson plan, in both languages: what the plan asks to press is there, and what it says is shown."""
+"""Walks through every step of every lesson plan, in both languages: what the plan asks to press is there, and
+what it says is shown.
+"""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,6 @@
-"""The drawing of the lines, in a page of its own that is opened from a file: it needs neither Streamlit nor a server."""
+"""The drawing of the lines, in a page of its own that is opened from a file: it needs neither Streamlit nor a
+server.
+"""
 
 import base64
 import json

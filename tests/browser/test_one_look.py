@@ -114,7 +114,9 @@ def cell_size(page: Page) -> float:
 
 
 def controls_before_the_first_picture(page: Page) -> list[str]:
-    """The names of the visible controls that stand before it in the document, those inside of components included."""
+    """The names of the visible controls that stand before it in the document, those inside of components
+    included.
+    """
     return page.evaluate(
         """() => {
           const found = [];
@@ -260,7 +262,8 @@ def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height
     expect_still("opening the explanation")
 
 
-# Notes until ``seen`` is asked for: all upper edges that these parts had, from picture to picture of the screen.
+# Notes until ``seen`` is asked for: all upper edges that these parts had, from picture to picture of the
+# screen.
 WATCH = """places => {
   const found = places.map(() => new Set());
   let seen = false;

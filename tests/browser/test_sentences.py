@@ -1,4 +1,7 @@
-"""Sentences of the page can be read to their end: above a picture, and below the correction on a phone. Nothing lies over anything."""
+"""Sentences of the page can be read to their end: above a picture, and below the correction on a phone.
+
+Nothing lies over anything.
+"""
 
 from io import BytesIO
 from urllib.parse import urlencode
@@ -43,7 +46,9 @@ def shadow(place: Locator) -> int:
 
 
 def check_told(place: Locator) -> None:
-    """A sentence is whole, or a bar beside it and a shadow at its lower edge say that there is more, until one is at its end."""
+    """A sentence is whole, or a bar beside it and a shadow at its lower edge say that there is more, until
+    one is at its end.
+    """
     assert place.evaluate("told => getComputedStyle(told).wordBreak") == "keep-all"  # Korean is read by words
     is_cut = place.evaluate(IS_CUT)
     assert (shadow(place) > 1) == is_cut, place.inner_text()

@@ -1,4 +1,7 @@
-"""The corrections of ``deploy/site`` are those of Python, and so are its figures. Asked in the browser, where they are used."""
+"""The corrections of ``deploy/site`` are those of Python, and so are its figures.
+
+Asked in the browser, where they are used.
+"""
 
 import json
 import random
@@ -161,7 +164,8 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
     assert found == [list(map(list, each)) for each in lost]
 
 
-# Passes of a network that knows its answers: after the right tokens it writes the next one, else the answer's token or ``lost``.
+# Passes of a network that knows its answers: after the right tokens it writes the next one, else the answer's
+# token or ``lost``.
 SPELL = """async (cases) => {
   const found = [];
   for (const { source, answer, lost } of cases) {
@@ -208,7 +212,10 @@ def test_drafts_settle_as_in_python(browser):
 
 
 def differences(one, other, path: str = ""):
-    """Where two JSON values differ, numbers by more than rounding. What the browser fills in at drawing is left out."""
+    """Where two JSON values differ, numbers by more than rounding.
+
+    What the browser fills in at drawing is left out.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         for name in (one.keys() | other.keys()) - {"weights", "values", "cross", "self", "revision"}:
             yield from differences(one.get(name), other.get(name), f"{path}/{name}")
@@ -237,7 +244,9 @@ def described(trace) -> dict:
 
 @pytest.fixture(scope="module")
 def drawing(browser):
-    """A page with ``figuresOf`` of the site, and ``drawn``: a figure as ``plot.js`` hands it to Plotly, in pixels."""
+    """A page with ``figuresOf`` of the site, and ``drawn``: a figure as ``plot.js`` hands it to Plotly, in
+    pixels.
+    """
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     fitting = "".join(
         (FOLDER / name).read_text("utf-8") for name in ("type.js", "plot_fit.js", "plot_tiles.js")

@@ -1,4 +1,6 @@
-"""The site in Firefox: a folder on a host, the same with its host gone, and the one file with nothing to reach."""
+"""The site in Firefox: a folder on a host, the same with its host gone, and the one file with nothing to
+reach.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What the site's further views show is what Python computes and draws: the network asked again, and the figures of ``viz``."""
+"""What the site's further views show is what Python computes and draws: the network asked again, and the
+figures of ``viz``.
+"""
 
 import base64
 import json

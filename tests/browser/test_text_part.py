@@ -1,4 +1,6 @@
-"""A keystroke redraws the text and its pictures; the rest of the page stays as it is, unless it shows something of the text."""
+"""A keystroke redraws the text and its pictures; the rest of the page stays as it is, unless it shows
+something of the text.
+"""
 
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

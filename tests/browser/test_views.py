@@ -152,8 +152,8 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
     page.keyboard.press("1")
     expect(page.locator(".gdg-input")).to_have_value("1")  # the cell has opened and takes more keys
     page.keyboard.press("0")
-    # The input shows a digit some milliseconds before the grid knows of it; an Enter in between, which no hand is
-    # fast enough for, leaves the cell as it was.
+    # The input shows a digit some milliseconds before the grid knows of it; an Enter in between, which no
+    # hand is fast enough for, leaves the cell as it was.
     page.wait_for_timeout(250)
     page.keyboard.press("Enter")
     page.wait_for_url("**q=10%2C10%2C0*")

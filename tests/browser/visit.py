@@ -134,7 +134,8 @@ BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect()
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
     """Of the rules for accessible pages: their names, and the elements that break them."""
-    # What is right is not listed: that takes half the time. Half of the rest would go into reading the script again.
+    # What is right is not listed: that takes half the time. Half of the rest would go into reading the script
+    # again.
     script = "" if page.evaluate("'axe' in window") else AXE_SCRIPT
     found = Axe(script).run(page, options={"resultTypes": ["violations"]})
     return [
@@ -245,7 +246,8 @@ def click(page: Page, place: tuple[float, float]) -> None:
     page.mouse.click(*place)
 
 
-# figure -> the values of its first trace, row by row. A mosaic's are painted beneath the figure (viz/browser/plot_cells.js), which holds none.
+# figure -> the values of its first trace, row by row. A mosaic's are painted beneath the figure
+# (viz/browser/plot_cells.js), which holds none.
 CELLS = """figure => {
   const { z } = figure.parentElement.plot.at.figure.data[0];
   if (z.dtype !== "u1") return Array.from(figure._fullData[0].z, row => Array.from(row));

@@ -31,7 +31,9 @@ def test_each_script_is_imported_by_an_entry():
 
 
 def test_no_pattern_of_the_rules_is_copied():
-    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf`` in text.js)."""
+    """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf``
+    in text.js).
+    """
     texts = (path.read_text("utf-8") for path in bundle.SCRIPTS.glob("*.js"))
     assert not any(re.search(r"matchAll\((?:rules\.)?patterns?\b", text) for text in texts)
 

@@ -1,4 +1,6 @@
-"""All charts by the same rules: empty input, typed text, titles, themes, and mistakes named with their values."""
+"""All charts by the same rules: empty input, typed text, titles, themes, and mistakes named with their
+values.
+"""
 
 import inspect
 import json

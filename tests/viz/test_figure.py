@@ -56,7 +56,9 @@ def test_all_figure_functions_are_compared():
 
 
 def read(text: str) -> dict:
-    """Without what Plotly leaves out or fills in where it means nothing: empty lists, and an empty template for each kind of trace."""
+    """Without what Plotly leaves out or fills in where it means nothing: empty lists, and an empty template
+    for each kind of trace.
+    """
     figure = json.loads(text)
     layout = {name: value for name, value in figure["layout"].items() if value != [] and name != "template"}
     return {"data": figure["data"], "layout": layout}
@@ -120,7 +122,10 @@ def test_the_diverging_scale_is_extreme_in_the_middle(theme):
 
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_sixth_of_the_largest_amount_is_seen_on_the_dark_ground(sign):
-    """Most of what a head adds is smaller than that. Compared as WCAG 2 does: (brighter + 0.05) / (darker + 0.05)."""
+    """Most of what a head adds is smaller than that.
+
+    Compared as WCAG 2 does: (brighter + 0.05) / (darker + 0.05).
+    """
     scale = palette("dark").diverging[::sign]
     half = [lightness(colour) for colour in scale[len(scale) // 2 :]]
     shown = np.interp([0, 1 / 6], np.linspace(0, 1, len(half)), half)

@@ -1,9 +1,9 @@
 """Reads training and test data: sentences, or pairs of a wrong and a right one.
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
-``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
-with or without a byte order mark, and may be compressed (``.xz``). A row that cannot be used, or whose sentence is certainly wrong, is
-skipped and reported; it never stops a long run.
+``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8, with or
+without a byte order mark, and may be compressed (``.xz``). A row that cannot be used, or whose sentence is
+certainly wrong, is skipped and reported; it never stops a long run.
 """
 
 import csv
@@ -164,7 +164,10 @@ def read_pairs(path: str | Path) -> list[Pair]:
 
 
 def write_pairs(path: str | Path, pairs: Iterable[tuple[str, str]]) -> None:
-    """Write (wrong, right) pairs as CSV with the header ``src,tgt``; the file is replaced at once. Raises OSError where the folder cannot be written."""
+    """Write (wrong, right) pairs as CSV with the header ``src,tgt``; the file is replaced at once.
+
+    Raises OSError where the folder cannot be written.
+    """
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows([PAIR_COLUMNS, *pairs])
     write_atomically(Path(path), lambda file: file.write(buffer.getvalue().encode()))

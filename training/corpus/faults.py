@@ -1,8 +1,9 @@
 """Finds sentences of a corpus that contain a spelling mistake. They are left out.
 
-In some collections of chat every tenth sentence has one (안돼, 보고싶어, 할거야). Training takes corpus sentences as right, so a network
-learns to leave such mistakes alone: it mended both spaces of 저는영화를 보고싶어요, and none in 저는 영화를 보고싶어요. Only spellings
-that are certainly, or nearly certainly, wrong are listed. A few right sentences are lost with it (안가 may be a safe house), which does no harm.
+In some collections of chat every tenth sentence has one (안돼, 보고싶어, 할거야). Training takes corpus sentences as
+right, so a network learns to leave such mistakes alone: it mended both spaces of 저는영화를 보고싶어요, and none in 저는
+영화를 보고싶어요. Only spellings that are certainly, or nearly certainly, wrong are listed. A few right sentences are
+lost with it (안가 may be a safe house), which does no harm.
 """
 
 import re

@@ -1,12 +1,16 @@
-"""``python -m training hold-out``: keeps a part of a corpus away from training, whole documents where the file allows it.
+"""``python -m training hold-out``: keeps a part of a corpus away from training, whole documents where the
+file allows it.
 
-Decides how often the sentences of each source are read. Sources that the corpus has too much of are read less often.
+Decides how often the sentences of each source are read. Sources that the corpus has too much of are read less
+often.
 
-Finds sentences of a corpus in which a space is certainly missing or too many, by their morphemes (Kiwi; Lee 2024).
+Finds sentences of a corpus in which a space is certainly missing or too many, by their morphemes (Kiwi; Lee
+2024).
 
-``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에, 보러왔어요, 계시는분, 밥을먹고, 있 습니다.
-Each of these joins two morphemes between which a space must stand, or splits one word (한글 맞춤법 제2항, 제41항, 제42항). Kiwi's parts of
-speech show that. Spaces that may be right are left out: of 118 sentences that were found among 21,561, two were right.
+``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에, 보러왔어요, 계시는분,
+밥을먹고, 있 습니다. Each of these joins two morphemes between which a space must stand, or splits one word (한글 맞춤법
+제2항, 제41항, 제42항). Kiwi's parts of speech show that. Spaces that may be right are left out: of 118 sentences
+that were found among 21,561, two were right.
 
 It takes one to three milliseconds a sentence, so ask once and keep the answer.
 
@@ -37,8 +41,8 @@ ONE_IN = 25
 def held_lines(lines: list[str], one_in: int) -> set[int]:
     """The numbers, from 0, of the last ``1/one_in`` of the rows of each source.
 
-    Where a source's documents follow one another in the file, whole documents are held out, but for one that may be cut.
-    Raises CorpusError for a line that is no JSON object.
+    Where a source's documents follow one another in the file, whole documents are held out, but for one that
+    may be cut. Raises CorpusError for a line that is no JSON object.
     """
     rows = defaultdict(list)
     for number, line in enumerate(lines):
@@ -136,8 +140,8 @@ _WITHOUT = frozenset(
     """상관 관계 밤낮 유례 문제 아낌 거리낌 가차 스스럼 영락 어김 변함 끊임 꾸밈 거침 빠짐 남김 틀림 난데 염치 터무니 주책 볼품 두말 두서 소용
     쓸모 쓸데 버릇 다름 정신 재수 세상 시름 아랑곳 여지 유감 종작 지각 하염 하릴 한량 한정 허물 형편 경황 기탄 까딱 꼼짝 부질 느닷 더할 주저""".split()
 )
-# Endings after a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가), the particle 밖에 (너밖에), 속 for a
-# genus (딸기속에 속하는).
+# Endings after a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가), the particle 밖에
+# (너밖에), 속 for a genus (딸기속에 속하는).
 _AFTER_PLACE = {
     **dict.fromkeys("앞뒤옆밑", re.compile("(?:에서?|으로|[이가을를은의]|까지|부터)[는도]?(?![가-힣])")),
     **dict.fromkeys("위안속", re.compile("에서?[는도]?(?![가-힣]| 대| 관| 속)")),

@@ -1,1 +1,3 @@
-"""``python -m training documents``: the tables of measured numbers in README, model card and studies, written from data files."""
+"""``python -m training documents``: the tables of measured numbers in README, model card and studies, written
+from data files.
+"""

@@ -26,7 +26,10 @@ _FOLDER = Path(__file__).parent / "templates" / "lessons"
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One step of a plan in one language. ``link`` is empty where nothing is opened; ``shows`` must be seen on the page."""
+    """One step of a plan in one language.
+
+    ``link`` is empty where nothing is opened; ``shows`` must be seen on the page.
+    """
 
     name: str
     begin: int  # minutes from the start of the lesson

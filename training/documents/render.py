@@ -1,7 +1,9 @@
-"""``python -m training documents``: write the measured numbers into README, model card, studies and lesson plans.
+"""``python -m training documents``: write the measured numbers into README, model card, studies and lesson
+plans.
 
-A generated part of a document is ``<!-- generated: NAME -->``, its lines, and ``<!-- end -->``; Markdown shows neither mark. Its text is
-the macro NAME of a Jinja template in ``templates/`` (with ``_`` for ``-``), written from a data file; ``NAME.ko`` asks for Korean.
+A generated part of a document is ``<!-- generated: NAME -->``, its lines, and ``<!-- end -->``; Markdown
+shows neither mark. Its text is the macro NAME of a Jinja template in ``templates/`` (with ``_`` for ``-``),
+written from a data file; ``NAME.ko`` asks for Korean.
 """
 
 import re
@@ -78,7 +80,8 @@ def names(text: str) -> list[str]:
 
 
 def interval(mean_and_margin: Iterable[float | None] | None, digits: int = 2) -> str:
-    """A mean with half its 95% interval; a dash for None, the mean alone where one sentence gives no interval.
+    """A mean with half its 95% interval; a dash for None, the mean alone where one sentence gives no
+    interval.
 
     >>> interval((0.6864, 0.0305)), interval((1811.2, 95.0), 0), interval((0.5, None)), interval(None)
     ('0.69 ± 0.03', '1811 ± 95', '0.50', '–')
@@ -209,7 +212,10 @@ def content(sources: Sources, name: str) -> str:
 
 
 def written(text: str, sources: Sources) -> str:
-    """A document with its generated parts as the data files have them. Raises MarkError and MissingNumbersError."""
+    """A document with its generated parts as the data files have them.
+
+    Raises MarkError and MissingNumbersError.
+    """
     return rewrite(text, partial(content, sources))
 
 

@@ -2,9 +2,9 @@
 
 Rows of the documents' tables that are chosen, ordered or summed from measured numbers; templates write them.
 
-The earlier rows of the tables of weights are kept as text in ``docs/numbers/past/``, the latest first: ``python -m training ship`` adds
-the row of the weights that it is about to replace. Earlier rows are of the errors and sets of their own time, so they are not
-measured again.
+The earlier rows of the tables of weights are kept as text in ``docs/numbers/past/``, the latest first:
+``python -m training ship`` adds the row of the weights that it is about to replace. Earlier rows are of the
+errors and sets of their own time, so they are not measured again.
 """
 
 import csv
@@ -59,7 +59,10 @@ class Sources:
         return self.given[name] if name in self.given else _read(self.numbers / f"{name}.json")
 
     def evaluation(self, model: str | None = None) -> dict:
-        """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it. Raises MissingNumbersError."""
+        """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it.
+
+        Raises MissingNumbersError.
+        """
         folder = self.model if model is None else self.model.parent / model
         return _read(folder / "evaluation.json")
 
@@ -73,7 +76,10 @@ class Sources:
 
     @cached_property
     def weights(self) -> str:
-        """The fingerprint of the shipped weights alone, 12 hexadecimal digits. Raises ModelFolderError where the folder holds no model."""
+        """The fingerprint of the shipped weights alone, 12 hexadecimal digits.
+
+        Raises ModelFolderError where the folder holds no model.
+        """
         return of_weights(fingerprint(self.model))
 
     @cached_property
@@ -129,7 +135,8 @@ SHOWN = (0, 0.2, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # minimu
 CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
 TEXTS = ("written", "written_unseen")
 SPOKEN = "spoken"
-# In Korean and in English. In the order of the study: the network's own attention, then its corrections, then gradients.
+# In Korean and in English. In the order of the study: the network's own attention, then its corrections, then
+# gradients.
 METHODS = {
     "attention": ("어텐션(모든 헤드의 평균)", "raw attention, mean of all heads"),
     "norms": ("크기를 곱한 어텐션", "norm-weighted attention"),
@@ -273,7 +280,10 @@ def writers_of(survey: AnswerSurvey, group: str) -> list[tuple[Node, float]]:
 
 
 def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
-    """Three heads: without "loss" most is lost; "for" speaks most for fixes, "against" most against them. Raises ValueError where an effect was not measured."""
+    """Three heads: without "loss" most is lost; "for" speaks most for fixes, "against" most against them.
+
+    Raises ValueError where an effect was not measured.
+    """
 
     def best(name: str, sign: int) -> Head:
         values = np.concatenate([_effect(survey, kind, name).mean.ravel() for kind in survey.kinds])
@@ -293,7 +303,10 @@ Measure = tuple[float, float] | None  # a mean, and half its 95% interval
 
 
 def shares_of(survey: HeadSurvey, heads: Mapping[str, Head], role: str, at: str) -> list[Measure]:
-    """The share of attention that each head spends on a role, at copied or at edited characters. Of heads (H,); a mean with half its 95% interval, or None."""
+    """The share of attention that each head spends on a role, at copied or at edited characters.
+
+    Of heads (H,); a mean with half its 95% interval, or None.
+    """
     return [_of_head(survey.role(head.kind, role, at), head) for head in heads.values()]
 
 
@@ -314,7 +327,8 @@ def second_loss(survey: HeadSurvey) -> float | None:
 
 
 def pruning_rows(survey: HeadSurvey) -> Iterator[tuple[int, list[float | None]]]:
-    """(heads removed, shares): exact and untouched, each for the least effective first and for the mean of random orders.
+    """(heads removed, shares): exact and untouched, each for the least effective first and for the mean of
+    random orders.
 
     >>> next(pruning_rows(Sources().survey))[0]
     0
@@ -369,7 +383,10 @@ def number(value: float | None, digits: int = 3) -> str:
 
 @dataclass(frozen=True)
 class PastTable:
-    """A table that sets the shipped weights beside those shipped before them. The first column names the weights."""
+    """A table that sets the shipped weights beside those shipped before them.
+
+    The first column names the weights.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -396,7 +413,10 @@ class PastTable:
             return list(csv.reader(file))[1:]
 
     def keep(self, sources: Sources) -> None:
-        """Put the row of the shipped weights before the earlier ones, unless it is the first of them. Raises MissingNumbersError where a number of the row is missing."""
+        """Put the row of the shipped weights before the earlier ones, unless it is the first of them.
+
+        Raises MissingNumbersError where a number of the row is missing.
+        """
         rows = self.earlier(sources)
         current = [sources.called, *self.row(sources)]
         if rows[:1] == [current]:
@@ -408,7 +428,10 @@ class PastTable:
 
 
 def keep_all(sources: Sources) -> None:
-    """Put the shipped weights first among the earlier rows, in each table whose numbers are there. Tables with a MissingNumbersError are left out."""
+    """Put the shipped weights first among the earlier rows, in each table whose numbers are there.
+
+    Tables with a MissingNumbersError are left out.
+    """
     (sources.numbers / "past").mkdir(parents=True, exist_ok=True)
     for each in PAST.values():
         try:

@@ -61,9 +61,9 @@ class Sample:
     def lost(self, output: str) -> str | None:
         """The part of a slot that ``output`` lost, or its surplus; None if all is intact.
 
-        All slots have to be there, in order. The characters that are neither Hangul, nor space, nor sentence marks have to be
-        those that were typed; otherwise 3 would be found in 13, and a quotation mark could be doubled. A long sentence has to
-        end as it did.
+        All slots have to be there, in order. The characters that are neither Hangul, nor space, nor sentence
+        marks have to be those that were typed; otherwise 3 would be found in 13, and a quotation mark could
+        be doubled. A long sentence has to end as it did.
 
         >>> Sample("digits", "3시다", "3시다", ("3",)).lost("4시다")
         '3'

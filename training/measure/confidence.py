@@ -1,16 +1,19 @@
 """Gradient-boosted decision trees for the confidence of a proposed change, fitted by LightGBM and calibrated.
 
-Installations that correct text read the exported trees (``model.correction.confidence``) and need no library for them. LightGBM, unlike
-scikit-learn, documents the export of a fitted tree (``dump_model``).
+Installations that correct text read the exported trees (``model.correction.confidence``) and need no library
+for them. LightGBM, unlike scikit-learn, documents the export of a fitted tree (``dump_model``).
 
-Reference: "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (Ke et al., 2017); "Probabilistic outputs for support vector
-machines" (Platt, 1999), for the calibration.
+Reference: "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (Ke et al., 2017); "Probabilistic
+outputs for support vector machines" (Platt, 1999), for the calibration.
 
-The pairs that the trees of the confidence are fitted on, and those kept apart, on which it is seen whether they help.
+The pairs that the trees of the confidence are fitted on, and those kept apart, on which it is seen whether
+they help.
 
-``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the development pairs.
+``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the
+development pairs.
 
-The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on the sentence alone.
+The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on
+the sentence alone.
 """
 
 import hashlib
@@ -69,10 +72,9 @@ def fit(
     """Fit trees to whether each row is right. The same rows give the same trees.
 
     Args:
-        rows: Features, (N, F).
-        right: 1 where a row is right, else 0, (N,).
-        monotone: For each feature 1 if a larger value may never lower the odds, -1 if it may never raise them, else 0.
-        how: Number and size of the trees.
+        rows: Features, (N, F). right: 1 where a row is right, else 0, (N,). monotone: For each feature 1 if a
+        larger value may never lower the odds, -1 if it may never raise them, else 0. how: Number and size of
+        the trees.
 
     Returns:
         The log odds before any tree, and the trees.
@@ -157,7 +159,10 @@ def is_for_fitting(pair: NoisyPair) -> bool:
 
 
 def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
-    """The pairs of all files. If errors are generated: those of seed 0, and of further seeds for sentences of the fitting half."""
+    """The pairs of all files.
+
+    If errors are generated: those of seed 0, and of further seeds for sentences of the fitting half.
+    """
     pairs = []
     for corpus in corpora:
         pairs += sample_pairs(corpus, 0)
@@ -170,7 +175,8 @@ def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
 def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     """Phrases of the fitting half with one native mistake each; all mistakes come equally often.
 
-    Sentences contain only the common ones, and the trees would learn to doubt every word that the table of words lacks.
+    Sentences contain only the common ones, and the trees would learn to doubt every word that the table of
+    words lacks.
     """
     drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
     rng = random.Random(0)
@@ -179,8 +185,9 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 
 
 def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
-    """Phrases of the fitting half, ``count`` of them with one misplaced space each, chosen as in ``drilled_pairs``. Every third
-    comes once more without the mistake, or the trees would learn that a phrase always lacks something.
+    """Phrases of the fitting half, ``count`` of them with one misplaced space each, chosen as in
+    ``drilled_pairs``. Every third comes once more without the mistake, or the trees would learn that a phrase
+    always lacks something.
     """
     drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
     rng = random.Random(0)
@@ -194,7 +201,8 @@ def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     """Sentences of the fitting half with a made-up name, which is right, and errors around it.
 
-    No table knows such a name. Trees that have seen none take it for a slip in the nearest word that they know.
+    No table knows such a name. Trees that have seen none take it for a slip in the nearest word that they
+    know.
     """
     sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
     maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
@@ -203,10 +211,12 @@ def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 
 
 def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
-    """``count`` pairs of every practice of ``--practice`` alike, made of sentences of the fitting half. Every third comes once more
-    without the mistake.
+    """``count`` pairs of every practice of ``--practice`` alike, made of sentences of the fitting half.
 
-    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt unseen patterns.
+    Every third comes once more without the mistake.
+
+    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt unseen
+    patterns.
     """
     sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
     shares = dict.fromkeys(PRACTICES, 1.0)
@@ -228,8 +238,9 @@ def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
 
 
 def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
-    """The right sentences of the fitting half as they are. The network has been trained on those of ``intact_pairs``, so it is surer of
-    them than of ordinary text.
+    """The right sentences of the fitting half as they are.
+
+    The network has been trained on those of ``intact_pairs``, so it is surer of them than of ordinary text.
     """
     return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
 
@@ -287,9 +298,13 @@ class Gain(NamedTuple):
 def examples(
     pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
 ) -> list[JudgedCandidate]:
-    """All candidates for the wrong sentences of ``pairs``. A candidate is right if the right sentence has it in its stretch."""
+    """All candidates for the wrong sentences of ``pairs``.
+
+    A candidate is right if the right sentence has it in its stretch.
+    """
     found = []
-    # The network's answers to some texts at a time: each has the logits of all its steps, a third of a megabyte.
+    # The network's answers to some texts at a time: each has the logits of all its steps, a third of a
+    # megabyte.
     parts = (pairs[i : i + TOGETHER] for i in range(0, len(pairs), TOGETHER))
     read = (corrector.stretches([pair.wrong for pair in part]) for part in parts)
     for pair, sentences in zip(pairs, chain.from_iterable(read), strict=True):
@@ -303,8 +318,9 @@ def examples(
 
 
 def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, str]]) -> str | None:
-    """The right text of a stretch of the sentence that begins at ``start`` of the text. None if a wanted edit reaches beyond
-    the stretch. ``wanted``: see ``metrics.edits``.
+    """The right text of a stretch of the sentence that begins at ``start`` of the text.
+
+    None if a wanted edit reaches beyond the stretch. ``wanted``: see ``metrics.edits``.
     """
     first, last = stretch.start + start, stretch.end + start
     parts, done = [], first
@@ -321,7 +337,9 @@ def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, s
 def fit_confidence(
     mine: Sequence[JudgedCandidate], others: Sequence[JudgedCandidate], words: Words, ngrams: NGrams
 ) -> Confidence:
-    """Trees fitted on all of these. The confidence is calibrated on ``mine``, whatever share the ``others`` have.
+    """Trees fitted on all of these.
+
+    The confidence is calibrated on ``mine``, whatever share the ``others`` have.
 
     Raises ValueError if no candidate is right or none is wrong, and if nothing can be learnt.
     """
@@ -367,8 +385,10 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
 @click.option("--json", "json_path", help="Write what the other half gains as JSON to this file.")
 def command(files, known, model, seeds, drill, space_drill, names, practised, intact, least, json_path):
-    """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the gain on the
-    other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
+    """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
+    gain on the other half gains. The minimum confidence is to be chosen anew: python -m training evaluate
+    --choose.
+    """
     try:
         sentences = [row.text for path in known for row in read_sentences(path)]
     except CorpusError as error:

@@ -125,7 +125,10 @@ def _generate(sentence: Sentence, seed: int) -> NoisyPair:
 def load_corrector(
     name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
 ) -> "Corrector":
-    """Load a model folder by name or path, or one of its snapshots. Raises click.ClickException when that is not possible."""
+    """Load a model folder by name or path, or one of its snapshots.
+
+    Raises click.ClickException when that is not possible.
+    """
     from model import Corrector, ModelFolderError  # imports the network library: seconds
 
     try:
@@ -200,7 +203,10 @@ def command(
 
 
 def open_corpus(file: Path) -> Corpus:
-    """Read a file and report skipped rows on standard error. Raises click.ClickException where it cannot be used."""
+    """Read a file and report skipped rows on standard error.
+
+    Raises click.ClickException where it cannot be used.
+    """
     try:
         corpus = read_corpus(file)
     except CorpusError as error:

@@ -1,15 +1,16 @@
 """A linear probe of vectors, and an eraser of everything that a linear probe could read.
 
-Both are computed from the means of the classes and from covariances, without iterations, so no library is needed.
+Both are computed from the means of the classes and from covariances, without iterations, so no library is
+needed.
 
 N vectors, D their width, C classes, R directions.
 
 ``python -m training heard``: linear probes of the next onset in the encoder, and corrections without it.
 
-The probed class of a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
-머거요. A linear probe reads it from each place of the encoder's residual stream. Then everything that a linear probe could read is erased
-where a mistake stands, at one place of the stream or at all of them. The score of the fix is measured again. To compare, as many random
-directions are erased.
+The probed class of a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요
+[머거요], and the same at 머 in 머거요. A linear probe reads it from each place of the encoder's residual stream.
+Then everything that a linear probe could read is erased where a mistake stands, at one place of the stream or
+at all of them. The score of the fix is measured again. To compare, as many random directions are erased.
 
 L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
 """
@@ -41,8 +42,8 @@ _FAINT = 1e-6  # of the largest singular value; a direction below it is rounding
 
 @dataclass(frozen=True)
 class Probe:
-    """Linear discriminant analysis: the best linear classifier where all classes have one covariance (Fisher 1936; Hastie, Tibshirani &
-    Friedman, "The Elements of Statistical Learning", section 4.3).
+    """Linear discriminant analysis: the best linear classifier where all classes have one covariance (Fisher
+    1936; Hastie, Tibshirani & Friedman, "The Elements of Statistical Learning", section 4.3).
     """
 
     kernel: np.ndarray  # (D, C)
@@ -54,7 +55,9 @@ class Probe:
 
 
 def fit_probe(vectors: np.ndarray, classes: np.ndarray, count: int) -> Probe:
-    """A probe of (N, D) vectors and their classes (N,), numbers below ``count``. A class without a vector is never predicted.
+    """A probe of (N, D) vectors and their classes (N,), numbers below ``count``.
+
+    A class without a vector is never predicted.
 
     >>> probe = fit_probe(np.array([[0.0, 1], [0, 1.1], [1, 0], [1.1, 0]]), np.array([0, 0, 1, 1]), 2)
     >>> probe.says(np.array([[0.0, 2.0], [2.0, 0.0]])).tolist()
@@ -95,8 +98,10 @@ class Eraser:
 
 
 def fit_eraser(vectors: np.ndarray, classes: np.ndarray, count: int) -> Eraser:
-    """A least-squares concept eraser for the classes (N,) of vectors (N, D). Afterwards all classes have the same mean, and no linear probe
-    does better than one that ignores the vectors.
+    """A least-squares concept eraser for the classes (N,) of vectors (N, D).
+
+    Afterwards all classes have the same mean, and no linear probe does better than one that ignores the
+    vectors.
 
     >>> vectors, classes = np.random.default_rng(0).normal(size=(90, 4)), np.arange(90) % 3
     >>> vectors[classes == 1, 0] += 5
@@ -158,7 +163,9 @@ class Onset:
 
 
 def onsets(text: str) -> list[Onset]:
-    """One ``Onset`` for each syllable that is followed at once by another one. Across a space the norm leaves the pronunciation open.
+    """One ``Onset`` for each syllable that is followed at once by another one.
+
+    Across a space the norm leaves the pronunciation open.
 
     >>> [(INITIALS[each.heard], INITIALS[each.written]) for each in onsets("먹어요")]
     [('ㄱ', 'ㅇ'), ('ㅇ', 'ㅇ')]
@@ -202,7 +209,10 @@ def stream(corrector: "Corrector", text: str, patches: Patches = ()) -> np.ndarr
 
 
 def beside(change: Change) -> slice:
-    """Where a change stands in the source. If it only adds something: the two characters between which that goes."""
+    """Where a change stands in the source.
+
+    If it only adds something: the two characters between which that goes.
+    """
     gap = change.source_start == change.source_end
     return slice(max(change.source_start - gap, 0), change.source_end + gap)
 
@@ -223,7 +233,9 @@ def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positi
 def scores(
     corrector: "Corrector", source: str, target: str, erasers: Sequence[Sequence[Eraser]]
 ) -> Iterator[tuple[str, float, np.ndarray]]:
-    """For each edit that the network makes: (kind of mistake, score, (erasers, P + 1) scores after each of ``erasers`` erased its part)."""
+    """For each edit that the network makes: (kind of mistake, score, (erasers, P + 1) scores after each of
+    ``erasers`` erased its part).
+    """
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     for change in find_changes(source, target):
@@ -326,7 +338,9 @@ def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
 def command(file, model, sentences, edits, seed, json_path):
-    """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and erase it."""
+    """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
+    erase it.
+    """
     corrector = load_corrector(model, None)
     pairs = [
         (normalise(pair.wrong), normalise(pair.right))

@@ -4,7 +4,8 @@
 Characters are Unicode characters of NFC text, so one Hangul syllable counts once. A share of
 nothing is ``nan`` here and ``None`` in JSON, never a flattering 0 or 1.
 
-Measures whether a confidence can be trusted: how often changes of each confidence are right, and the scores at each threshold.
+Measures whether a confidence can be trusted: how often changes of each confidence are right, and the scores
+at each threshold.
 
 Everything here reads corrections (``model.Correction``) beside the pairs they were made of: ``proposed``
 has every change the network wanted, and ``with_minimum_confidence`` the correction another threshold gives,
@@ -192,8 +193,9 @@ def edits(source: str, target: str) -> set[tuple[int, int, str]]:
 def repaired(hypothesis: str, reference: str, spans: Iterable[tuple[int, int]]) -> list[bool]:
     """For each span of characters of the reference: does the hypothesis agree with it there?
 
-    It disagrees if a character of the span is missing or another one, and if something surplus stands inside the span or
-    at its edges. Nobody can tell to which side of an edge the surplus belongs, so it counts against the model.
+    It disagrees if a character of the span is missing or another one, and if something surplus stands inside
+    the span or at its edges. Nobody can tell to which side of an edge the surplus belongs, so it counts
+    against the model.
 
     >>> repaired("먹어오", "먹어요", [(0, 2), (2, 3)])
     [True, False]
@@ -382,10 +384,10 @@ def threshold_table(
 def best_threshold(table: dict[float, Scores]) -> float:
     """The threshold with the highest F0.5 to three digits; of several, the one in their middle.
 
-    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same. The one in
-    the middle is farthest from where it becomes worse. Of two in the middle the better one is taken, or, if they are equal, the
-    higher one, which changes less. If nothing was wanted and nothing done, F0.5 is undefined and ranks below every number.
-    Raises ValueError for an empty table.
+    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do
+    the same. The one in the middle is farthest from where it becomes worse. Of two in the middle the better
+    one is taken, or, if they are equal, the higher one, which changes less. If nothing was wanted and nothing
+    done, F0.5 is undefined and ranks below every number. Raises ValueError for an empty table.
     """
     if not table:
         raise ValueError("there is no threshold to choose from: the table is empty")

@@ -179,7 +179,10 @@ def write_json(document: dict, path: str) -> None:
 
 
 def write_numbers(path: Path, numbers: dict) -> None:
-    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it. Raises OSError where it cannot be written."""
+    """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it.
+
+    Raises OSError where it cannot be written.
+    """
     path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

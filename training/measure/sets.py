@@ -1,16 +1,17 @@
-"""``python -m training sets``: development sets that each ask one question, made of sentences no training has seen.
+"""``python -m training sets``: development sets that each ask one question, made of sentences no training has
+seen.
 
-everyday and general: the usual errors in talk, and in newspapers and speeches. rare: slips in a
-sentence's rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. spaces: one of the
-commonest spacing mistakes in a sentence that is otherwise right. Each set is a CSV of
-``src,tgt`` with as many sentences as asked for, and half as many again without an error.
+everyday and general: the usual errors in talk, and in newspapers and speeches. rare: slips in a sentence's
+rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. spaces:
+one of the commonest spacing mistakes in a sentence that is otherwise right. Each set is a CSV of ``src,tgt``
+with as many sentences as asked for, and half as many again without an error.
 
 ``python -m training pairs``: pairs of a wrong and a right sentence, for commands that read ``src,tgt``.
 
 ``python -m training development``: mended and harmed rows by kind of mistake, in our own sets.
 
-The sets are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where both are the same, the text is
-right) and, in ``sets/``, ``kind,note``.
+The sets are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where
+both are the same, the text is right) and, in ``sets/``, ``kind,note``.
 """
 
 import csv
@@ -108,7 +109,8 @@ def _slips_in_rare_words(aim: Aim) -> MakeWrong:
 def make_set(
     sentences: Iterable[Sentence], make_wrong: MakeWrong, count: int, seed: int
 ) -> list[tuple[str, str]]:
-    """At most ``count`` (wrong, right) pairs, then half as many of other sentences that are right on both sides.
+    """At most ``count`` (wrong, right) pairs, then half as many of other sentences that are right on both
+    sides.
 
     >>> make_set([Sentence("밥을 먹었다."), Sentence("집에 갔다.")], lambda text, rng: text[:-1], 1, seed=0)[0]
     ('집에 갔다', '집에 갔다.')
@@ -185,8 +187,8 @@ TypedPair = tuple[str, str]  # wrong, right
 def own_pairs(generated: int, seed: int) -> tuple[list[TypedPair], list[TypedPair]]:
     """Pairs of our own everyday sentences in two halves that share no right sentence.
 
-    Each right sentence is paired with its typed versions and with ``generated`` versions by the training's error generator. A survey
-    orders heads by the first half and judges them on the other.
+    Each right sentence is paired with its typed versions and with ``generated`` versions by the training's
+    error generator. A survey orders heads by the first half and judges them on the other.
 
     >>> first, last = own_pairs(generated=0, seed=0)
     >>> {right for _, right in first} & {right for _, right in last}
@@ -218,8 +220,9 @@ def _pairs_of(right: str, typed: list[str], generated: int, seed: int) -> list[T
 @click.option("--generated", default=2, show_default=True, help="Without FILE: errors made in each sentence.")
 @click.option("--seed", default=0, show_default=True)
 def pairs(out: Path, file: Path | None, sentences: int, generated: int, seed: int) -> None:
-    """Write pairs to OUT: of the sentences in FILE with generated errors; without FILE of our own everyday sentences,
-    as they were typed and with generated errors."""
+    """Write pairs to OUT: of the sentences in FILE with generated errors; without FILE of our own everyday
+    sentences, as they were typed and with generated errors.
+    """
     if file is None:
         pairs = [pair for half in own_pairs(generated, seed) for pair in half]
     else:
@@ -313,7 +316,10 @@ def count(results: Iterable[Result]) -> SetCounts:
 
 
 def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRow]:
-    """The rows of the files, of each the first ``limit``; a file's name is that of its set. Raises OSError and KeyError for a file without the columns src and tgt."""
+    """The rows of the files, of each the first ``limit``; a file's name is that of its set.
+
+    Raises OSError and KeyError for a file without the columns src and tgt.
+    """
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
             for row in itertools.islice(csv.DictReader(file), limit):
@@ -388,10 +394,11 @@ def find_sets(names: Sequence[str]) -> list[Path]:
     "--counts", "counted", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file without texts."
 )
 def development(names, model, minimum_confidence, limit, practised_norm, out, counted):
-    """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its kinds.
+    """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its
+    kinds.
 
-    --out gets the numbers and every row that is not as it should be. --practised-norm leaves words that are held out of practice out of
-    the norm's tables, too.
+    --out gets the numbers and every row that is not as it should be. --practised-norm leaves words that are
+    held out of practice out of the norm's tables, too.
     """
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

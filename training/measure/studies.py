@@ -1,15 +1,16 @@
 """``python -m training agreement``: how well attribution methods agree with occlusion over many edits.
 
-An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
-character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are 95% and know which edits come from one sentence
-(``model.analysis.statistics``).
+An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is
+occlusion: each source character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are
+95% and know which edits come from one sentence (``model.analysis.statistics``).
 
-Reference: "Attention is not Explanation" (Jain and Wallace, 2019), and its reply by Wiegreffe and Pinter (2019).
+Reference: "Attention is not Explanation" (Jain and Wallace, 2019), and its reply by Wiegreffe and Pinter
+(2019).
 
 ``python -m training stories``: the effect of three heads on each correction of one sentence of our own.
 
-The heads are those that ``heads.json`` of the model singles out: by the loss of the sentence without them, and by the effect of their
-ablation at corrected characters.
+The heads are those that ``heads.json`` of the model singles out: by the loss of the sentence without them,
+and by the effect of their ablation at corrected characters.
 """
 
 import csv
@@ -192,9 +193,12 @@ def measured(rows: list[Row], value_of: Callable) -> Estimate:
 def agreement_command(
     file: Path, out: Path, edits: int, model: str, keep: Path | None, json_path: Path | None
 ) -> None:
-    """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets the app's numbers on methods.
+    """Ask about EDITS edits in the pairs of FILE, and print the tables.
 
-    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes on.
+    KEEP gets the app's numbers on methods.
+
+    OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes
+    on.
     """
     weights = of_weights(fingerprint(find_model_folder(model)))
     rows = _edits_of(file, out / f"edits-{weights}.jsonl", edits, model)
@@ -223,7 +227,9 @@ def read_survey(model: str) -> HeadSurvey:
 def measure_stories(
     corrector: Corrector, sentence: SentenceCorrection, stories: Mapping[str, Head]
 ) -> dict[str, Any]:
-    """The effects of the heads of ``stories`` at each change of the sentence, in nats, and the text written without each of them."""
+    """The effects of the heads of ``stories`` at each change of the sentence, in nats, and the text written
+    without each of them.
+    """
     changes = []
     for change in sentence.changes:
         found = head_effects(corrector, sentence.source, sentence.text, change)

@@ -1,9 +1,11 @@
-"""Optimiser steps under JAX: loss, gradients and update are one compiled function, and no step waits for Python.
+"""Optimiser steps under JAX: loss, gradients and update are one compiled function, and no step waits for
+Python.
 
-Keras's ``train_on_batch`` writes a thousand variables back after each step and waits for the loss. Here the state stays on the
-device and is updated in place (its buffers are donated). The running mean of the losses is part of the state, and a few steps are always
-under way. JAX compiles each shape of a batch anew, so batches have few shapes (``--widths``, each with a fixed number of rows),
-which are compiled at the same time in threads.
+Keras's ``train_on_batch`` writes a thousand variables back after each step and waits for the loss. Here the
+state stays on the device and is updated in place (its buffers are donated). The running mean of the losses is
+part of the state, and a few steps are always under way. JAX compiles each shape of a batch anew, so batches
+have few shapes (``--widths``, each with a fixed number of rows), which are compiled at the same time in
+threads.
 """
 
 from collections import deque
@@ -35,7 +37,9 @@ class StepState(NamedTuple):
 
 
 class CompiledSteps:
-    """Steps of a network that ``compile_network`` has made ready, whose variables are up to date inside ``keep`` only."""
+    """Steps of a network that ``compile_network`` has made ready, whose variables are up to date inside
+    ``keep`` only.
+    """
 
     def __init__(self, network, precision: str = "float32", mean_loss: float | None = None):
         self.network, self._precision = network, _PRECISIONS[precision]
@@ -103,7 +107,9 @@ class CompiledSteps:
         return float(loss / total), float(right / total)
 
     def keep(self, write: Callable[[], None]) -> None:
-        """Copy the state into the network's variables and call ``write`` in a thread, after the write before it."""
+        """Copy the state into the network's variables and call ``write`` in a thread, after the write before
+        it.
+        """
         self._wait()
         state = _copied(self._state)  # training goes on and overwrites its own
         network = self.network

@@ -1,13 +1,15 @@
 """``PRACTICES``: the kinds of pairs that a network practises besides the usual mistakes.
 
-A practice makes one further pair from a sentence, or from nothing but chance. To add one, add an entry to ``PRACTICES``;
-``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the sentences.
+A practice makes one further pair from a sentence, or from nothing but chance. To add one, add an entry to
+``PRACTICES``; ``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the
+sentences.
 
 >>> vanishing = Practice("vanishing", lambda maker, text, rng: (text.rstrip("."), text))
 >>> vanishing.make(None, "봄이 왔다.", random.Random(0))
 ('봄이 왔다', '봄이 왔다.')
 
-Makes the pairs that the network practises on: of each correct sentence, and of patterns that the corpus lacks.
+Makes the pairs that the network practises on: of each correct sentence, and of patterns that the corpus
+lacks.
 """
 
 import random
@@ -34,8 +36,8 @@ from training.options import knob
 class Practice(NamedTuple):
     """``make(maker, text, rng)``: a (wrong, right) pair, or None where this sentence gives no occasion.
 
-    All chance comes from ``rng``, so that a run can be repeated. ``maker`` makes the usual mistakes (``maker.mistake``)
-    and knows all sentences (``maker.items``).
+    All chance comes from ``rng``, so that a run can be repeated. ``maker`` makes the usual mistakes
+    (``maker.mistake``) and knows all sentences (``maker.items``).
     """
 
     name: str
@@ -108,8 +110,9 @@ PRACTICES = {practice.name: practice for practice in _ALL}
 
 
 def read_practice(text: str) -> dict[str, float]:
-    """``"slips=0.2,notes=0.1"`` as ``ExampleSettings.practice``. Raises ValueError for an unknown name or a share that is
-    not from 0 to 1.
+    """``"slips=0.2,notes=0.1"`` as ``ExampleSettings.practice``.
+
+    Raises ValueError for an unknown name or a share that is not from 0 to 1.
     """
     shares = read_weights(filter(None, text.split(",")))
     for name, share in shares.items():
@@ -224,7 +227,10 @@ class ExampleMaker:
             yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        """The sentence as a (wrong, right) pair. The errors are of the given family of ``MIX``, or of one that is drawn."""
+        """The sentence as a (wrong, right) pair.
+
+        The errors are of the given family of ``MIX``, or of one that is drawn.
+        """
         settings = self.settings
         weights = None
         if self.aim is not None and rng.random() < settings.aim_share:

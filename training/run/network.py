@@ -28,10 +28,11 @@ def make_optimizer(name: str):
 def compile_network(network, optimizer: str, label_smoothing: float, precision: str = "float32"):
     """Give a built network its loss and its optimiser, with the learning rate still at 1.
 
-    In ``bfloat16`` matrices are multiplied in that format, and so are the operations between them that TensorFlow finds safe.
-    Weights, their updates and the loss stay in float32 (Kalamkar et al. 2019). A step takes two thirds of the time on a processor
-    that multiplies bfloat16 itself (AVX512_BF16, AMX). The choice holds for all graphs that the process makes from then on.
-    Under JAX it is part of the compiled step (``compiled.CompiledSteps``).
+    In ``bfloat16`` matrices are multiplied in that format, and so are the operations between them that
+    TensorFlow finds safe. Weights, their updates and the loss stay in float32 (Kalamkar et al. 2019). A step
+    takes two thirds of the time on a processor that multiplies bfloat16 itself (AVX512_BF16, AMX). The choice
+    holds for all graphs that the process makes from then on. Under JAX it is part of the compiled step
+    (``compiled.CompiledSteps``).
 
     Raises ValueError for other names, and for bfloat16 on other backends.
     """
@@ -76,8 +77,9 @@ class MaskedCrossEntropy(keras.losses.Loss):
 class GroupedMuon(keras.optimizers.Muon):
     """The same updates as Keras's Muon; matrices of one shape are made orthogonal together.
 
-    A network with four layers on each side has 64 square and 16 oblong matrices, and each takes 15 products. Stacked, these are 45
-    products of stacks instead of 1,200 of matrices that are too small for a GPU. It has the same variables as Keras's Muon.
+    A network with four layers on each side has 64 square and 16 oblong matrices, and each takes 15 products.
+    Stacked, these are 45 products of stacks instead of 1,200 of matrices that are too small for a GPU. It has
+    the same variables as Keras's Muon.
     """
 
     def __init__(self, *arguments, **settings):

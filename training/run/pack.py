@@ -1,4 +1,5 @@
-"""``python -m training pack``: packs the files of a training so that they are small enough to carry to another machine.
+"""``python -m training pack``: packs the files of a training so that they are small enough to carry to
+another machine.
 
 ``python -m training recipe``: trains from nothing, stage by stage, as ``recipe.toml`` says.
 """
@@ -107,9 +108,10 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 def pack_command(out, corpus, dev, workers):
     """Write into OUT the files that ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
-    The sentences are checked here once, and compressed to an eighth. Those in which by
-    Kiwi's morphemes a space is missing or too many are left out: a network learns to leave a misspelling that it often reads. The third
-    file stands in for Kiwi: train --corpus OUT/corpus.jsonl.xz --dev OUT/dev.jsonl.xz --morphemes OUT/morphemes.json.xz
+    The sentences are checked here once, and compressed to an eighth. Those in which by Kiwi's morphemes a
+    space is missing or too many are left out: a network learns to leave a misspelling that it often reads.
+    The third file stands in for Kiwi: train --corpus OUT/corpus.jsonl.xz --dev OUT/dev.jsonl.xz --morphemes
+    OUT/morphemes.json.xz
     """
     out.mkdir(parents=True, exist_ok=True)
     rows = _rows(corpus)
@@ -155,7 +157,10 @@ def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> 
 
 
 def shortened(recipe: dict, share: float) -> dict:
-    """The same recipe with that share of the steps of every stage, one at least. Raises RecipeError for another file."""
+    """The same recipe with that share of the steps of every stage, one at least.
+
+    Raises RecipeError for another file.
+    """
     try:
         stages = [{**stage, "steps": max(1, round(stage["steps"] * share))} for stage in recipe["stage"]]
     except (KeyError, TypeError) as error:

@@ -5,7 +5,8 @@ model tell everything since the first step from nothing.
 
 The model that a run starts from, and how a larger network can begin as the same function.
 
-``python -m training average``: makes one model by averaging the weights of several that were trained from the same start.
+``python -m training average``: makes one model by averaging the weights of several that were trained from the
+same start.
 """
 
 import csv
@@ -58,7 +59,10 @@ def hardware() -> dict:
 
 
 def read_history(folder: Path) -> list[dict[str, str]]:
-    """The rows of a model's ``history.csv``; none where it has no such file. Raises OSError where the folder has none."""
+    """The rows of a model's ``history.csv``; none where it has no such file.
+
+    Raises OSError where the folder has none.
+    """
     path = folder / HISTORY_FILE
     if not path.exists():
         return []
@@ -67,7 +71,10 @@ def read_history(folder: Path) -> list[dict[str, str]]:
 
 
 def read_runs(folder: Path) -> list[dict]:
-    """The trainings a model went through, the first one first; none where they are not known. Each with "taken": steps, pairs, tokens and seconds."""
+    """The trainings a model went through, the first one first; none where they are not known.
+
+    Each with "taken": steps, pairs, tokens and seconds.
+    """
     path = folder / RUN_FILE
     return json.loads(path.read_text("utf-8"))["runs"] if path.exists() else []
 
@@ -81,7 +88,10 @@ class Past:
 
     @classmethod
     def read(cls, folder: Path) -> "Past":
-        """The record up to the model's weights. Later rows are left out, because a run writes rows more often than weights."""
+        """The record up to the model's weights.
+
+        Later rows are left out, because a run writes rows more often than weights.
+        """
         runs, rows = read_runs(folder), read_history(folder)
         steps = sum(run["taken"]["steps"] for run in runs)
         return cls(tuple(runs), tuple(row for row in rows if int(row["step"]) <= steps))
@@ -104,7 +114,10 @@ class Record:
         write_atomically(self.folder / RUN_FILE, lambda file: file.write(text.encode()))
 
     def open_history(self, step: int) -> None:
-        """Keep the rows up to this run's ``step``: later ones are about to be repeated. Raises OSError where the folder cannot be written."""
+        """Keep the rows up to this run's ``step``: later ones are about to be repeated.
+
+        Raises OSError where the folder cannot be written.
+        """
         limit = self.past.total("step") + step
         begun = read_history(self.folder) or list(self.past.rows)
         kept = [row for row in begun if int(row["step"]) <= limit]
@@ -122,7 +135,8 @@ class Record:
             csv.DictWriter(file, COLUMNS).writerow(row)
 
 
-# The last layer of each sub-layer: where its kernel is zero, the sub-layer adds nothing to the residual stream.
+# The last layer of each sub-layer: where its kernel is zero, the sub-layer adds nothing to the residual
+# stream.
 _WAY_OUT = "output/kernel"
 
 
@@ -150,8 +164,9 @@ class Origin(NamedTuple):
         return cls(f"{model_name(folder)} {found}", config, tokenizer, weights, Past.read(folder))
 
     def grown(self, **sizes: int) -> "Origin":
-        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side (``num_layers``).
-        Raises ValueError for fewer than it has, and if the larger network could not begin as the same function.
+        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side
+        (``num_layers``). Raises ValueError for fewer than it has, and if the larger network could not begin
+        as the same function.
         """
         for size, wanted in sizes.items():
             if self.config.architecture != "transformer" or wanted < getattr(self.config, size):
@@ -166,10 +181,10 @@ class Origin(NamedTuple):
     def put_into(self, network) -> None:
         """Give a built network these weights; where it is larger it computes the same function at first.
 
-        New hidden units keep the weights they were built with on their way in and get zeros on their way
-        out, so they change nothing until they are trained (after Chen, Goodfellow and Shlens 2016, Net2Net). So do the
-        sub-layers of an added layer: each adds its output, which is zero, to its input.
-        Raises ModelFolderError for weights of another network.
+        New hidden units keep the weights they were built with on their way in and get zeros on their way out,
+        so they change nothing until they are trained (after Chen, Goodfellow and Shlens 2016, Net2Net). So do
+        the sub-layers of an added layer: each adds its output, which is zero, to its input. Raises
+        ModelFolderError for weights of another network.
         """
         variables = {variable.path: variable for variable in network.weights}
         own_layers = {path.split("/")[1] for path in self.weights}
@@ -193,8 +208,8 @@ class Origin(NamedTuple):
 
 
 def add_graph(folder: Path) -> None:
-    """Write the graph of a model folder, where ``onnx`` is installed; without one the folder's model answers in Keras.
-    ``python -m model export FOLDER`` adds it later.
+    """Write the graph of a model folder, where ``onnx`` is installed; without one the folder's model answers
+    in Keras. ``python -m model export FOLDER`` adds it later.
 
     Raises ModelFolderError where the folder holds no model.
     """
@@ -218,10 +233,10 @@ def add_graph(folder: Path) -> None:
 def average(models, out, share, last):
     """Average the weights of MODELS, where the later ones were trained on from the earlier, into a new model.
 
-    Between such weights the loss often has no hill, and a point between them may correct better than each of them (Wortsman et
-    al. 2022, "Robust fine-tuning of zero-shot models"). The mean of many late weights of one run works like a lower learning rate
-    (Izmailov et al. 2018). The new model keeps the record of the last one, with this step added. Three or more models, and snapshots,
-    count equally.
+    Between such weights the loss often has no hill, and a point between them may correct better than each of
+    them (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"). The mean of many late weights of
+    one run works like a lower learning rate (Izmailov et al. 2018). The new model keeps the record of the
+    last one, with this step added. Three or more models, and snapshots, count equally.
     """
     if last is None and len(models) < 2 or last is not None and len(models) != 1:
         raise click.UsageError("give two models or more, or one model and --last")

@@ -1,6 +1,7 @@
 """``Clock``: ends a run after some minutes, and fits its learning rates to that time.
 
-Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is replaced at once.
+Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is
+replaced at once.
 
 One training run: its steps, its checkpoint, and its record.
 
@@ -31,8 +32,9 @@ from training.run.stream import Batch, Position, batch_shapes
 class Clock:
     """Tells when the time of a run is over, and where on its schedule it stands.
 
-    Without a limit the schedule follows the steps. With one it follows steps or time, whichever is further along, so the learning
-    rate has come down when the time is over. A run that is simply cut off has never come down from a high rate.
+    Without a limit the schedule follows the steps. With one it follows steps or time, whichever is further
+    along, so the learning rate has come down when the time is over. A run that is simply cut off has never
+    come down from a high rate.
 
     >>> clock = Clock(seconds=100, first=0, total=1000, now=iter([0, 50, 100]).__next__)
     >>> clock.step_of_schedule(20)
@@ -93,14 +95,20 @@ def _variables(model) -> dict:
 
 
 def save_checkpoint(folder: Path, model, progress: RunState) -> None:
-    """Write the compiled model's variables and the progress. Raises OSError where the folder cannot be written."""
+    """Write the compiled model's variables and the progress.
+
+    Raises OSError where the folder cannot be written.
+    """
     arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
     arrays["progress"] = np.array(json.dumps(asdict(progress)))
     write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
 def read_state(folder: Path) -> RunState:
-    """How far a saved run has come, without its network; the beginning where nothing was saved yet. Raises CheckpointError for a damaged file."""
+    """How far a saved run has come, without its network; the beginning where nothing was saved yet.
+
+    Raises CheckpointError for a damaged file.
+    """
     path = folder / FILE_NAME
     if not path.exists():
         return RunState()
@@ -112,7 +120,10 @@ def read_state(folder: Path) -> RunState:
 
 
 def load_checkpoint(folder: Path, model) -> RunState | None:
-    """Put a saved run's variables into the compiled model; None where nothing was saved yet. Raises CheckpointError for a damaged file, or one of another network."""
+    """Put a saved run's variables into the compiled model; None where nothing was saved yet.
+
+    Raises CheckpointError for a damaged file, or one of another network.
+    """
     path = folder / FILE_NAME
     if not path.exists():
         return None
@@ -210,7 +221,10 @@ class Run:
         )
 
     def settle(self) -> RunState:
-        """Wait until the steps that were started are done; the progress with their running mean. The mean loss is in nats."""
+        """Wait until the steps that were started are done; the progress with their running mean.
+
+        The mean loss is in nats.
+        """
         self.progress = replace(self.progress, mean_loss=self.steps.mean_loss())
         return self.progress
 
@@ -235,7 +249,10 @@ class Run:
         )
 
     def log(self, measured: bool, rate: float) -> None:
-        """One row of the history, with the development scores where they were ``measured``. The loss is in nats, the time in seconds."""
+        """One row of the history, with the development scores where they were ``measured``.
+
+        The loss is in nats, the time in seconds.
+        """
         dev = self.steps.measure(self.dev_batches) if measured else ("", "")
         now = self.settle()
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)
@@ -248,11 +265,13 @@ class Run:
         show: Callable[[RunState, float], None],
         seconds: float | None = None,
     ) -> None:
-        """Run until the schedule's last step or for so many ``seconds``. ``show(progress, mean loss)`` is called now and then.
+        """Run until the schedule's last step or for so many ``seconds``.
 
-        With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and whenever the mean loss has
-        fallen by that share since they were last kept. With ``snapshot_every`` they are kept each time so many steps have passed, to
-        be averaged.
+        ``show(progress, mean loss)`` is called now and then.
+
+        With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and whenever
+        the mean loss has fallen by that share since they were last kept. With ``snapshot_every`` they are
+        kept each time so many steps have passed, to be averaged.
         """
         began = time.monotonic()
         if self.progress.step < self.config.schedule.steps:

@@ -36,7 +36,10 @@ class Steps(Protocol):
         """(mean loss in nats, share of right tokens given the right prefix) of the network as it is now."""
 
     def keep(self, write: Callable[[], None]) -> None:
-        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread. Raises an OSError of ``write``, perhaps at the next call."""
+        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread.
+
+        Raises an OSError of ``write``, perhaps at the next call.
+        """
 
     def close(self) -> None:
         """Return once everything is written. Raises an OSError of the last ``write``."""
@@ -96,7 +99,9 @@ class DevelopmentSet:
         self.batches = [make_batch(self.rows[i : i + 64]) for i in range(0, len(self.rows), 64)]
 
     def batches_of(self, widths: Sequence[int], tokens: int) -> list[Batch]:
-        """The same pairs in batches of these widths alone, each of ``tokens // width`` rows; empty rows fill up the last."""
+        """The same pairs in batches of these widths alone, each of ``tokens // width`` rows; empty rows fill
+        up the last.
+        """
         batches, narrower = [], 0
         for width in widths:
             fit = [pair for pair in self.rows if narrower < max(map(len, pair)) <= width]

@@ -40,7 +40,8 @@ Encoded = tuple[Sequence[int], Sequence[int]]  # source and target ids
 
 
 class Judge:
-    """Keeps of the pairs of a pool the ``share`` that the model in ``folder`` finds hardest, and a share ``others`` of the rest.
+    """Keeps of the pairs of a pool the ``share`` that the model in ``folder`` finds hardest, and a share
+    ``others`` of the rest.
 
     The process that first asks it loads its network. Raises ValueError for a share that is not from 0 to 1.
     """
@@ -74,8 +75,9 @@ class Judge:
 
 
 def _pair_loss(network: Any) -> Any:
-    """``network`` with its loss, (source, decoder input, target) -> (B,), as one compiled graph: called op by op it
-    took four times as long."""
+    """``network`` with its loss, (source, decoder input, target) -> (B,), as one compiled graph: called op by
+    op it took four times as long.
+    """
     import keras
     from keras import ops
 
@@ -149,7 +151,9 @@ class Batch(NamedTuple):
 
 
 def make_batch(pairs: Sequence[Encoded], length: int | None = None) -> Batch:
-    """Encoded (source, target) rows to one padded batch; both sides share one length, by default the least that will do. Shapes: source (B, S), decoder input and target (B, T)."""
+    """Encoded (source, target) rows to one padded batch; both sides share one length, by default the least
+    that will do. Shapes: source (B, S), decoder input and target (B, T).
+    """
     length = length or -(-max(map(_length, pairs)) // LENGTH_STEP) * LENGTH_STEP
     return Batch(
         pad([source for source, _ in pairs], length),
@@ -183,10 +187,12 @@ def _rows(pairs: list[Encoded], tokens: int) -> Iterator[list[Encoded]]:
 def _batches_of_widths(
     pairs: list[Encoded], widths: Sequence[int], tokens: int, rng: random.Random
 ) -> list[Batch]:
-    """The pairs, which come sorted by length, as batches of these widths alone, each of ``tokens // width`` rows.
+    """The pairs, which come sorted by length, as batches of these widths alone, each of ``tokens // width``
+    rows.
 
-    A compiler such as that of JAX compiles once for each shape, so it has as many shapes to compile as there are
-    widths. The batches are cut from the longest pair on. The last batch is filled up with pairs that are drawn again.
+    A compiler such as that of JAX compiles once for each shape, so it has as many shapes to compile as there
+    are widths. The batches are cut from the longest pair on. The last batch is filled up with pairs that are
+    drawn again.
     """
     batches, end = [], len(pairs)
     while end:
@@ -220,7 +226,9 @@ class PoolMaker:
 
     @cached_property
     def examples(self) -> ExampleMaker:
-        """Made by the process that first needs it: it takes up to a minute, in which others can load and compile."""
+        """Made by the process that first needs it: it takes up to a minute, in which others can load and
+        compile.
+        """
         return ExampleMaker(self.items, self.settings)
 
     def __call__(self, index: int) -> list[Batch]:
@@ -257,13 +265,14 @@ _THREADED = {"tensorflow", "jax"}  # have threads of their own: a fork of a proc
 
 
 class Stream:
-    """Batches from ``start`` on, each with the position that follows it. A context manager: its processes start when it is
-    entered and end when it is left, at once.
+    """Batches from ``start`` on, each with the position that follows it.
 
-    Of N processes each makes every Nth pool and hands it over through a pipe of its own. So they need neither locks nor
-    threads, and a process that is killed while it writes blocks no other. They are forked if no library with threads is loaded
-    yet, because a fork shares the corpus. Otherwise they are spawned, and each has to be sent the corpus, which takes half a
-    minute with 15 processes and 600,000 sentences.
+    A context manager: its processes start when it is entered and end when it is left, at once.
+
+    Of N processes each makes every Nth pool and hands it over through a pipe of its own. So they need neither
+    locks nor threads, and a process that is killed while it writes blocks no other. They are forked if no
+    library with threads is loaded yet, because a fork shares the corpus. Otherwise they are spawned, and each
+    has to be sent the corpus, which takes half a minute with 15 processes and 600,000 sentences.
     """
 
     def __init__(self, maker: Callable[[int], list[Batch]], start: Position, workers: int = 1):

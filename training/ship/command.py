@@ -1,4 +1,6 @@
-"""``python -m training ship RUN``: make everything that hangs on a run's weights, and continue where it was stopped."""
+"""``python -m training ship RUN``: make everything that hangs on a run's weights, and continue where it was
+stopped.
+"""
 
 import shlex
 import subprocess

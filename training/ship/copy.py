@@ -1,4 +1,6 @@
-"""``python -m training.ship.copy``: copy a model's weights with their record, or those of the best of several models."""
+"""``python -m training.ship.copy``: copy a model's weights with their record, or those of the best of several
+models.
+"""
 
 import json
 import shutil
@@ -27,7 +29,8 @@ def copy_model(source: Path, target: Path) -> None:
 
 
 def best_of(evaluations: dict[Path, dict]) -> Path:
-    """The model with the highest F0.5 at its own best minimum confidence; of equal ones the one with more exact matches.
+    """The model with the highest F0.5 at its own best minimum confidence; of equal ones the one with more
+    exact matches.
 
     >>> def at(f, exact):
     ...     return {"thresholds": [{"f0.5": f, "exact_match": exact}, {"f0.5": 0.1, "exact_match": 1.0}]}

@@ -51,8 +51,8 @@ class Step:
 def digest(path: Path) -> str | None:
     """12 digits for the content of a file, or of all files in a folder; None where there is neither.
 
-    Content and not the time of change decides: git gives every file of a checkout a new time. Of Python files only the code
-    counts, so that a better docstring asks for no new measurement.
+    Content and not the time of change decides: git gives every file of a checkout a new time. Of Python files
+    only the code counts, so that a better docstring asks for no new measurement.
 
     >>> digest(Path("no such file")) is None
     True
@@ -113,7 +113,10 @@ class Journal:
         return entry["made_from"] == step.fingerprint() and entry["left"] == _left(step)
 
     def record(self, step: Step, seconds: float) -> None:
-        """Note that the step was made, in so many seconds. Raises OSError where the journal cannot be written."""
+        """Note that the step was made, in so many seconds.
+
+        Raises OSError where the journal cannot be written.
+        """
         self._done[step.name] = {
             "made_from": step.fingerprint(),
             "left": _left(step),

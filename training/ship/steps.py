@@ -50,7 +50,10 @@ def _size(default: int, help: str) -> Any:
 
 @dataclass(frozen=True)
 class ShipPlan:
-    """The settings of one shipping. The default sizes are those of the shipped measurements; a rehearsal takes smaller ones."""
+    """The settings of one shipping.
+
+    The default sizes are those of the shipped measurements; a rehearsal takes smaller ones.
+    """
 
     corpus: Path = _folder("corpus", "Holds train.jsonl, train2.jsonl, dev.jsonl and test.jsonl.")  # noqa: RUF009
     last: int | None = knob(
@@ -128,7 +131,9 @@ class ShipPlan:
 
     @property
     def whole(self) -> tuple[Path, ...]:
-        """All that decides the answers of the shipped model: its weights, the trees of its confidence, and the code."""
+        """All that decides the answers of the shipped model: its weights, the trees of its confidence, and
+        the code.
+        """
         return (
             *(self.into / name for name in ("weights.npz", "config.json", "confidence.json")),
             *ANSWERS,
@@ -190,7 +195,9 @@ def _weights(run: Path, work: Path, plan: ShipPlan) -> Iterable[Step]:
 
 
 def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Take the run's weights as they are, the mean of its last snapshots, or the best of averages with another model."""
+    """Take the run's weights as they are, the mean of its last snapshots, or the best of averages with
+    another model.
+    """
     if plan.last:
         command = _command("training average", own, "--last", plan.last, "--out", chosen)
         yield Step("average", f"the mean of the last {plan.last} snapshots", (own,), (chosen,), (command,))
@@ -237,7 +244,9 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
 
 
 def _confidence(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Fit the confidence of the network's proposals, and choose the confidence below which a proposal is not made."""
+    """Fit the confidence of the network's proposals, and choose the confidence below which a proposal is not
+    made.
+    """
     data, train, second = work / "data", plan.corpus / "train.jsonl", plan.corpus / "train2.jsonl"
     rest, held = data / "train2_rest.jsonl", data / "train2_held.jsonl"
     sets = [data / "sets" / f"{name}.csv" for name in QUESTIONS]
@@ -278,7 +287,9 @@ def _confidence(work: Path, plan: ShipPlan) -> Iterable[Step]:
 
 
 def _heads(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Roles and effects of each head in sentences of our own, and the agreement of attribution with occlusion."""
+    """Roles and effects of each head in sentences of our own, and the agreement of attribution with
+    occlusion.
+    """
     pairs, survey = work / "data" / "own_pairs.csv", work / "heads"
     yield Step(
         "pairs",
@@ -313,9 +324,12 @@ def _error_pairs(out: Path, plan: ShipPlan) -> tuple[str, ...]:
 
 
 def _answers(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Attention, attribution and ablation in edits of the development sentences, and linear probes of the encoder."""
+    """Attention, attribution and ablation in edits of the development sentences, and linear probes of the
+    encoder.
+    """
     errors, out, heard = work / "data" / "error_pairs.csv", work / "answers", plan.numbers / "heard.json"
-    # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read. Roles are counted in all of them.
+    # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read. Roles
+    # are counted in all of them.
     sizes = {"limit": 2 * plan.answers, "effects": 0, "pruning": 0}
     sizes |= {"answers": plan.answers, "circuits": plan.circuits}
     options = (each for name, size in sizes.items() for each in (f"--{name}", size))

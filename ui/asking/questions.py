@@ -1,7 +1,8 @@
-"""Questions of a page about a sentence and a change, in the arguments of ``engine.questions``, which declares them.
+"""Questions of a page about a sentence and a change, in the arguments of ``engine.questions``, which declares
+them.
 
-Each raises NotLoadedError where there is no network, and EngineError where no answer came; the next time it is asked again. The engine
-keeps the answers.
+Each raises NotLoadedError where there is no network, and EngineError where no answer came; the next time it
+is asked again. The engine keeps the answers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def correct(text: str, corrector: Asked) -> Correction:
 
 
 def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
-    """The queries, keys and values of the pass that writes ``text`` for ``sentence``, with tokens of padding behind both."""
+    """The queries, keys and values of the pass that writes ``text`` for ``sentence``, with tokens of padding
+    behind both.
+    """
     return corrector.ask(declared.projections, sentence, text, padding)
 
 
@@ -50,7 +53,10 @@ def head_effects(
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ) -> analysis.HeadEffects:
-    """The effect of ablating each head on ``change``, in nats. ``means``: ablation values, (L, H, D/H) by kind; zeros without."""
+    """The effect of ablating each head on ``change``, in nats.
+
+    ``means``: ablation values, (L, H, D/H) by kind; zeros without.
+    """
     return corrector.ask(declared.head_effects, _edit(sentence, change), _given(means))
 
 
@@ -78,8 +84,8 @@ def ablated_fix_probability(
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked) -> MethodsSaid:
-    """The contributions of tokens to a change or to the token of a row: (row, names of all methods, answers so far, a function that
-    asks for more or None).
+    """The contributions of tokens to a change or to the token of a row: (row, names of all methods, answers
+    so far, a function that asks for more or None).
 
     It waits for the quick methods. The answers of the others are here if they were asked for before.
     """
@@ -131,10 +137,11 @@ def activation_patching(
 def circuit(
     sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str
 ) -> tuple[Circuit | None, analysis.CircuitEdges | None, Callable[[], object] | None]:
-    """(circuit, edges, ask): the circuit that keeps ``percent`` of the logit difference of ``change``, and its edges.
+    """(circuit, edges, ask): the circuit that keeps ``percent`` of the logit difference of ``change``, and
+    its edges.
 
-    The circuit is None where the fix writes the same tokens as the typed text. Edges take long: they are None until ``ask`` was called.
-    Where they are known, ``ask`` is None.
+    The circuit is None where the fix writes the same tokens as the typed text. Edges take long: they are None
+    until ``ask`` was called. Where they are known, ``ask`` is None.
     """
     asked = _edit(sentence, change), percent, instead
     if (both := corrector.known(declared.circuit_edges, *asked)) is not None:

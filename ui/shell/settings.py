@@ -1,4 +1,5 @@
-"""The settings of the address: their types, those of all pages, and the registry to which views add theirs; example sentences.
+"""The settings of the address: their types, those of all pages, and the registry to which views add theirs;
+example sentences.
 
 A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it
 is reset.

@@ -25,7 +25,9 @@ SOURCE_IDS, WRITTEN_IDS = np.array([5, 9, 7, 12, 30, 6, 4, 3]), np.array([8, 6, 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
 def both(request, tiny_network, tiny_tokenizer):
-    """(Keras's network, all activations of the walk, all of the independent pass), of one sentence with B = 1."""
+    """(Keras's network, all activations of the walk, all of the independent pass), of one sentence with B =
+    1.
+    """
     config = replace(tiny_network.config, norm_first=request.param)
     network, plain = equal_networks(config, tiny_tokenizer)
     walk = ActivationWalk(config, plain._features, plain._weights)

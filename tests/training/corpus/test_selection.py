@@ -1,4 +1,6 @@
-"""Sentences that are held out, left out for a misplaced space, or read less often; and the characters of a network."""
+"""Sentences that are held out, left out for a misplaced space, or read less often; and the characters of a
+network.
+"""
 
 import json
 import random

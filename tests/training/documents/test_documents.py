@@ -1,4 +1,6 @@
-"""The generated tables of the documents say what the data files say, and the data files are of the shipped weights."""
+"""The generated tables of the documents say what the data files say, and the data files are of the shipped
+weights.
+"""
 
 import csv
 import json

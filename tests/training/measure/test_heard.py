@@ -1,4 +1,6 @@
-"""The probe of what is heard: its labels, that it reads what was put there, and that erasing takes that and no more."""
+"""The probe of what is heard: its labels, that it reads what was put there, and that erasing takes that and
+no more.
+"""
 
 import json
 

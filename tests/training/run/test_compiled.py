@@ -1,4 +1,7 @@
-"""Steps under JAX: as Keras takes them, and resumable. JAX is no requirement; ``tests/conftest.py`` leaves this file out where it is missing."""
+"""Steps under JAX: as Keras takes them, and resumable.
+
+JAX is no requirement; ``tests/conftest.py`` leaves this file out where it is missing.
+"""
 
 import os
 import subprocess

@@ -76,8 +76,9 @@ def arguments(out: Path, files: dict, **options) -> list[str]:
 
 
 def train(out: Path, files: dict, *, eager: bool = False, **options):
-    """Run the command in this process, which spares the seconds of another start of TensorFlow; a few steps run
-    ``eager``, since making a graph of a step takes longer than they do."""
+    """Run the command in this process, which spares the seconds of another start of TensorFlow; a few steps
+    run ``eager``, since making a graph of a step takes longer than they do.
+    """
     import keras
 
     keras.utils.clear_session()  # as a new process, number the layers from 0

@@ -35,16 +35,20 @@ AWAY = (
 TOKENS = 40
 Row = tuple[str, str]  # the name of a measure, and its value
 # Types a text at once; the milliseconds until its correction stands there, and until all pictures do.
-TYPE = """async (text) => {
+TYPE = (
+    """async (text) => {
   const area = document.getElementById("live").shadowRoot.querySelector("textarea");
-  const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 1)); return performance.now(); };
-  const drawn = () => [...document.querySelectorAll(".explore .plot")].every((root) => root.closest("[hidden]") || root.dataset.drawn === String(root.plot.turn));
+  const until = async (holds) => {"""
+    """ while (!holds()) await new Promise((done) => setTimeout(done, 1)); return performance.now(); };
+  const drawn = () => [...document.querySelectorAll(".explore .plot")].every("""
+    """(root) => root.closest("[hidden]") || root.dataset.drawn === String(root.plot.turn));
   area.value = text;
   area.dispatchEvent(new Event("input"));
   const start = performance.now();
   const shown = await until(() => document.documentElement.dataset.shown === text);
   return [shown - start, (await until(drawn)) - start];
 }"""
+)
 
 # Types a text, or nothing, and waits until it, or the stored example, stands there with its heatmap.
 SHOWS = """async (text) => {

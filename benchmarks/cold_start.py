@@ -23,22 +23,30 @@ from benchmarks.server import BarePage, bare_page, running_app
 PORT = 8765
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
 KEPT = "오늘은 날씨가"  # of it, by the correction
-DRAWN = """before => {
+DRAWN = (
+    """before => {
   const app = document.querySelector('[data-testid="stApp"]');
   const told = (document.querySelector(".st-key-told") ?? document.querySelector("h1"))?.innerText;
-  const drawn = [...document.querySelectorAll(".plot")].every(root => root.dataset.drawn === String(root.plot?.turn));
+  const drawn = [...document.querySelectorAll(".plot")].every("""
+    """root => root.dataset.drawn === String(root.plot?.turn));
   if (before === null) return location.pathname + told;
   return app.dataset.testScriptState === "notRunning" && drawn && location.pathname + told !== before
-    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"], [data-testid="stProgress"]');
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"],"""
+    """ [data-testid="stProgress"]');
 }"""
+)
 PICTURES = 3  # of the first experiment: all heads, the effect of each, and that against its attention
 # Components draw in shadow trees, into which a selector does not look.
-PAGE = """
+PAGE = (
+    """
 window.find = (selector, tree = document) => tree.querySelector(selector)
-  ?? [...tree.querySelectorAll("*")].reduce((found, { shadowRoot }) => found ?? (shadowRoot && find(selector, shadowRoot)), null);
+  ?? [...tree.querySelectorAll("*")].reduce((found, { shadowRoot }) =>"""
+    """ found ?? (shadowRoot && find(selector, shadowRoot)), null);
 window.until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 5)); };
-window.tokens = () => document.querySelector(".st-key-heatmap .js-plotly-plot")?._fullData?.[0]?.z?.[0]?.length;
+window.tokens = () => document.querySelector(".st-key-heatmap .js-plotly-plot")"""
+    """?._fullData?.[0]?.z?.[0]?.length;
 """
+)
 TYPE = (
     """Object.assign(find("textarea"), { value: %r }).dispatchEvent(new Event("input", { bubbles: true }))"""
 )

@@ -457,7 +457,10 @@ class Violation(NamedTuple):
 
 
 def check(corrector, texts: Sequence[ComposedText]) -> tuple[Counter, list[Violation]]:
-    """(how many texts each invariant was checked on, all violations). ``corrector`` is any model.Corrector."""
+    """The number of texts on which each invariant was checked, and all violations.
+
+    ``corrector`` is any model.Corrector.
+    """
     checked: Counter[str] = Counter()
     violations: list[Violation] = []
     for start in range(0, len(texts), TOGETHER):

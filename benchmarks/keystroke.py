@@ -32,7 +32,9 @@ from benchmarks.server import running_app, wait_until_idle
 from tests.browser.chromium import launched
 
 WATCH = Path(__file__).with_name("keystroke.js").read_text("utf-8")
-WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
+WORDS = (
+    "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따"
+).split()
 WARMING = 5  # keys that count for nothing
 STAGES = {
     "typing pause": lambda key: key.sent,

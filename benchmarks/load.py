@@ -215,7 +215,7 @@ def load_options(visitors: int) -> Callable:
 @click.option("--address", default="http://127.0.0.1:8501", show_default=True)
 @click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
 def main(visitors, seconds, every, patience, address, busy):
-    """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
+    """Print how long the visitors waited; exit with 1 if a sentence or a visitor was lost or saw an error."""
     plan = LoadPlan(address.rstrip("/"), seconds, every, patience, busy)
     figures = asyncio.run(visit_all(visitors, plan))
     print_figures(visitors, plan, figures)
@@ -232,12 +232,15 @@ def print_figures(visitors: int, plan: LoadPlan, figures: Figures) -> None:
     click.echo(row("and its pictures", figures.pictured))
     click.echo(row("its bytes", [size / 1000 for size in figures.sizes], "kB"))
     click.echo(
-        f"{figures.typed} typed, {len(figures.corrected)} corrected, {len(figures.pictured)} with pictures, {figures.overtaken} overtaken, "
+        f"{figures.typed} typed, {len(figures.corrected)} corrected, {len(figures.pictured)} with pictures, "
+        f"{figures.overtaken} overtaken, "
         f"{figures.told} told to wait, {figures.lost} lost; "
-        f"{figures.errors} errors on pages, {figures.back} connections opened again, {figures.gone} visitors gone"
+        f"{figures.errors} errors on pages, {figures.back} connections opened again, "
+        f"{figures.gone} visitors gone"
     )
     click.echo(
-        f"{len(figures.corrected) / plan.seconds:.1f} texts and {len(figures.pictured) / plan.seconds:.1f} pages a second"
+        f"{len(figures.corrected) / plan.seconds:.1f} texts and "
+        f"{len(figures.pictured) / plan.seconds:.1f} pages a second"
     )
 
 

@@ -99,7 +99,8 @@ def drawn(browser: Browser, trace: AttentionTrace, runs: int) -> float:
 @click.option("--runs", default=3, show_default=True, help="The median of so many runs is told.")
 def main(runs: int) -> None:
     print(
-        f"{'layers x heads x tokens':26}{'weights':8}{'lens MB':>9}{'made s':>8}{'drawn s':>9}{'BertViz MB':>12}{'made s':>8}"
+        f"{'layers x heads x tokens':26}{'weights':8}{'lens MB':>9}{'made s':>8}"
+        f"{'drawn s':>9}{'BertViz MB':>12}{'made s':>8}"
     )
     with sync_playwright() as playwright:
         browser = launched(playwright)
@@ -110,7 +111,8 @@ def main(runs: int) -> None:
                 size, seconds = timed(ours, trace, runs)
                 other, longer = timed(bertviz, trace, runs)
                 print(
-                    f"{' x '.join(map(str, shape)):26}{'sharp' if sharp else 'even':8}{size / 1e6:9.2f}{seconds:8.2f}"
+                    f"{' x '.join(map(str, shape)):26}{'sharp' if sharp else 'even':8}"
+                    f"{size / 1e6:9.2f}{seconds:8.2f}"
                     f"{drawn(browser, trace, runs):9.2f}{other / 1e6:12.2f}{longer:8.2f}",
                     flush=True,
                 )

@@ -126,7 +126,7 @@ def sentences(model, rounds, lengths, seed):
 @click.option("--rounds", default=1, show_default=True, help="Files, each of new sentences.")
 @click.option("--seed", default=0, show_default=True)
 def file(model, count, rounds, seed):
-    """A file of sentences: sentences a second of ``correct_batch`` and of CTranslate2 at its best settings."""
+    """A file of sentences, in sentences a second: ``correct_batch`` and CTranslate2 at its best settings."""
     rng = random.Random(seed)
     with Worker(Ours, model) as ours, Worker(CTranslate, model) as theirs:
         warm_up = [pair.wrong for pair in pairs_of_a_file(rng, 300)]
@@ -142,8 +142,10 @@ def file(model, count, rounds, seed):
             same = sum(a == b for a, b in zip(our_texts, their_texts, strict=True))
             mean = statistics.mean(map(len, texts))
             click.echo(
-                f"{count} sentences of {mean:.0f} characters on average: ours {count / our_seconds:.0f} a second, "
-                f"CTranslate2 {count / their_seconds:.0f}, ours / theirs {ratios[-1]:.2f}; {same} texts the same"
+                f"{count} sentences of {mean:.0f} characters on average: "
+                f"ours {count / our_seconds:.0f} a second, "
+                f"CTranslate2 {count / their_seconds:.0f}, ours / theirs {ratios[-1]:.2f}; "
+                f"{same} texts the same"
             )
     if rounds > 1:
         click.echo(f"median of ours / theirs: {statistics.median(ratios):.2f}")

@@ -46,7 +46,8 @@ def main(rows, workers, seed):
         raise job.error
     changed = sum(bool(row.kinds) for row in job.done)
     click.echo(
-        f"{rows:,} rows of {len(text) / rows:.0f} characters, {changed:,} changed, {workers} workers: {taken:.0f} s, "
+        f"{rows:,} rows of {len(text) / rows:.0f} characters, {changed:,} changed, {workers} workers: "
+        f"{taken:.0f} s, "
         f"{rows / taken:.0f} rows a second; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
 

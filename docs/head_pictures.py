@@ -30,7 +30,7 @@ FONT = ROOT / "static" / "NotoSansKR-subset.woff2"
 
 
 def draw(folder: Path, survey: HeadSurvey, sentence, stories: dict[str, Head]) -> None:
-    """A map of the sentence for each story, the roles, the effects, and the pruning curve, in each language."""
+    """Draw a map of the sentence per story, the roles, the effects and the pruning curve in each language."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.chromium import launched
@@ -48,7 +48,8 @@ def draw(folder: Path, survey: HeadSurvey, sentence, stories: dict[str, Head]) -
             for name, (figure, width) in figures(language, survey, sentence, stories).items():
                 figure.update_layout(paper_bgcolor="white", width=width)
                 page.evaluate(
-                    "figure => Plotly.newPlot(document.querySelector('div'), figure.data, figure.layout, {staticPlot: true})",
+                    "figure => Plotly.newPlot("
+                    "document.querySelector('div'), figure.data, figure.layout, {staticPlot: true})",
                     json.loads(figure.to_json()),
                 )
                 page.locator(".svg-container").screenshot(path=folder / f"{name}.{language}.png")

@@ -44,7 +44,8 @@ def main() -> None:
         page.add_script_tag(path=next(STATIC.glob("plotly-cartesian-*.min.js")))
         page.evaluate(
             "text => { const figure = JSON.parse(text);"
-            " return Plotly.newPlot(document.querySelector('div'), figure.data, figure.layout, {staticPlot: true}); }",
+            " return Plotly.newPlot("
+            "document.querySelector('div'), figure.data, figure.layout, {staticPlot: true}); }",
             figure().to_json(),
         )
         page.locator(".svg-container").screenshot(path=PICTURE)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-SPARED = {  # one pass in JAX that is not compiled costs ten of the others, so of three networks with a stream one runs there
+# One pass in JAX that is not compiled costs ten of the others, so of three networks with a stream one runs
+# there.
+SPARED = {
     "torch": [],
     "jax": ["-k", "not gated and not probabilities and not has_its_stream"],
 }

@@ -58,7 +58,7 @@ def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
 
 
 def map_caption(say: Say, kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
-    """How to read a map of this kind. Where something was corrected, it also says that bold labels mark it."""
+    """How to read a map of this kind; if something was corrected, also that bold labels mark it."""
     read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
     marked = bool(changes) and (kind != "decoder_attention")
     return f"{read} {say('bold_corrected')}" if marked else read
@@ -198,8 +198,10 @@ def about(language: str, number: float) -> str:
 
 
 def _in_korean(number: float) -> str:
-    """Below ten of the largest unit with the unit below it (5만 4천), from ten on without it (12만); below 만 in
-    digits (5,400)."""
+    """Write a number in its largest Korean unit, below ten of it with the next unit.
+
+    5만 4천, but 12만; below 만 in digits (5,400).
+    """
     for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
         rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
         if rounded < 1:

@@ -1,8 +1,8 @@
 """Kinds of spelling mistakes, and the Korean pronunciation rules by which spellings sound alike.
 
 Spellings that a listener could not tell apart get the same key. The rules are those of the Standard
-Pronunciation (표준 발음법), whose articles (제…항) stand beside them, and three habits of most speakers: ㅐ sounds
-like ㅔ, ㅎ is lost between vowels, and a coda takes the place of the next onset.
+Pronunciation (표준 발음법), whose articles (제…항) stand beside them, and three habits of most speakers:
+ㅐ sounds like ㅔ, ㅎ is lost between vowels, and a coda takes the place of the next onset.
 """
 
 import math
@@ -36,7 +36,8 @@ _HEARD = (
 # 제13항, 제14항, 제12항 4: the part of a coda that stays before a vowel, and the part that moves.
 _MOVES = {coda: ("", coda) for coda in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"} | {
     "ㄳ": ("ㄱ", "ㅆ"), "ㄵ": ("ㄴ", "ㅈ"), "ㄺ": ("ㄹ", "ㄱ"), "ㄻ": ("ㄹ", "ㅁ"), "ㄼ": ("ㄹ", "ㅂ"),
-    "ㄽ": ("ㄹ", "ㅆ"), "ㄾ": ("ㄹ", "ㅌ"), "ㄿ": ("ㄹ", "ㅍ"), "ㅄ": ("ㅂ", "ㅆ"), "ㄶ": ("", "ㄴ"), "ㅀ": ("", "ㄹ"),
+    "ㄽ": ("ㄹ", "ㅆ"), "ㄾ": ("ㄹ", "ㅌ"), "ㄿ": ("ㄹ", "ㅍ"), "ㅄ": ("ㅂ", "ㅆ"), "ㄶ": ("", "ㄴ"),
+    "ㅀ": ("", "ㄹ"),
 }  # fmt: skip
 _WITHOUT_H = {"ㅎ": "", "ㄶ": "ㄴ", "ㅀ": "ㄹ"}
 _ASPIRATED = {"ㄱ": "ㅋ", "ㄷ": "ㅌ", "ㅂ": "ㅍ", "ㅈ": "ㅊ"}
@@ -101,7 +102,8 @@ def sound_alike(one: str, other: str) -> bool:
 def rules_between(one: str, other: str) -> tuple[str, ...]:
     """The RULES that are needed for two texts to sound alike; none for texts that do not sound alike.
 
-    Two spellings may also sound alike by a rule that has no name here, such as the place of a nasal (감기, 강기).
+    Two spellings may also sound alike by a rule that has no name here, such as the place of a nasal
+    (감기, 강기).
 
     >>> rules_between("궁물", "국물")
     ('nasalisation',)
@@ -126,8 +128,8 @@ def _choices_for(one: str, other: str) -> PronunciationChoices | None:
 def reading(text: str, choices: PronunciationChoices = WAYS_TO_READ[0]) -> str:
     """The pronunciation of a text as a key: texts that sound alike have the same key.
 
-    It is no transcription: differences that writers do not hear are left out (the tense onset after ㄴ, ㄹ, ㅁ,
-    ㅇ).
+    It is no transcription: differences that writers do not hear are left out (the tense onset
+    after ㄴ, ㄹ, ㅁ, ㅇ).
 
     >>> reading("국물") == reading("궁물")
     True
@@ -265,13 +267,12 @@ def kind_of(change: Change, source: str, target: str) -> str:
 
     spacing: only white space differs.
     liaison: both spellings sound alike, and a coda is the onset of the next syllable or the other way round
-    (바비 → 밥이,
-        설겆이 → 설거지). Other pronunciation rules may take part (갱니믈 → 객님을).
-    sound: both spellings sound alike by the pronunciation rules (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
+        (바비 → 밥이, 설겆이 → 설거지). Other pronunciation rules may take part (갱니믈 → 객님을).
+    sound: both spellings sound alike by the pronunciation rules (궁물 → 국물, 가치 → 같이, 할께 → 할게,
+        되요 → 돼요).
     jamo: Hangul in which a single jamo, or a single key of the keyboard, is wrong, missing, too much or
-    swapped with the
-        next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean does not use (늖 → 는): it
-        may sound alike, but it is no spelling by ear.
+        swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean
+        does not use (늖 → 는): it may sound alike, but it is no spelling by ear.
     word: anything else; another word, another ending, punctuation, several slips at once.
 
     It describes the difference, not the writer's intention: 낳다 for 낫다 is one jamo.
@@ -281,7 +282,8 @@ def kind_of(change: Change, source: str, target: str) -> str:
 
     Example:
         >>> from model.text.changes import find_changes
-        >>> [kind_of(*find_changes(a, b), a, b) for a, b in (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))]
+        >>> pairs = (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))
+        >>> [kind_of(*find_changes(a, b), a, b) for a, b in pairs]
         ['liaison', 'sound', 'spacing']
     """
     _refuse_strangers(change, source, target)
@@ -311,7 +313,8 @@ def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
 
     Empty where the change is no question of sound, and where no rule with a name decides it (강기 → 감기).
 
-    >>> [sound_rules(*find_changes(a, b), a, b) for a, b in (("궁물", "국물"), ("갱니믈", "객님을"), ("강기", "감기"))]
+    >>> pairs = (("궁물", "국물"), ("갱니믈", "객님을"), ("강기", "감기"))
+    >>> [sound_rules(*find_changes(a, b), a, b) for a, b in pairs]
     [('nasalisation',), ('nasalisation', 'liaison'), ()]
     """
     if kind_of(change, source, target) not in ("liaison", "sound"):
@@ -351,8 +354,8 @@ def _in_context(change: Change, source: str, target: str) -> Iterator[tuple[str,
 
     the change between its neighbours, once with these corrected and once as they were typed.
 
-    Then the same with the change before it, and with the one behind it: 오 탄 and 옷 한 differ in two places that
-    explain each other.
+    Then the same with the change before it, and with the one behind it: 오 탄 and 옷 한 differ in two places
+    that explain each other.
     """
     near = [each for each in _changes_between(source, target) if _gap(each, change) <= _CONTEXT]
     for first, last in ((change, change), *(sorted((change, each), key=_start) for each in near)):

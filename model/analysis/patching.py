@@ -101,7 +101,8 @@ def corrupted_by_sentence(
         ValueError: where ``other`` does not contain the typed text.
 
     Example:
-        >>> corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
+        >>> (change,) = find_changes("머거요", "먹어요")
+        >>> corrupted_by_sentence("머거요", "먹어요", change, "머거라").target_places
         (0,)
     """
     row = change.target_start if row is None else row

@@ -233,7 +233,8 @@ def as_bytes(
 ) -> bytes:
     """A whole file of one of WRITERS, for a download.
 
-    >>> as_bytes([CorrectedRow(TableRow(2, "머거요", None), "먹어요", ())], ".csv").decode("utf-8-sig").split()[1]
+    >>> row = CorrectedRow(TableRow(2, "머거요", None), "먹어요", ())
+    >>> as_bytes([row], ".csv").decode("utf-8-sig").split()[1]
     '"2","머거요","먹어요","0","",""'
     """
     file = io.BytesIO()

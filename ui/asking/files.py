@@ -52,7 +52,7 @@ Item = TypeVar("Item")
 
 
 def _at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
-    """The rows of a file. Raises TooManyRowsError where there are more than ``most``; the rest is not read."""
+    """The rows of a file. Raises TooManyRowsError if there are more than ``most``; the rest is not read."""
     for number, row in enumerate(rows):
         if number == most:
             raise TooManyRowsError(f"a file should have at most {most:,} rows, received more")

@@ -77,7 +77,7 @@ def ablated_fix_probability(
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ) -> tuple[float, ...]:
-    """The probability of ``change`` without each of these sets of heads; ``means`` as for ``head_effects``."""
+    """The probability of ``change`` with each set of heads ablated; ``means`` as for ``head_effects``."""
     return corrector.ask(
         declared.ablated_fix_probability, _edit(sentence, change), _heads(sets), _given(means)
     )

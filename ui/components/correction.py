@@ -119,7 +119,7 @@ def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[di
 
 
 def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
-    """(start, end, proposals) of the words that proposals touch. Words that one proposal touches become one."""
+    """(start, end, proposals) of the words that proposals touch; words that share a proposal become one."""
     found: list[tuple[int, int, list[Proposal]]] = []
     for proposal in proposals:
         start, end = proposal.change.source_start, proposal.change.source_end

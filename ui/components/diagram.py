@@ -64,7 +64,7 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class DiagramPart:
-    """One part of a network. ``style`` names its colours, ``leads_to`` the target of a click (empty: none)."""
+    """A part of a network. ``style`` names its colours, ``leads_to`` the target of a click (empty: none)."""
 
     style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
     title: str
@@ -77,7 +77,7 @@ class DiagramPart:
 
 @dataclass(frozen=True)
 class Sublayer:
-    """One part with its residual connection and its normalisation, which precedes the part in newer networks."""
+    """One part with its residual connection and its normalisation, which comes first in newer networks."""
 
     core: DiagramPart
     norm: DiagramPart

@@ -20,7 +20,10 @@ _KEY = "live_text"
 _REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
 _COMPONENT = component(
     "live_text",
-    html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea><p role="status"></p>',
+    html=(
+        '<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>'
+        '<p role="status"></p>'
+    ),
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),
     sent_once=True,

@@ -14,11 +14,14 @@ from ui.wording import say
 
 _FOLDER = Path(__file__).parent
 COPYING = (_FOLDER / "copying.js").read_text("utf-8")  # the part of a script that copies
-_COPY_STYLE = """
-button { font: inherit; font-family: var(--st-font); font-size: 0.9rem; padding: 0.35rem 0.8rem; cursor: pointer; color: var(--st-text-color);
+_COPY_STYLE = (
+    """
+button { font: inherit; font-family: var(--st-font); font-size: 0.9rem; padding: 0.35rem 0.8rem;"""
+    """ cursor: pointer; color: var(--st-text-color);
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
 button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
 """
+)
 _COPY = component(
     "copy_button",
     html='<button type="button"></button>',

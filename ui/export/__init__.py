@@ -1,1 +1,1 @@
-"""One view of one sentence as files: its numbers for a program, its pictures for a browser without a network."""
+"""One view of one sentence as files: its numbers for a program, its pictures for an offline browser."""

@@ -150,7 +150,7 @@ def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
 
 
 def experiment(state: SentenceState, opened: View) -> Experiment | None:
-    """The figures and texts of the open view; None for a view without figures, or one that lacks something."""
+    """The figures and texts of the open view; None if it has no figures or lacks what they need."""
     values = controls.values(opened.settings)
     made = opened.figures(state, values) if opened.figures and not opened.lacks(state) else {}
     if not made:

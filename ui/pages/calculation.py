@@ -1,4 +1,4 @@
-"""Attention with numbers small enough to follow by hand, then one head and one token of the typed sentence."""
+"""Attention in numbers small enough to follow by hand, then one head and one token of the typed sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _show_classroom() -> None:
-    """Every step of the attention that follows from three tables, above these tables, which can be changed."""
+    """Every step of the attention computed from three tables, above the tables, which can be edited."""
     _choose_query()
     pictures = st.container()
     unscaled = _type_tables()

@@ -1,4 +1,4 @@
-"""A small table of numbers as a person types it: a setting like ``1,0;10,0``, its array, and editors for it."""
+"""A small typed table of numbers: a setting such as ``1,0;10,0``, its array, and editors for it."""
 
 import re
 from collections.abc import Mapping
@@ -155,7 +155,7 @@ def cells(name: str) -> None:
 
 
 def line(name: str, label: str) -> None:
-    """The setting ``name`` as one line of text, for tables of other widths and for people who prefer to type."""
+    """The setting ``name`` as one line of text, for tables of other widths and people who prefer to type."""
     key, start = controls.seed(f"line_{name}", address.get(name))
     st.text_input(label, start or "", key=key, on_change=lambda: address.put(name, st.session_state[key]))
 

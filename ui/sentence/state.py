@@ -75,7 +75,7 @@ class SentenceState:
 
     @property
     def masked(self) -> np.ndarray | None:
-        """(Q, K) bool, True where a row of the chosen layer may not look; None where it may look everywhere."""
+        """(Q, K) bool, True where attention of the chosen layer is masked; None if nothing is."""
         return self.trace.masked(self.kind, self.layer)
 
     @cached_property

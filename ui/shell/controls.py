@@ -26,7 +26,7 @@ def choose(
     otherwise: str | None = None,
     label_visibility: LabelVisibility = "visible",
 ) -> str:
-    """One of a few ``options``, side by side; returns the chosen one. Raises KeyError for an undeclared name."""
+    """One of a few ``options`` side by side; returns the choice. Raises KeyError for an undeclared name."""
     key, start = _begin(name, address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),

@@ -15,11 +15,14 @@ from ui.shell import address, controls, markup
 from ui.wording import language, say
 from viz.browser.texts import LANGUAGES
 
-_SWITCH_STYLE = """
-button { width: 2.1rem; height: 2.1rem; padding: 0; font-size: 1.1rem; line-height: 1; cursor: pointer; color: var(--st-text-color);
+_SWITCH_STYLE = (
+    """
+button { width: 2.1rem; height: 2.1rem; padding: 0; font-size: 1.1rem; line-height: 1;"""
+    """ cursor: pointer; color: var(--st-text-color);
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
 button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
 """
+)
 _SWITCH = component(
     "theme_change",
     html='<button type="button"></button>',

@@ -94,7 +94,8 @@ def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
     """Claims one below the other: of each whether it holds, the word for that, the claim, and the numbers
     behind it."""
     found = "".join(
-        f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" aria-label="{escape(word)}">'
+        f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" '
+        f'aria-label="{escape(word)}">'
         f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(numbers)}</strong></span></li>"
         for holds, word, claim, numbers in claims
     )

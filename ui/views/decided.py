@@ -1,4 +1,4 @@
-"""The view *when decided*: the logit lens after each sub-layer, and the sub-layer at which each jamo appears."""
+"""The view *when decided*: the logit lens per sub-layer, and the sub-layer at which each jamo appears."""
 
 from collections.abc import Iterable
 from functools import partial

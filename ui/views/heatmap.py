@@ -52,7 +52,7 @@ class MapCells:
         ]
 
     def cell_of(self, tokens: tuple[int, int]) -> tuple[int, int] | None:
-        """The numbers of the row and the column that hold a query and a key token; None where one is hidden."""
+        """The row and column numbers that hold a query and a key token; None where one is hidden."""
         found = []
         for token, spans, first in zip(tokens, (self.query_spans, self.key_spans), self.first, strict=True):
             found += [n for n, (start, end) in enumerate(spans, first) if start <= token < end]

@@ -92,7 +92,10 @@ def heads_of(state: SentenceState) -> list[LayerHeads]:
 def data_of(state: SentenceState, heads: list[LayerHeads], mass: int) -> dict:
     """The data of ``draw_lines`` for ``heads``; ``mass`` in percent. Weights are (Q, K)."""
     named = [(_place(state, head), _weights(state, head)) for head in heads]
-    label = f"{say(f'kind_{state.kind}')} · {named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
+    label = (
+        f"{say(f'kind_{state.kind}')} · "
+        f"{named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
+    )
     return lines_data(
         say,
         state.trace,

@@ -229,7 +229,7 @@ def _place(state: SentenceState, head: tuple[int, int]) -> str:
 def _agreements(
     state: SentenceState, change: Change
 ) -> tuple[Agreement, Agreement, tuple[int, int], np.ndarray]:
-    """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
+    """The marks' agreement with the mean and with each head, the best head, and the attention (L, H, S)."""
     attention = attention_of_change(state.trace, change)
     characters = attention[..., : _markable(state)]  # the end mark cannot be marked
     marked = marks(state)

@@ -179,7 +179,8 @@ def _explain(state: SentenceState) -> None:
 
 
 FORMULA = (
-    r"\frac{q_i \cdot (k_j - \bar k)}{\sqrt d} = \sum_{\mathrm{part}} \frac{q_i^{\mathrm{part}} \cdot (k_j - \bar k)}{\sqrt d}"
+    r"\frac{q_i \cdot (k_j - \bar k)}{\sqrt d} = \sum_{\mathrm{part}} "
+    r"\frac{q_i^{\mathrm{part}} \cdot (k_j - \bar k)}{\sqrt d}"
     r" = \sum_{\mathrm{part}} \frac{q_i \cdot (k_j^{\mathrm{part}} - \bar k^{\mathrm{part}})}{\sqrt d}"
 )
 VIEW = declare(

@@ -26,7 +26,8 @@ PARTS, MAP = "parts", "map"
 SETTINGS = (Choice("wrote_as", (PARTS, MAP)), Choice("wrote_order", ("size", "network")))
 SHOWN = 12  # bars of one part each; all others are one bar together
 FORMULA = (
-    r"\log p(a) - \log p(b) = \sum_{\mathrm{part}} \frac{\gamma \odot (x_{\mathrm{part}} - \bar x_{\mathrm{part}})}"
+    r"\log p(a) - \log p(b) = \sum_{\mathrm{part}} "
+    r"\frac{\gamma \odot (x_{\mathrm{part}} - \bar x_{\mathrm{part}})}"
     r"{\sigma} \cdot (e_a - e_b) + \mathrm{const}"
     r"\qquad x_h = \sum_j \alpha^h_{ij}\, v^h_j W^h_O"
 )

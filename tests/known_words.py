@@ -19,7 +19,7 @@ CONFIDENCE = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.25, TREES))
 
 
 def stretch(source, kept, **probabilities):
-    """Where ``kept`` stands in ``source``, and the network's probability of each text, what it wrote first."""
+    """The span of ``kept`` in ``source``, and the network's probability of each text, its output first."""
     start = source.index(kept)
     logs = {text: math.log(probability) for text, probability in probabilities.items()}
     return Stretch(start, start + len(kept), kept, logs)

@@ -120,7 +120,7 @@ class PlainTransformer:
         return self._norm(x, f"{side}_norm") if norm_first else x
 
     def _attend(self, scope: _Scope, found: Found, block: str, entered: np.ndarray) -> np.ndarray:
-        """The output of one attention for ``entered`` (B, Q, D), what its queries are made of -> (B, Q, D)."""
+        """The output of one attention for ``entered`` (B, Q, D), the input of its queries -> (B, Q, D)."""
         name = f"{block}/{scope.layer}"
         query = self._heads(entered, f"{name}/query")
         read = entered if scope.read is None else scope.read

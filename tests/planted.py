@@ -1,7 +1,7 @@
 """A Transformer with weights written by hand, so that what every head does is known.
 
-It copies, and writes 먹 for 머 where 거 follows: the coda of 먹 had moved to the next syllable. Three things are
-planted, nothing else does anything:
+It copies, and writes 먹 for 머 where 거 follows: the coda of 먹 had moved to the next syllable. Three things
+are planted, nothing else does anything:
 
 * ``COPY``, a head of cross-attention: row t looks at source position t and writes what stands there.
 * ``CODA``, a head of cross-attention: row t looks at source position t + 1; if 거 stands there, it speaks
@@ -14,9 +14,9 @@ On request a feed-forward network writes, too: that of layer 2 sees that 먹 is 
 for it.
 
 Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the
-next character and marks its own place where that is 거; ``CARRY``, a head of cross-attention, carries the mark
-to the row of the same place; ``WRITER``, a feed-forward network, speaks for 먹 and against 머 where it sees the
-mark. If one of the three is missing, the others do nothing.
+next character and marks its own place where that is 거; ``CARRY``, a head of cross-attention, carries the
+mark to the row of the same place; ``WRITER``, a feed-forward network, speaks for 먹 and against 머 where it
+sees the mark. If one of the three is missing, the others do nothing.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A head that writes nothing, made in two ways, for every network whose residual stream is walked in NumPy."""
+"""A head without any output, made in two ways, for all networks whose residual stream NumPy computes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -113,7 +113,10 @@ def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(wheel):
         (metadata,) = (archive.read(name).decode() for name in held if name.endswith("/METADATA"))
     assert {name.partition("/")[0].partition("-")[0] for name in held} == {"see_attention"}
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    rooms = r"(?:assets/(?!fonts/)|classroom/|deploy/site/|engine/|model/|static/|training/|ui/|viz/|\.streamlit/|app\.py)"
+    rooms = (
+        r"(?:assets/(?!fonts/)|classroom/|deploy/site/|engine/|model/"
+        r"|static/|training/|ui/|viz/|\.streamlit/|app\.py)"
+    )
     wanted = {f"see_attention/{name}" for name in listed.split("\n") if re.match(rooms, name)}
     present = {name for name in wanted if (ROOT / name.removeprefix("see_attention/")).exists()}
     assert (

@@ -1,4 +1,4 @@
-"""The questions that views ask about one change, answered by the library: expected values of browser tests."""
+"""The library's answers to the questions of views about one change: expected values of browser tests."""
 
 from collections.abc import Callable
 from functools import cache

@@ -84,7 +84,8 @@ def shows(page: Page, text: str) -> None:
     """Wait until the correction of ``text`` and its heatmap stand there."""
     page.wait_for_function("(text) => document.documentElement.dataset.shown === text", arg=text)
     page.wait_for_function(
-        "() => { const plot = document.querySelector('.heatmap .plot'); return plot?.plot && plot.dataset.drawn === String(plot.plot.turn); }"
+        "() => { const plot = document.querySelector('.heatmap .plot');"
+        " return plot?.plot && plot.dataset.drawn === String(plot.plot.turn); }"
     )
 
 

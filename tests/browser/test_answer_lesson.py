@@ -115,7 +115,8 @@ def test_the_graph_gets_its_edges_and_can_be_taken_along(open_step):
     page = open_step(step_of(experiment="circuit"))
     expect(page.locator(".st-key-circuit_json button")).to_be_visible()  # once the edges are known
     edges = page.locator(figure("circuit_graph")).evaluate(
-        "figure => figure._fullData.flatMap(trace => trace.text ?? []).filter(text => text.includes(' → ')).length"
+        "figure => figure._fullData.flatMap(trace => trace.text ?? [])"
+        ".filter(text => text.includes(' → ')).length"
     )
     assert edges > 10
 

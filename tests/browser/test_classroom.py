@@ -45,7 +45,7 @@ def come(server, browser):
 
 @pytest.fixture
 def lesson(come) -> tuple[Page, list[Page]]:
-    """(the teacher, two phones): a class is open, everybody is there, and the teacher has typed a sentence."""
+    """(the teacher, two phones): a class is open, everybody has joined, the teacher has typed a sentence."""
     teacher = come("classroom", 1366, 768)
     press(teacher, "class_open")
     code = teacher.locator(".class-code").inner_text().replace("-", "")

@@ -100,7 +100,8 @@ def test_a_space_that_was_set_or_taken_out_is_seen_and_what_was_typed_can_be_rea
         )
         assert mark in content, place
     lines = page.locator(".corrected del").evaluate_all(
-        "all => all.flatMap(each => [each, ...each.children]).map(each => getComputedStyle(each).textDecorationLine)"
+        "all => all.flatMap(each => [each, ...each.children])"
+        ".map(each => getComputedStyle(each).textDecorationLine)"
     )
     assert lines and "line-through" not in lines
 

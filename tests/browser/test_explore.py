@@ -68,7 +68,8 @@ def redrawn(frame: FrameLocator) -> None:
     frame.locator("body").evaluate(
         """async () => {
           const behind = (root) => root.plot && root.dataset.drawn !== String(root.plot.turn);
-          while ([...document.querySelectorAll(".plot")].some(behind)) await new Promise((done) => setTimeout(done, 20));
+          while ([...document.querySelectorAll(".plot")].some(behind))"""
+        """ await new Promise((done) => setTimeout(done, 20));
         }"""
     )
 
@@ -101,7 +102,8 @@ def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
 
 
 # The pixels of the mosaic that is painted, and of the one that Plotly makes of the same figure.
-BOTH_MOSAICS = """async plot => {
+BOTH_MOSAICS = (
+    """async plot => {
   const { figure } = plot.parentElement.plot.at;
   const place = document.body.appendChild(document.createElement("div"));
   await Plotly.newPlot(place, figure.data, figure.layout);
@@ -111,8 +113,10 @@ BOTH_MOSAICS = """async plot => {
   const own = plot.parentElement.querySelector(".cells");
   const other = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
   other.getContext("2d").drawImage(image, 0, 0);
-  return [own, other].map(each => Array.from(each.getContext("2d").getImageData(0, 0, each.width, each.height).data));
+  return [own, other].map(each =>"""
+    """ Array.from(each.getContext("2d").getImageData(0, 0, each.width, each.height).data));
 }"""
+)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -165,7 +169,8 @@ def test_each_layer_is_hatched_where_it_may_not_look(show, told):
         text = plot.evaluate("plot => plot._fullData[0].text?.map(row => [...row]) ?? []")
         np.testing.assert_array_equal(np.array(text) == " (masked)", cells)
         hatched = plot.evaluate(
-            "plot => plot._fullData.slice(1).flatMap(({ x }) => x.slice(1).filter((left) => left === null)).length"
+            "plot => plot._fullData.slice(1)"
+            ".flatMap(({ x }) => x.slice(1).filter((left) => left === null)).length"
         )
         assert hatched == cells.sum()  # a gap behind each cell
         if layer < 2:

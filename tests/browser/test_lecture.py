@@ -18,9 +18,11 @@ LEAST_TYPE = (
 )
 STYLE = Path(__file__).parents[2] / "ui" / "shell" / "lecture.css"
 SIZES = ((1920, 1080), (1366, 768), (1024, 768))
-EVERY_TEXT = """least => {
+EVERY_TEXT = (
+    """least => {
   const small = [];
-  const hidden = style => style.clipPath.startsWith("inset") || style.opacity === "0" || style.visibility !== "visible";
+  const hidden = style =>"""
+    """ style.clipPath.startsWith("inset") || style.opacity === "0" || style.visibility !== "visible";
   const look = (node, unseen) => {
     if (node.nodeType === Node.TEXT_NODE) return unseen || read(node);
     if (node.matches?.("script, style, title, .modebar, .hoverlayer")) return;
@@ -33,12 +35,14 @@ EVERY_TEXT = """least => {
     const { width, height } = range.getBoundingClientRect();
     if (!text.data.trim() || width < 2 || height < 2) return;
     const holder = text.parentElement, matrix = holder.getScreenCTM?.();
-    const size = parseFloat(getComputedStyle(holder).fontSize) * (matrix ? Math.hypot(matrix.b, matrix.d) : 1);
+    const size = parseFloat(getComputedStyle(holder).fontSize)"""
+    """ * (matrix ? Math.hypot(matrix.b, matrix.d) : 1);
     if (size < least) small.push([Math.round(size * 10) / 10, text.data.trim().slice(0, 40)]);
   };
   look(document.body, false);
   return small;
 }"""
+)
 MARK_IN_A_CELL = re.compile(
     r"</?\w+>|<\?>"
 )  # it is wider than its cell, which is known, and smaller than other labels
@@ -134,7 +138,10 @@ def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(look_at, 
 )
 def test_the_names_of_ordered_heads_lie_over_no_frame(look_at, width, height, asked):
     page = look_at(f"?order=entropy&edit=1&view=edits{asked}", width=width, height=height)
-    boxes = "all => all.map(each => each.getBoundingClientRect()).map(({left, right, top, bottom}) => [left, right, top, bottom])"
+    boxes = (
+        "all => all.map(each => each.getBoundingClientRect())"
+        ".map(({left, right, top, bottom}) => [left, right, top, bottom])"
+    )
     names = page.locator(f"{figure('overview')} .annotation-text").evaluate_all(boxes)
     frames = page.locator(f"{figure('overview')} .shapelayer path").evaluate_all(boxes)
     assert len(names) > 8 and frames
@@ -147,7 +154,8 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(look_at, width, height, as
 
 # [left, right, top, bottom] of what is written of each label above or below the columns of a picture, without
 # spaces; and the picture's.
-COLUMN_LABELS = """plot => {
+COLUMN_LABELS = (
+    """plot => {
   const box = ({ left, right, top, bottom }) => [left, right, top, bottom];
   const characters = label => {
     const found = [], walk = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
@@ -163,8 +171,10 @@ COLUMN_LABELS = """plot => {
   };
   const ends = [Math.min, Math.max, Math.min, Math.max];
   const labels = [...plot.querySelectorAll(".xtick text")].map(characters).filter(found => found.length);
-  return [labels.map(found => ends.map((end, side) => end(...found.map(each => each[side])))), box(plot.getBoundingClientRect())];
+  return [labels.map(found => ends.map((end, side) => end(...found.map(each => each[side])))),"""
+    """ box(plot.getBoundingClientRect())];
 }"""
+)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +202,8 @@ def test_the_names_of_ordered_heads_do_not_run_into_one_another(look_at, order):
     boxes = page.locator(
         ".st-key-overview .annotation-text-g text, .st-key-overview .annotation text"
     ).evaluate_all(
-        "found => found.map(each => each.getBoundingClientRect()).map(({left, right, top}) => [left, right, Math.round(top)])"
+        "found => found.map(each => each.getBoundingClientRect())"
+        ".map(({left, right, top}) => [left, right, Math.round(top)])"
     )
     assert len(boxes) > 8
     for (_, right, top), (left, _, other) in zip(
@@ -291,7 +302,8 @@ def test_all_roles_are_named_wholly_above_the_map_of_roles(look_at, width, heigh
 def test_the_kinds_over_roles_do_not_run_into_one_another(look_at, language):
     page = look_at(f"heads?lecture=1&lang={language}", width=1024, height=768)
     ends = page.locator(f"{figure('heads_map')} .annotation-text").evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect()).map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
+        "all => all.map(one => one.getBoundingClientRect())"
+        ".map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
     )
     assert len(ends) == 3 and ends[0][0] >= 0
     assert all(right <= left for (_, right), (left, _) in pairwise(ends))

@@ -106,7 +106,8 @@ def test_every_weight_has_a_line_that_is_wider_and_darker_the_larger_it_is(show)
     page = show(data)
     expect_all_lines(page, data)
     looks = page.locator(".edges path").evaluate_all(
-        "lines => lines.map(line => [line.getAttribute('stroke-width'), line.getAttribute('stroke-opacity')].map(Number))"
+        "lines => lines.map(line =>"
+        " [line.getAttribute('stroke-width'), line.getAttribute('stroke-opacity')].map(Number))"
     )
     wanted = sorted(edge[2] for edge in data["heads"][0]["edges"])
     for looked in np.array(looks).T:

@@ -105,7 +105,8 @@ def drawing(browser, light):
     shared = ", ".join(f"...site_{name}" for name in files)
     page.add_script_tag(content=f"{scripts}window.shared = {{ {shared} }};")
     page.evaluate(
-        "() => { shared.shareSaid = (share) => shared.percent((key, { share }) => `${key} ${share}`, share); }"
+        "() => { shared.shareSaid = (share) =>"
+        " shared.percent((key, { share }) => `${key} ${share}`, share); }"
     )
     # What JSON lacks: functions of row and column, typed arrays, minus infinity.
     revive = """([name, given]) => {

@@ -1,4 +1,4 @@
-"""What was chosen is never lost: steps back, answers that come late, and the link to what is on the screen."""
+"""A choice is never lost: steps back, answers that come late, and the link to the state of the screen."""
 
 from urllib.parse import urlencode
 

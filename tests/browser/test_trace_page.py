@@ -78,7 +78,8 @@ def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, 
     ).save(tmp_path / "many.npz")
     page = opened(open_page, "&layer=1", file=tmp_path / "many.npz", width=1366, height=768)
     beyond = page.locator("button, input, [role=radio]").evaluate_all(
-        "all => all.map((one) => one.getBoundingClientRect()).filter(({ width, left, right }) => width && (left < 0 || right > innerWidth)).length"
+        "all => all.map((one) => one.getBoundingClientRect())"
+        ".filter(({ width, left, right }) => width && (left < 0 || right > innerWidth)).length"
     )
     assert beyond == 0
     head = page.locator(".st-key-control_head input")

@@ -1,4 +1,4 @@
-"""What a visitor's test does with a page: wait for it, use its controls, and read the numbers of its figures."""
+"""Helpers of tests that visit a page: wait for it, use its controls, and read the numbers of its figures."""
 
 import time
 from collections.abc import Callable
@@ -118,7 +118,9 @@ class LateAnswers:
 
 
 # Of elements that hold text: the words of Hangul that stand in two lines.
-BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect().width > 2).flatMap(holder => {
+BROKEN_WORDS = (
+    """holders => holders.filter(each => each.getBoundingClientRect().width > 2)"""
+    """.flatMap(holder => {
   const found = [];
   for (const text of [...holder.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))
     for (const word of text.data.matchAll(/[가-힣]+/g)) {
@@ -130,6 +132,7 @@ BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect()
     }
   return found;
 })"""
+)
 
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:

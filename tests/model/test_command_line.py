@@ -191,16 +191,19 @@ def test_an_unknown_model_gets_the_names_of_those_there_are(model):
 
 
 def test_only_log_lines_are_hidden_even_before_a_crash():
-    code = r"""
+    code = (
+        r"""
 import os
 from model.terminal import hide_log_lines
 hide_log_lines()
 lines = ["WARNING: All log messages before absl::InitializeLog() is called", "I0000 00:00:1.5 1 port.cc:1] x",
-         "E0000 00:00:1.5 1 util.cc:131] oneDNN supports DT_BOOL only on platforms with AVX-512. Falling back",
+         "E0000 00:00:1.5 1 util.cc:131] oneDNN supports DT_BOOL only on platforms with AVX-512."""
+        r""" Falling back",
          "E0000 00:00:1.5 1 port.cc:1] an error", "W0000 00:00:1.5 1 port.cc:1] a warning", "It broke"]
 os.write(2, "\n".join(lines).encode())
 os.abort()
 """
+    )
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
     )
@@ -210,7 +213,10 @@ os.abort()
 
 
 def test_a_process_that_hides_them_twice_still_ends():
-    code = "import sys; from model.terminal import hide_log_lines; hide_log_lines(); hide_log_lines(); sys.stderr.write('the end')"
+    code = (
+        "import sys; from model.terminal import hide_log_lines;"
+        " hide_log_lines(); hide_log_lines(); sys.stderr.write('the end')"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True
     )

@@ -37,7 +37,7 @@ def batches(count: int) -> list[Batch]:
 
 
 def weights(network) -> dict[str, np.ndarray]:
-    """All but the biases of keys: they change no softmax, so their gradients are nothing but rounding errors."""
+    """All but the biases of keys: they change no softmax, so their gradients are only rounding errors."""
     return {
         each.path: np.asarray(each.value) for each in network.weights if not each.path.endswith("key/bias")
     }
@@ -88,7 +88,7 @@ def take_both(folder: Path) -> None:
 
 
 def multiply_in_bfloat16() -> None:
-    """The products of the step are those that were asked for. A processor without such products ignores it."""
+    """The step multiplies in the requested precision. A processor without such products ignores it."""
     for precision, expected in (("bfloat16", True), ("float32", False)):
         text = CompiledSteps(network(precision), precision).lowered((4, 6)).as_text()
         assert ("lhs_precision_type = bf16" in text) == expected

@@ -74,7 +74,7 @@ def open_app(correctors):
 
 @pytest.fixture
 def open_planted(open_app, correctors, planted_writer):
-    """Opens the page at a view, with the planted network in place of the shipped one and its change in focus."""
+    """Opens the page at a view, with the planted network, not the shipped one, and its change in focus."""
 
     def open_at(view: str, /, **settings: str):
         correctors["transformer"] = planted_writer

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def component(app: AppTest, key: str) -> dict:
-    """The data of the component with this key. It travels as a list of one (``ui/components/component.py``)."""
+    """The data of the component with this key, sent as a list of one (``ui/components/component.py``)."""
     (found,) = [each.proto for each in app.get("bidi_component") if each.key == key]
     (data,) = json.loads(found.json)
     return data

@@ -31,22 +31,38 @@ def heatmap(weights=WEIGHTS[0, 0], queries=TOKENS[:4], keys=TOKENS, **options):
 FIGURES = {
     "heatmap": heatmap(),
     "masked": heatmap(SQUARE, keys=TOKENS[:4], masked=CAUSAL, theme="dark"),
-    "chosen": heatmap(selected=(1, 2), emphasis_rows=[0, 3], extent=40, texts=MapTexts("제목", "<물음>", "&")),
+    "chosen": heatmap(
+        selected=(1, 2), emphasis_rows=[0, 3], extent=40, texts=MapTexts("제목", "<물음>", "&")
+    ),
     "logarithmic": heatmap(logarithmic=True, colour_max=None),
     "difference": heatmap(WEIGHTS[0, 0] - WEIGHTS[1, 0], difference=True, logarithmic=True),
     "without the marks": heatmap(first=(1, 1)),
     "no tokens": heatmap(np.zeros((0, 0)), (), ()),
     "long": heatmap(np.full((150, 150), 1 / 150), ["가"] * 150, ["나"] * 150),
     "grid": (head_grid, (WEIGHTS,), {"chosen": [(0, 1)], "title": "제목"}),
-    "ordered grid": (head_grid, (WEIGHTS,), {"order": [(1, 2), (0, 0)], "labels": ["<a>", "나"], "scale": False}),
+    "ordered grid": (
+        head_grid, (WEIGHTS,), {"order": [(1, 2), (0, 0)], "labels": ["<a>", "나"], "scale": False},
+    ),
     "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
     "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
-    "before and after": (before_after, ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],), {"theme": "dark"}),
-    "circuit": (circuit_graph, ([GraphNode("거", 0, "token"), GraphNode("1·1", 1)], [GraphEdge(0, 1, 2.5)], ["원문", "1층"]), {}),
+    "before and after": (
+        before_after, ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],), {"theme": "dark"},
+    ),
+    "circuit": (
+        circuit_graph,
+        ([GraphNode("거", 0, "token"), GraphNode("1·1", 1)], [GraphEdge(0, 1, 2.5)], ["원문", "1층"]),
+        {},
+    ),
     "curve": (layer_curve, ([-2.0, 3.5], ["입력", "1층"]), {"marked": 1}),
-    "layers": (layer_grid, ([["가"], ["각"]], np.array([[0.5], [0.75]]), ["입력", "1층"], ["각"]), {"theme": "dark"}),
+    "layers": (
+        layer_grid, ([["가"], ["각"]], np.array([[0.5], [0.75]]), ["입력", "1층"], ["각"]), {"theme": "dark"},
+    ),
     "places": (place_map, (np.array([[0.5, -0.25]]), ["1층"], ["가", "각"]), {}),
-    "waterfall": (waterfall, ([Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("<b>", -2.0)],), {"theme": "dark"}),
+    "waterfall": (
+        waterfall,
+        ([Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("<b>", -2.0)],),
+        {"theme": "dark"},
+    ),
 }  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from training.corpus.faults import find_fault
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 PAIR_COLUMNS = ("src", "tgt")
-CHECKED = "checked"  # of a row of JSON Lines: 1 where ``pack`` has looked for faults, which takes longer than reading
+# Of a row of JSON Lines: 1 where ``pack`` has looked for faults, which takes longer than reading.
+CHECKED = "checked"
 
 
 class CorpusError(ValueError):

@@ -117,7 +117,7 @@ class Sources:
 
     @cached_property
     def answers(self) -> AnswerSurvey:
-        """Attention, attribution and ablation over many edits: ``answers.json``. Raises MissingNumbersError."""
+        """Attention, attribution, ablation over many edits: ``answers.json``. Raises MissingNumbersError."""
         return AnswerSurvey(_read(self.model / ANSWERS_FILE))
 
 
@@ -264,7 +264,7 @@ def of_part(survey: AnswerSurvey, group: str, quantity: str, node: Node) -> Mean
 
 
 def of_layer(survey: AnswerSurvey, group: str, quantity: str, kind: str, layer: int) -> float | None:
-    """The sum of a quantity over the parts of one kind in one layer, in nats; None where it was not measured."""
+    """The sum of a quantity over the parts of one kind in one layer, in nats; None if it was not measured."""
     found, order = survey.of(group, quantity), _order(survey, quantity)
     nodes = [node for node in survey.acting if (node.kind, node.layer) == (kind, layer)]
     return None if found is None else float(sum(found.mean[order.index(node)] for node in nodes))

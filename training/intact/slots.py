@@ -28,7 +28,8 @@ class Slot:
 # Words with their pronunciation, because the particle after a word follows its sound, not its letters.
 WORDS = {
     "meeting": "미팅", "update": "업데이트", "server": "서버", "design": "디자인", "coffee": "커피",
-    "dashboard": "대시보드", "Login": "로그인", "schedule": "스케줄", "deadline": "데드라인", "template": "템플릿",
+    "dashboard": "대시보드", "Login": "로그인", "schedule": "스케줄", "deadline": "데드라인",
+    "template": "템플릿",
     "ALBUM": "앨범", "workshop": "워크숍", "release": "릴리스", "feedback": "피드백", "Marathon": "마라톤",
     "open mic": "마이크", "check-in": "인", "Q&A": "에이", "wi-fi": "파이", "don't panic": "패닉",
 }  # fmt: skip

@@ -152,7 +152,8 @@ def _scaled(tree: Tree, slope: float) -> Tree:
 def is_for_fitting(pair: NoisyPair) -> bool:
     """Whether the pair's right sentence belongs to the half that the trees are fitted on.
 
-    >>> is_for_fitting(NoisyPair("머거", "먹어", "given", ())) == is_for_fitting(NoisyPair("먹어", "먹어", "clean", ()))
+    >>> wrong, clean = NoisyPair("머거", "먹어", "given", ()), NoisyPair("먹어", "먹어", "clean", ())
+    >>> is_for_fitting(wrong) == is_for_fitting(clean)
     True
     """
     return hashlib.sha256(pair.right.encode()).digest()[0] % 2 == 0
@@ -426,7 +427,7 @@ def command(files, known, model, seeds, drill, space_drill, names, practised, in
 
 
 def _counted(sentences: list[str], left_out: Sequence[NoisyPair], least: int) -> tuple[Words, NGrams]:
-    """Words and phrases of all sentences but those that are fitted on: in these every phrase would be known."""
+    """Words and phrases of all sentences but those fitted on: in these every phrase would be known."""
     unseen = {pair.right for pair in left_out}
     counted = [text for text in sentences if text not in unseen]
     return Words.count(counted, least), NGrams.count(counted)
@@ -445,7 +446,8 @@ def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPai
 def _print(counts: dict[str, int], pairs: dict[str, int], gains: dict[str, Gain]) -> None:
     console = open_console(None)
     console.print(
-        f"{counts['words']:,} words, {counts['runs_of_characters']:,} runs of characters, {counts['trees']} trees twice "
+        f"{counts['words']:,} words, {counts['runs_of_characters']:,} runs of characters,"
+        f" {counts['trees']} trees twice "
         f"from {pairs['fitted']:,} pairs and {pairs['others']:,} others"
     )
     for name, gain in gains.items():

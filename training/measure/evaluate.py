@@ -239,7 +239,7 @@ COLUMNS = ("step", *FROM_HISTORY, *SCORES)
 
 
 def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
-    """Pairs and running loss of the last row of a history that is not later than ``step``; empty before it."""
+    """Pairs and running loss of a history's last row that is not later than ``step``; empty before it."""
     earlier = [row for row in rows if int(row["step"]) <= step]
     return {name: earlier[-1][name] if earlier else "" for name in FROM_HISTORY}
 

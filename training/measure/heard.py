@@ -8,9 +8,10 @@ N vectors, D their width, C classes, R directions.
 ``python -m training heard``: linear probes of the next onset in the encoder, and corrections without it.
 
 The probed class of a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요
-[머거요], and the same at 머 in 머거요. A linear probe reads it from each place of the encoder's residual stream.
-Then everything that a linear probe could read is erased where a mistake stands, at one place of the stream or
-at all of them. The score of the fix is measured again. To compare, as many random directions are erased.
+[머거요], and the same at 머 in 머거요. A linear probe reads it from each place of the encoder's residual
+stream. Then everything that a linear probe could read is erased where a mistake stands, at one place of the
+stream or at all of them. The score of the fix is measured again. To compare, as many random directions are
+erased.
 
 L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
 """
@@ -132,7 +133,7 @@ def _of_directions(
 
 
 def _roots(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D, D) twice: the whitening of the vectors, so that their covariance is the identity, and its inverse."""
+    """(D, D) twice: the whitening of the vectors, which gives identity covariance, and its inverse."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
     values, axes = np.linalg.eigh(_ridged(centred.T @ centred / len(vectors), vectors))
     return (axes / np.sqrt(values)) @ axes.T, (axes * np.sqrt(values)) @ axes.T

@@ -223,7 +223,7 @@ def _head_of(name: str) -> Head:
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All facts.")
 def command(model: str, json_path: Path | None) -> None:
-    """Choose the sentence of the lesson plans, print why, and measure the facts that the plans state of it."""
+    """Choose the sentence of the lesson plans, print why, and measure the facts the plans state of it."""
     corrector = Corrector.load(model)
     judged = sorted(_judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
     if not judged:

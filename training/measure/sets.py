@@ -112,7 +112,8 @@ def make_set(
     """At most ``count`` (wrong, right) pairs, then half as many of other sentences that are right on both
     sides.
 
-    >>> make_set([Sentence("밥을 먹었다."), Sentence("집에 갔다.")], lambda text, rng: text[:-1], 1, seed=0)[0]
+    >>> sentences = [Sentence("밥을 먹었다."), Sentence("집에 갔다.")]
+    >>> make_set(sentences, lambda text, rng: text[:-1], 1, seed=0)[0]
     ('집에 갔다', '집에 갔다.')
     """
     by_source = defaultdict(set)

@@ -41,7 +41,7 @@ Row = dict[str, Any]  # an edit; a line of the file of edits, which holds number
 
 
 def _edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
-    """``count`` edits of the pairs in ``file``, or all; those that ``kept`` has already are not asked again."""
+    """``count`` edits of the pairs in ``file``, or all; those already in ``kept`` are not asked again."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
     if len(rows) >= count:

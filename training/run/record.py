@@ -171,7 +171,8 @@ class Origin(NamedTuple):
         for size, wanted in sizes.items():
             if self.config.architecture != "transformer" or wanted < getattr(self.config, size):
                 raise ValueError(
-                    f"{size} should be at least that of the model to start from, received {wanted}: {self.config}"
+                    f"{size} should be at least that of the model to start from,"
+                    f" received {wanted}: {self.config}"
                 )
         deeper = sizes.get("num_layers", self.config.num_layers) > self.config.num_layers
         if deeper and not (isinstance(self.config, TransformerConfig) and self.config.norm_first):
@@ -261,7 +262,8 @@ def average(models, out, share, last):
     record.open_history(0)
     record.write_run(
         {
-            "command": f"python -m training average {shlex.join([*names, *options, '--out', Path(out).name])}",
+            "command": "python -m training average"
+            f" {shlex.join([*names, *options, '--out', Path(out).name])}",
             "hardware": hardware(),
             "taken": {"steps": 0, "pairs": 0, "tokens": 0, "seconds": 0},
             "network": end.config.to_dict(),

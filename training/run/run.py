@@ -166,7 +166,7 @@ def _make_steps(network, precision: str, mean_loss: float | None) -> Steps:
 
 
 class Run:
-    """One training run in one folder: ``checkpoint.npz``, and ``model/`` with its record beside the weights."""
+    """One training run in one folder: ``checkpoint.npz``, and ``model/`` with the weights and its record."""
 
     def __init__(
         self,

@@ -59,7 +59,8 @@ class Knobs(StreamSettings):
 
     weights: Mapping[str, float] = knob(
         dict,
-        "How often sentences of sources with this in their name are read: legalize=0.25; mt: machine-translated.",
+        "How often sentences of sources with this in their name are read:"
+        " legalize=0.25; mt: machine-translated.",
         parse=read_weights,
         option="--weight",
         multiple=True,
@@ -93,7 +94,8 @@ class Knobs(StreamSettings):
     workers: int = knob(1, "Processes that make pairs.")
     minutes: float | None = knob(
         None,
-        "Stop after so long, whole and saved, the learning rate at its end; counted from the command's start.",
+        "Stop after so long, whole and saved,"
+        " the learning rate at its end; counted from the command's start.",
         type=click.FloatRange(0, min_open=True),
     )
     history_every: int = knob(50, "Steps between two rows of history.csv.")

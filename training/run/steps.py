@@ -24,7 +24,7 @@ class Steps(Protocol):
     network: object
 
     def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
-        """Get ready to take steps with batches of these shapes (B, S), and to measure with batches of those."""
+        """Prepare to take steps with batches of these shapes (B, S), and to measure with batches of those."""
 
     def take(self, batch: Batch, rate: float) -> None:
         """One optimiser step at this learning rate. The batch has source (B, S) and target (B, T)."""

@@ -64,7 +64,7 @@ class Judge:
         return _pair_loss(network)
 
     def chosen(self, losses: Sequence[float], rng: random.Random) -> list[int]:
-        """Which of the pairs with these losses per token stay: indices, in order. ``losses`` (B,), in nats."""
+        """The pairs to keep, by their losses per token: indices, in order. ``losses`` (B,), in nats."""
         order = sorted(range(len(losses)), key=lambda i: -losses[i])
         hard = round(self.share * len(order))
         return sorted([*order[:hard], *(i for i in order[hard:] if rng.random() < self.others)])
@@ -121,7 +121,8 @@ class StreamSettings(ExampleSettings):
     batch_tokens: int = knob(4096, "Source tokens of one batch, padding included.")
     widths: tuple[int, ...] = knob(
         (),
-        "How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX). "
+        "How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend"
+        " that compiles each (JAX). "
         f"Without it, any multiple of {LENGTH_STEP}.",
         parse=read_widths,
     )

@@ -91,7 +91,7 @@ def _judge(model: str | None, share: float, tokenizer: Tokenizer) -> Judge | Non
 
 
 def _command_line(context: click.Context) -> str:
-    """The command as it could be typed again elsewhere: options that were given, files without their folders."""
+    """The command as it could be typed again elsewhere: the given options, files without their folders."""
     words = ["python -m training train"]
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:

@@ -18,7 +18,8 @@ PYTHON = "python"
 class Step:
     """One step; ``steps_of`` in ``training/ship/steps.py`` has all of them.
 
-    >>> count = Step("words", "count the words", inputs=(), outputs=(Path("words.csv"),), commands=((PYTHON, "count.py"),))
+    >>> outputs, commands = (Path("words.csv"),), ((PYTHON, "count.py"),)
+    >>> count = Step("words", "count the words", inputs=(), outputs=outputs, commands=commands)
     >>> count.name, count.missing()
     ('words', [])
     """

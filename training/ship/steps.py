@@ -230,7 +230,7 @@ def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> Iterable[St
 
 
 def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
-    """The average with the best F0.5 on the development sentences, each at its own best minimum confidence."""
+    """The average with the best F0.5 on the development sentences, each at its best minimum confidence."""
     measured = {share: chosen.parent / "averages" / f"{share:g}.json" for share in averages}
     evaluated = (_evaluated(plan, plan.dev, averages[share], measured[share]) for share in averages)
     pairs = (each for share in averages for each in (averages[share], measured[share]))
@@ -385,7 +385,7 @@ def _sentences(plan: ShipPlan) -> Iterable[Step]:
 
 
 def _sets(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """The sets that ask one question each, sentences with parts that must stay as they are, and our own sets."""
+    """Sets that ask one question each, sentences with parts that must stay unchanged, and our own sets."""
     numbers, sets = plan.numbers, work / "data" / "sets"
     questions = {sets / f"{name}.csv": numbers / "sets" / f"{name}.json" for name in QUESTIONS}
     yield Step(

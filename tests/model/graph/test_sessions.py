@@ -1,4 +1,4 @@
-"""Opened graphs: a pass over a draft reuses the pass before it, and an answer leaves no record of the device."""
+"""Opened graphs: a pass over a draft reuses the last pass, and an answer leaves no record of the device."""
 
 import os
 import subprocess
@@ -48,8 +48,8 @@ def test_what_is_taken_over_changes_nothing(network):
         for kind in one.attention:
             np.testing.assert_allclose(one.attention[kind], two.attention[kind], atol=CLOSE, err_msg=kind)
             np.testing.assert_allclose(one.attention[kind].sum(axis=-1), 1, atol=CLOSE)
-    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens are new. A
-    # recurrent network reads all of it again.
+    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens
+    # are new. A recurrent network reads all of it again.
     everything = [6, 8, 4, 8, 3, 6, 6]
     assert counting.tokens == ([6, 6, 1, 4, 2, 5, 1] if name == "growing-up" else everything)
 

@@ -80,7 +80,7 @@ class PlainTransformer:
         return x + self.linear(np.where(hidden.real > 0, hidden, 0), f"{name}/feed_forward/output")
 
     def run(self, source, inputs, kept):
-        """Logits (T, V), and by kind lists over layers of weights and of what keys add; ``kept``: (S + T,)."""
+        """Logits (T, V); lists over layers by kind: weights and keys' contributions; ``kept``: (S + T,)."""
         seen = {kind: ([], []) for kind in ("encoder_attention", "decoder_attention", "cross_attention")}
 
         def attend(kind, x, name, around, asked=None, **more):
@@ -149,7 +149,7 @@ def plain_rollout(seen) -> np.ndarray:
 
 
 def differences(corrector: Corrector, plain: PlainTransformer, source: str, target: str) -> dict[str, float]:
-    """The largest difference of each quantity between both implementations, as a share of its largest value."""
+    """The largest difference of each quantity between the implementations, relative to its largest value."""
     contrast = contrast_of_change(corrector, source, target, find_changes(source, target)[0])
     asked = contrast.row, contrast.written, contrast.instead
     ids = (

@@ -1,4 +1,4 @@
-"""Attention, embeddings, residual connections and blocks, against formulas of the papers and layers of Keras."""
+"""Attention, embeddings, residual connections and blocks, against the papers' formulas and Keras's layers."""
 
 import math
 import subprocess

@@ -1,4 +1,4 @@
-"""A model that is still being loaded, or gives no answer: what the pages show, and what they do afterwards."""
+"""A model that is still loading, or gives no answer: what the pages show, and what they do afterwards."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -212,7 +212,7 @@ def test_a_view_that_needs_a_library_which_is_missing_says_so_in_one_sentence(
 
 
 def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):
-    """A control that the session has just moved still stands elsewhere in a browser that has not heard of it."""
+    """A control that the session has just moved is still elsewhere in a browser that has not heard of it."""
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     storage = SimpleNamespace(resolve_target=lambda part: ["the text"])
     context = SimpleNamespace(fragment_ids_this_run=["progress"], fragment_storage=storage)

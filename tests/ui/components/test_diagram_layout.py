@@ -1,4 +1,4 @@
-"""Where the parts of a drawn network go: nothing overlaps or leaves the picture, arrows meet what they join."""
+"""The layout of a drawn network: nothing overlaps or leaves the picture, arrows meet the parts they join."""
 
 from itertools import combinations
 

@@ -183,7 +183,7 @@ def test_a_sentence_beside_the_one_it_becomes(open_laboratory):
 
 
 def test_the_two_headings_say_what_differs(open_laboratory):
-    """The sentences that were read, or the models that have read it; what both have written may be the same."""
+    """The sentences that were read, or the models that have read it; both outputs may be the same."""
     shown = html(open_laboratory("twins", twin="typed"))
     assert KO["beside_first"].format(text=f"{WRONG}<") in shown
     assert KO["beside_second"].format(text=f"{RIGHT}<") in shown

@@ -144,7 +144,10 @@ def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
 
 def test_importing_the_page_parts_loads_no_network_library():
     code = "import sys, viz, model.activations.sublayers;"
-    code += "from ui.shell import controls; from ui.parts import model_card; from ui.asking import loaders, models; from ui import wording;"
+    code += (
+        "from ui.shell import controls; from ui.parts import model_card;"
+        " from ui.asking import loaders, models; from ui import wording;"
+    )
     code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

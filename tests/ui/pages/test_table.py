@@ -1,4 +1,4 @@
-"""A file of many texts: corrected in the background, counted, and led on from, without a trace on the disk."""
+"""A file of many texts: corrected in the background, counted, and led on from, without a trace on disk."""
 
 import csv
 import io

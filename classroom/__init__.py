@@ -1,9 +1,8 @@
-"""The class together: a teacher shows and asks, phones answer.
+"""Classrooms in memory: a teacher shows pages and asks questions, students answer on phones.
 
-Python's own library and NumPy alone; no page, no network.
-
-The store lives in memory where the page processes meet: in the page process if it is the only one, else in
-the engine's first worker.
+It needs Python's own library and NumPy alone, and has no page and no network code. The store of classrooms
+lives in memory that all page processes reach: in the page process if it is the only one, else in the engine's
+first worker.
 """
 
 from classroom.classroom import (

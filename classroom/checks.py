@@ -1,4 +1,6 @@
-"""Questions of the lesson plans, eight each, with right answers computed from the network and the sentence.
+"""Quiz questions of the lesson plans, with right answers computed from the network.
+
+Each quiz has eight questions about one sentence.
 
 ``plan_of("lesson-plan", facts)`` asks about attention, "lesson-plan-laboratory" about ablations of heads and
 tokens. "lesson-plan-50" has four questions of each sort, "lesson-plan-answer" asks whether attention

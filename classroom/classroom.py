@@ -1,4 +1,4 @@
-"""The class together: one classroom with a teacher and phones, and the store of all classrooms of a server.
+"""``Classroom``: a teacher, seats of students, polls; and the store of all classrooms.
 
 A classroom is opened by a teacher and joined by a short code. Each phone gets a seat, without a name. The
 teacher's browser holds a key, without which nothing is shown or revealed, and no poll opens. All of it lives

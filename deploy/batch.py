@@ -1,4 +1,4 @@
-"""A file's texts on all nodes of a Ray cluster: corrections, or the effect of each head.
+"""Batch job on a Ray cluster: correct a file's texts, or measure the effect of each head.
 
     python -m deploy.batch texts.csv --out FOLDER [--address auto]
     python -m deploy.batch texts.txt --out FOLDER --heads

@@ -1,4 +1,4 @@
-"""The engine on many machines: a Ray Serve deployment in place of a page's workers.
+"""Ray Serve deployment of the engine: replicas on other machines in place of local workers.
 
     pip install -r requirements-serve.txt
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app

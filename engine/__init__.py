@@ -1,4 +1,6 @@
-"""Runs the networks in worker processes, so that the pages' process imports neither TensorFlow nor Keras.
+"""Engine: runs the networks in worker processes and answers the pages' questions.
+
+The pages' process therefore imports neither TensorFlow nor Keras.
 
 ``Engine.start`` starts workers; ``Engine.from_environment`` starts or finds them as these variables say:
 

@@ -1,4 +1,4 @@
-"""``python -m engine FOLDER``: starts workers that several page processes of this machine share."""
+"""Command ``python -m engine FOLDER``: start workers that several page processes share."""
 
 import signal
 from functools import partial

@@ -1,4 +1,4 @@
-"""``Engine``: the workers as a page sees them, and ``EngineCorrector``: one model of theirs.
+"""``Engine``: a client of the workers, with an answer cache; ``EngineCorrector``: one model.
 
 Loads neither TensorFlow nor Keras.
 

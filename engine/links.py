@@ -1,6 +1,6 @@
-"""Connections to workers: ``Link`` starts, watches and asks one; ``WorkerProcess`` is its process; page
-processes share some.
+"""Connections to worker processes: start, watch, ask, share between page processes.
 
+* ``Link`` asks one worker and notices its loss.
 * ``WorkerProcess`` uses ``subprocess``, because ``multiprocessing.Process`` would run the main module of the
   starting process again in the worker. Under Streamlit that is the page.
 * Workers that several page processes share have their sockets and their secret in one folder that only its

@@ -1,4 +1,4 @@
-"""Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
+"""Adapter from a user's own model (``model.TracedModel``) to the engine's corrector.
 
 ``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A
 cache key has LIVE in place of the fingerprint. If the model raises an error, its developer reads all of it on

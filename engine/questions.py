@@ -1,4 +1,4 @@
-"""The questions that a worker answers about one model, each declared once as a typed object.
+"""Requests that a worker answers about one model, each declared once as a typed function.
 
 A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples,
 named tuples. The arguments are part of the key under which the answer is kept, so everything that the answer

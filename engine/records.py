@@ -1,4 +1,4 @@
-"""Records that travel between page and worker: errors, the key of a model, messages, progress.
+"""Messages between page and worker: errors, model key, request, loading progress.
 
 Each error class is one message on a page (``ui/asking/models.py``).
 """

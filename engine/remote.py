@@ -1,5 +1,6 @@
-"""``RemoteLink``: the connection over HTTP to an engine on other machines (``deploy/serve.py``), and the form
-of its messages.
+"""``RemoteLink``: an HTTP client of a remote engine, and the wire format of its messages.
+
+The server is ``deploy/serve.py``.
 
 Messages are JSON and plain arrays, never a pickle. Reading creates only tuples, dictionaries, numbers, texts,
 arrays and the classes that a question declares as an argument or an answer. So a hostile message can hold

@@ -1,4 +1,4 @@
-"""A worker: the process that holds models in memory and answers the questions about each from a queue.
+"""Worker process: a model cache, and a server that answers the questions about each model.
 
 ``engine.links`` starts it. It reads one line of JSON with its orders, writes one line with its address, and
 then answers connections of ``multiprocessing.connection``: a pickled message over a Unix socket, one at a

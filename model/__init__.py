@@ -1,4 +1,4 @@
-"""The library: corrects Korean text, and shows the attention of the network.
+"""Correction of Korean spelling, and the attention of the network that corrects.
 
 ``from see_attention.model import Corrector`` is enough for most; in a checkout that is not installed the
 package is ``model``. Importing it is quick: TensorFlow is loaded by ``Corrector.load`` only for a model

@@ -1,4 +1,4 @@
-"""The commands of ``python -m model``: ``correct`` a text or a file, survey ``heads``, ``export`` a graph."""
+"""Command line of ``python -m model``: ``correct``, ``heads``, ``check`` and ``export``."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Command-line input and output: lines of standard input, corrections as text or JSON, quiet logs."""
+"""Terminal input and output: lines of standard input, corrections as text or JSON."""
 
 import atexit
 import json

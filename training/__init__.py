@@ -1,4 +1,4 @@
-"""Trains correction models and measures them: ``python -m training --help`` lists the commands.
+"""Training and evaluation of correction models: ``python -m training --help``.
 
 ``corpus`` reads sentences, ``noise`` makes them wrong, and ``run`` trains on the pairs. ``measure`` says how
 well a model corrects, and ``intact`` whether it keeps figures, names and addresses. Pool ``i`` of sentences

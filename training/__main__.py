@@ -1,4 +1,4 @@
-"""``python -m training train``, ``average``, ``evaluate`` and the other commands."""
+"""Command line of ``python -m training``: ``train``, ``average``, ``evaluate`` and others."""
 
 from importlib import import_module
 from typing import Any

@@ -1,6 +1,7 @@
-"""A knob is a field of a settings dataclass that is also an option of a command.
+"""Command-line options from the fields of a settings dataclass.
 
-Its default, its help text and the way its text is read are declared once, at the field:
+A knob is a field that is also an option of a command. Its default, its help text and the way its text is read
+are declared once, at the field:
 
 >>> @dataclass(frozen=True)
 ... class Oven:

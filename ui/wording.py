@@ -1,4 +1,4 @@
-"""Texts of the screen in the session's language, and sentences, numbers and formulas as people read them."""
+"""Screen texts in the session's language, and formatting of numbers and formulas."""
 
 import re
 from collections.abc import Sequence

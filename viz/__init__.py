@@ -1,4 +1,4 @@
-"""Functions that draw: arrays and labels in, a Plotly figure out. No Streamlit, no state.
+"""Charts: functions from arrays and labels to a Plotly figure, without Streamlit or state.
 
 In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.browser`` holds the
 interactive explorer and its scripts.

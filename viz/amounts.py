@@ -1,4 +1,4 @@
-"""Charts of signed amounts with a row each: waterfall, and before against after an intervention."""
+"""Bar charts of signed amounts: waterfall, and before against after an intervention."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""An attention map as a heatmap: queries in the rows, keys in the columns."""
+"""Heatmap of an attention map: queries in the rows, keys in the columns."""
 
 from __future__ import annotations
 

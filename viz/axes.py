@@ -1,4 +1,4 @@
-"""Axes whose ticks are tokens or named rows, and the pixels that their labels need."""
+"""Axes with tokens or row names as ticks, and the pixels that their labels need."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

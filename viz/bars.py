@@ -1,4 +1,4 @@
-"""Bars over the tokens of a sentence: attention by head, contributions by attribution method."""
+"""Bar charts over the tokens of a sentence: attention by head, input attribution."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A figure as plain dictionaries, which can be sent to the browser without building Plotly's objects."""
+"""Plotly figures as plain dictionaries, sent to the browser without Plotly's objects."""
 
 import json
 from base64 import b64encode

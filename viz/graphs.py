@@ -1,4 +1,4 @@
-"""A circuit as a graph, and continuations that branch at one token."""
+"""Graph charts: a circuit of nodes and edges, and continuations that branch at one token."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The attention maps of all heads side by side, as one heatmap trace with a byte for each cell."""
+"""Heatmap grid of all heads' attention maps in one trace, with a byte for each cell."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

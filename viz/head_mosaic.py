@@ -1,4 +1,4 @@
-"""One square for each head of a network: coloured by an effect, or by the head's role."""
+"""Mosaic of a network's heads: a square for each, coloured by its effect or its role."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Charts of studies over many sentences: effects against attention, pruning, reliability."""
+"""Charts of studies over many sentences: ablation effects, pruning, reliability."""
 
 from __future__ import annotations
 

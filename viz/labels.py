@@ -1,4 +1,4 @@
-"""Texts of figures: typed text made safe for Plotly, token labels, numbers, log odds."""
+"""Labels of figures: escaped typed text, token labels, numbers, log odds."""
 
 import math
 import unicodedata

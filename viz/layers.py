@@ -1,4 +1,4 @@
-"""Values by layer: a grid of layers by tokens, a map of signed values, a curve."""
+"""Charts of values by layer: a layer-by-token grid, a map of signed values, a curve."""
 
 from collections.abc import Collection, Sequence
 

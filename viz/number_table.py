@@ -1,4 +1,4 @@
-"""Tables of numbers as heatmaps with the numbers in their cells, such as the steps of an attention."""
+"""Heatmap tables of numbers, such as the steps of an attention."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

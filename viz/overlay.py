@@ -1,4 +1,4 @@
-"""Layers over the cells of a heatmap: masked and padded areas, outlines, legend entries, hover axes."""
+"""Overlays on a heatmap: masked and padded cells, outlines, legend entries, hover axes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""The positional encoding: its matrix and curves, similarity of positions, shifts, and its size beside the
-embedding.
+"""Charts of the positional encoding: matrix, curves, similarity, shifts, norms.
+
+The norms are those of the encoding beside those of the embedding.
 """
 
 from collections.abc import Iterable, Sequence

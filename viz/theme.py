@@ -1,4 +1,4 @@
-"""Fonts, colours and colour scales of every figure, light and dark."""
+"""Theme of every figure: fonts, colours and colour scales, light and dark."""
 
 from dataclasses import dataclass
 from math import log10

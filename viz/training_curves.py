@@ -1,4 +1,4 @@
-"""Training over its steps: losses and scores, and the roles of heads."""
+"""Training curves: losses and scores over the steps, and the roles of heads."""
 
 from __future__ import annotations
 

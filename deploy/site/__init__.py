@@ -1,4 +1,4 @@
-"""The network in the visitor's own browser: a folder for any static host, or one HTML file.
+"""Static site that runs the network in the browser: a folder, or one HTML file.
 
     python -m deploy.site OUT              # a folder
     python -m deploy.site OUT --one-file   # OUT is one HTML file that also opens from a memory stick

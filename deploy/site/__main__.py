@@ -1,4 +1,4 @@
-"""``python -m deploy.site OUT``: the site as a folder, or with ``--one-file`` as one HTML file."""
+"""Command ``python -m deploy.site OUT``: build the static site as a folder or one file."""
 
 from pathlib import Path
 

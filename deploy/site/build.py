@@ -1,4 +1,4 @@
-"""The site's page and its parts, written as a folder for a static host or as one HTML file."""
+"""Build the static site: write its page and parts as a folder or as one HTML file."""
 
 import base64
 import hashlib

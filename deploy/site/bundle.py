@@ -1,4 +1,4 @@
-"""The site's npm packages at locked versions, and its scripts bundled by esbuild.
+"""Build of the site's scripts: npm packages at locked versions, bundled by esbuild.
 
 ``package-lock.json`` pins esbuild and ONNX Runtime for browsers with their checksums, which npm verifies.
 They are kept in the user's cache, so that a second build needs no registry. Neither is part of the

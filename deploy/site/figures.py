@@ -1,4 +1,4 @@
-"""Figure templates for the site, and the layout constants that its scripts share with ``viz``.
+"""Figure templates of the static site, and the layout constants of its scripts.
 
 No Python runs in the browser, where the sentence changes with each key. So the page holds the figures that
 ``viz`` made of one sentence, and ``js/figures.js`` and ``js/charts.js`` write the tokens and numbers of

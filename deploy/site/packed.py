@@ -1,4 +1,4 @@
-"""Packed parts of the site: graphs, weights, word statistics, and the stored answer to the first example."""
+"""Packed data of the static site: ONNX graphs, weights, word counts, the first answer."""
 
 import gzip
 import json

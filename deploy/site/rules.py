@@ -1,4 +1,4 @@
-"""The rules of correction as data: patterns translated to JavaScript, thresholds, marks and keys."""
+"""Correction rules as data for JavaScript: patterns, thresholds, marks and keys."""
 
 import re
 from re import _constants as codes  # type: ignore[attr-defined]

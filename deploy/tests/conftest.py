@@ -1,4 +1,4 @@
-"""The tiny network of the main tests, and a cluster of several nodes on this machine."""
+"""Fixtures: the tiny network of the main tests, and a local Ray cluster of several nodes."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Long work over a file on several nodes, of which one is killed in the middle."""
+"""Tests of the batch job on a Ray cluster: one node is killed in the middle."""
 
 import csv
 import json

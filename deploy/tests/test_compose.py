@@ -1,4 +1,4 @@
-"""The container file and its compose example fit the repository."""
+"""Tests of the container file and its compose example against the repository."""
 
 import re
 from pathlib import Path

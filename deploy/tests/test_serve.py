@@ -1,4 +1,4 @@
-"""The engine as a Ray Serve deployment on several nodes, called as a page calls it."""
+"""Tests of the engine as a Ray Serve deployment, called as a page calls it."""
 
 import json
 import socket

@@ -1,1 +1,1 @@
-"""The one walk through a Transformer in NumPy: its named activations are read or replaced."""
+"""Transformer forward pass in NumPy: named activations, interventions, decoding."""

@@ -1,4 +1,6 @@
-"""Draft decoding: greedy decoding that reads whole drafts, beginning with the typed sentence.
+"""Draft decoding (aggressive decoding): greedy decoding by full passes over whole drafts.
+
+The first draft is the typed sentence.
 
 A correction is almost the typed sentence, so that is the first draft. One pass over a draft predicts for each
 place the token after the draft's tokens before it. Where a prediction differs from the draft, the draft is

@@ -1,4 +1,4 @@
-"""``Laboratory``: passes under interventions on token ids, in NumPy, and ``Passes``, its type.
+"""``Laboratory``: NumPy forward passes under interventions, on token ids.
 
 B rows, each a source, a target and an intervention, L layers, H heads, S source and T target tokens, Q query
 and K key positions, D d_model, V vocabulary.

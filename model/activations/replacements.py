@@ -1,4 +1,4 @@
-"""Interventions as replacements of named activations, and checks of both.
+"""Interventions turned into replacements of named activations, with their checks.
 
 L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """

@@ -1,4 +1,4 @@
-"""The sub-layers of a Transformer in NumPy, computed from the arrays of its weights.
+"""Transformer sub-layers in NumPy: embedding, attention, feed-forward, normalisation.
 
 B rows of a batch, L layers, H heads, Q query and K key positions, P positions, D d_model, F feed-forward
 width, V vocabulary.

@@ -1,4 +1,4 @@
-"""``TokenNetwork``: a loaded network that answers in token ids.
+"""``TokenNetwork``: base class of loaded networks, which read and write token ids.
 
 A graph and Keras differ only in how they compute one pass.
 

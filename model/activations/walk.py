@@ -1,4 +1,4 @@
-"""``ActivationWalk``: the forward pass in NumPy, whose activations are read or replaced by name.
+"""``ActivationWalk``: a forward pass in NumPy that caches or patches activations by name.
 
 It computes what ``model/network/networks.py`` computes in Keras (Vaswani et al. 2017). Everything that a pass
 shall change is a mapping ``{activation name: value or function}``, an argument of that pass alone; nothing is

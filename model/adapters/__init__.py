@@ -1,4 +1,6 @@
-"""From your network to a trace and to a laboratory: one file for each library.
+"""Adapters for Keras, PyTorch and Hugging Face networks: traces and interventions.
+
+There is one file for each library.
 
 A library is imported when a network of it is opened, so importing this package takes no time.
 """

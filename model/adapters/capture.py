@@ -1,4 +1,4 @@
-"""Captures the weights of every softmax of one forward pass, by replacing a library's functions meanwhile.
+"""Capture of every softmax's weights in one forward pass, by patching library functions.
 
 H heads, Q query and K key positions.
 """

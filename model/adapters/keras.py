@@ -1,4 +1,4 @@
-"""Traces of Keras networks on TensorFlow, JAX or PyTorch: ``trace_keras`` captures the attention of one pass.
+"""``trace_keras``: the attention of one pass of a Keras network, on any backend.
 
 B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, H heads, Q query and K key
 positions.

@@ -1,4 +1,6 @@
-"""The laboratory of a Keras Transformer: heads off, weights replaced, tokens left out, gradients.
+"""Interventions in a Keras Transformer: ablated heads, replaced weights, masked tokens.
+
+It also computes gradients.
 
 Each softmax and embedding of Keras is replaced while a pass runs, and put back afterwards. The whole process
 shares them, so passes wait for each other. They run eagerly and one row at a time, because many course

@@ -1,4 +1,4 @@
-"""The residual stream of a Keras Transformer, read from the calls of its layers in one pass.
+"""Residual stream of a Keras Transformer, read from the calls of its layers in one pass.
 
 The four Dense layers of each attention are read by the names that their layer gives them, or are said in the
 argument ``attention``. Normalisations and feed-forward networks are the layers that read the stream next. The

@@ -1,4 +1,4 @@
-"""``OwnNetwork``: a foreign network that answers all questions of ``model.analysis``.
+"""``OwnNetwork``: a Keras, PyTorch or Hugging Face network as input of ``model.analysis``.
 
 S source tokens, T target tokens, the end mark last.
 """

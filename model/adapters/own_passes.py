@@ -1,4 +1,4 @@
-"""Passes of a foreign network under interventions: the common part of all libraries.
+"""Base class of passes under interventions through a network of another library.
 
 An encoder-decoder reads a source and a target. A decoder alone reads both as one sequence: the source is the
 prompt, the target its continuation, and its one kind of attention has a row and a column for each token of

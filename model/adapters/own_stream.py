@@ -1,4 +1,6 @@
-"""``OwnStream``: the residual stream of a foreign network, walked in NumPy with its own weights.
+"""``OwnStream``: NumPy forward pass with the weights of a network of another library.
+
+It gives the residual stream, for direct logit attribution and the logit lens.
 
 ``ActivationWalk`` walks through networks that are built as ours are. Others differ in the places that
 ``Built`` names: the kind and position of normalisations, the beginning of a stream, the activation of

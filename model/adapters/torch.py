@@ -1,4 +1,4 @@
-"""Traces of PyTorch networks: ``trace_torch`` captures the attention of one pass.
+"""``trace_torch``: the attention of one pass of a PyTorch network.
 
 S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H heads.
 """

@@ -1,6 +1,6 @@
-"""Builds an ``AttentionTrace`` from the softmaxes of one captured pass.
+"""Builder of an ``AttentionTrace`` from the softmaxes of one captured pass.
 
-Kinds, layers, masks, padding, probabilities.
+It finds kinds, layers, masks, padding and probabilities.
 
 L layers, H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads, V
 vocabulary.

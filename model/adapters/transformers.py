@@ -1,4 +1,4 @@
-"""Traces of text models of Hugging Face transformers: encoder-decoders, encoders, decoders alone.
+"""Traces of Hugging Face text models: encoder-decoders, encoders, decoders alone.
 
 B is 1 here; L layers, H heads, S source tokens, T target tokens, N tokens of one sequence, V vocabulary.
 """

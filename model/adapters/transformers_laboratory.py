@@ -1,4 +1,4 @@
-"""The laboratory of a model of transformers, an encoder-decoder or a decoder alone.
+"""Interventions in Hugging Face encoder-decoders and decoders: ablation, replaced weights.
 
 Each of that library's model files computes attention in a function ``eager_attention_forward``, which calls
 PyTorch's softmax. Both are replaced while a pass runs, and put back afterwards. The whole process shares

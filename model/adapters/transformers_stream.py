@@ -1,4 +1,4 @@
-"""The residual stream of an encoder-decoder of transformers that is built as BART or as T5 is.
+"""Residual stream of a Hugging Face encoder-decoder of the BART or T5 architecture.
 
 BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. The walk through the
 layers of a model with these names has to give its own logits (``own_stream.checked``).

@@ -1,4 +1,4 @@
-"""Attention maps as tables: by word (어절), the difference of two traces, spread and distance of heads.
+"""Attention maps: aggregation by word (어절), difference, entropy and distance of heads.
 
 Shapes: L layers, H heads, Q query and K key positions; Q' and K' of the second trace.
 

@@ -1,4 +1,6 @@
-"""The input attribution methods: scores for the source tokens and the tokens read before one produced token.
+"""Input attribution methods: attention rollout, ALTI, integrated gradients and others.
+
+Each gives a score to every source token, and to every token read before, for one produced token.
 
 Shapes: L layers, H heads, S source and T target tokens, N tokens of a decoder alone, Q query and K key
 positions, D d_model. A method scores one row of the decoder: its contrast, that is, the logit of the written
@@ -10,15 +12,13 @@ app shows it under the text ``method_<name>``.
 References:
     rollout: Abnar & Zuidema, "Quantifying Attention Flow in Transformers" (ACL 2020), section 3.
     norms: Kobayashi et al., "Attention is Not Only a Weight" (EMNLP 2020), section 3.
-    alti: Ferrando, Gállego & Costa-jussà, "Measuring the Mixing of Contextual Information in the Transformer"
-    (EMNLP 2022), equations
-        8 to 10; its decoder: Ferrando et al., "Towards Opening the Black Box of Neural Machine Translation"
-        (EMNLP 2022).
-    value_zeroing: Mohebbi et al., "Quantifying Context Mixing in Transformers" (EACL 2023), section 3, for an
-    encoder; a decoder's row
-        mixes the tokens read before and the source, which is our extension.
+    alti: Ferrando, Gállego & Costa-jussà, "Measuring the Mixing of Contextual Information in the
+        Transformer" (EMNLP 2022), equations 8 to 10; its decoder: Ferrando et al., "Towards Opening the
+        Black Box of Neural Machine Translation" (EMNLP 2022).
+    value_zeroing: Mohebbi et al., "Quantifying Context Mixing in Transformers" (EACL 2023), section 3, for
+        an encoder; a decoder's row mixes the tokens read before and the source, which is our extension.
     integrated_gradients: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICML 2017),
-    section 3.
+        section 3.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
-"""The arithmetic of a Transformer's parts:
+"""Arithmetic of a Transformer: attention steps, masks, positions, counts of parameters.
 
-attention step by step, masks, positions, parameters, multiplications.
+It also counts multiplications.
 
 Shapes: B sentences, S source and T target tokens, Q query and K key positions, P positions, D d_model, d and
 v widths of keys and values, F feed-forward width, H heads, L layers, V vocabulary.

@@ -1,4 +1,4 @@
-"""The circuit of a correction, its edges by path patching, and its attribution graph as JSON.
+"""Circuit of a correction, its edges by path patching, its attribution graph as JSON.
 
 A circuit is a set of nodes (heads and feed-forward networks of both sides) that keeps a share of the score,
 log p(fix) - log p(keep) in nats, while all other nodes are ablated (``patching``). Nodes join in the order of
@@ -18,8 +18,10 @@ Shapes: N nodes, M members, S source and T target tokens, Q query and K key posi
 
 References:
     Wang et al., "Interpretability in the Wild" (2023): faithfulness, completeness, minimality; section 3.1
-    for edges. Conmy et al., "Towards Automated Circuit Discovery" (2023). Goldowsky-Dill et al., "Localizing
-    Model Behavior with Path Patching" (2023). Ameisen et al., "Circuit Tracing" (2025).
+        for edges.
+    Conmy et al., "Towards Automated Circuit Discovery" (2023).
+    Goldowsky-Dill et al., "Localizing Model Behavior with Path Patching" (2023).
+    Ameisen et al., "Circuit Tracing" (2025).
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

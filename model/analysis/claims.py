@@ -1,4 +1,4 @@
-"""Verified explanation of one correction: claims, each tested by an ablation or by activation patching.
+"""Verified explanation: claims about one correction, each tested by ablation or patching.
 
 A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is

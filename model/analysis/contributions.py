@@ -1,8 +1,9 @@
-"""Input attribution:
+"""Input attribution of one produced token, by several methods side by side.
 
-the contributions of source tokens and of tokens read before to one produced token, by several methods.
+Contributions are given for the source tokens and for the tokens read before.
+``model.analysis.attribution_methods`` declares the methods.
 
-Shapes: S source and T target tokens. ``model.analysis.attribution_methods`` declares the methods.
+Shapes: S source and T target tokens.
 """
 
 from collections.abc import Iterable, Iterator

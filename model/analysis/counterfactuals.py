@@ -1,6 +1,7 @@
-"""Counterfactuals of one decoder row:
+"""Counterfactuals of one decoder row: another token, or other attention weights.
 
-the contrast of two tokens, an alternative continuation, replaced attention.
+A contrast is the pair of tokens that could be produced there. ``alternative_continuation`` forces another
+token, ``replaced_attention`` replaces the weights of a head.
 
 Shapes: B interventions, S source and T target tokens, Q query and K key positions, V vocabulary.
 

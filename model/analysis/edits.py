@@ -1,4 +1,4 @@
-"""Rows and columns of an attention map that belong to a change, and the heads that attend to them.
+"""Attention to one change: its rows and columns in a map, and the heads that attend to it.
 
 Shapes: L layers, H heads, S source and T target tokens, Q query and K key positions, R rows and C columns of
 a change.

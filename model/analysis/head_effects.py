@@ -1,4 +1,4 @@
-"""Head ablation: the effects of each head on one change and on a whole sentence, and pruning curves.
+"""Head ablation: effects on one change and on a whole sentence, and pruning curves.
 
 An ablated head puts out zeros, or its mean over many sentences, which disturbs the network less;
 ``heads.json`` of a model holds such means.

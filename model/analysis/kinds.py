@@ -1,4 +1,4 @@
-"""Kinds of spelling mistakes, and the Korean pronunciation rules by which spellings sound alike.
+"""Kinds of spelling mistakes, and keys by which spellings that sound alike are equal.
 
 Spellings that a listener could not tell apart get the same key. The rules are those of the Standard
 Pronunciation (표준 발음법), whose articles (제…항) stand beside them, and three habits of most speakers:

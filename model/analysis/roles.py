@@ -1,4 +1,4 @@
-"""Roles of attention heads in one sentence, such as copying, and their development over the training.
+"""Roles of attention heads, such as copying, and their development over the training.
 
 Shapes: N snapshots, L layers, H heads, S source and T target tokens, Q query and K key positions, R rows of a
 role.

@@ -1,4 +1,4 @@
-"""From a text to its correction: ``corrector.Corrector`` for callers, and its steps.
+"""Correction of a text: ``Corrector`` for callers, and the steps from text to result.
 
 1. ``candidates``: the network reads each sentence; the pass over its answer gives the alternatives.
 2. ``features``, ``confidence``: decision trees rate them, by ``words``, ``ngrams`` and ``morphemes``.

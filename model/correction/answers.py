@@ -1,4 +1,4 @@
-"""The interfaces of a network, as types, from ``Answers`` to ``Network``.
+"""Protocols of a network, from ``Answers`` (corrects a text) to ``Network`` (activations).
 
 Each ``Protocol`` adds to the one before it, and a function names the least that it needs::
 

@@ -1,4 +1,4 @@
-"""The network's answer to each sentence, and the alternatives that the pass over it gives.
+"""Candidate corrections of a sentence: the network's answer and its likely alternatives.
 
 A sentence is read whole, or in parts if its answer lost an anchor (``model.text.protected``).
 

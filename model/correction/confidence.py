@@ -1,4 +1,4 @@
-"""Choose among the candidates for a stretch of text by decision trees, and rate the choice.
+"""Confidence of a correction: decision trees that choose among candidates and rate them.
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small
 decision trees therefore combine its probabilities with counts from the training sentences (``features.py``).

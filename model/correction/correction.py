@@ -1,9 +1,8 @@
-"""The result of a correction: the changes that were made, those that were only proposed, and the attention
-behind them.
+"""``Correction``: the result, with changes made, changes only proposed, and attention.
 
-A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's
-decision about one change (``with_decisions``), gives another text without running the network. Each sentence
-keeps the pass that wrote its answer, and at most ``KEPT_TRACES`` traces.
+It keeps every proposed change with its confidence. So another minimum confidence, or a person's decision
+about one change (``with_decisions``), gives another text without running the network. Each sentence keeps the
+pass that wrote its answer, and at most ``KEPT_TRACES`` traces.
 """
 
 from collections.abc import Callable, Iterable

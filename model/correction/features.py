@@ -1,4 +1,4 @@
-"""The features of each candidate for a stretch of text, which the trees of ``confidence.py`` rate.
+"""Features of candidate corrections for the decision trees of the confidence.
 
 The first features are the network's probabilities and two counts from the training sentences: of the words
 before and after the change (``words``), and of its runs of characters (``ngrams``). The second take longer:

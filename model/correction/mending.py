@@ -1,4 +1,4 @@
-"""``Mending``, a part of ``Corrector``: reading, choosing and a second reading."""
+"""``Mending``: base class of ``Corrector`` that reads, chooses and reads a second time."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""The morphemes of a text by the analyser Kiwi, or by a table in its place.
+"""Morphological analysis of a text by Kiwi, or by a table in its place.
 
 Kiwi (Lee 2024) has a language model of morphemes, trained on far more text than our network and our tables of
 words, and it knows stems, particles and endings. It only rates the network's candidates; it proposes nothing

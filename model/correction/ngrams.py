@@ -1,4 +1,6 @@
-"""A character n-gram language model: how usual is a run of up to five characters?
+"""Character n-gram language model with Witten-Bell smoothing and Kneser-Ney counts.
+
+It says how usual a run of up to five characters is.
 
 The network saw each training sentence only a few times and has few parameters to remember them with. A table
 of counts forgets nothing. The model interpolates: the distribution after a long run is mixed with that after

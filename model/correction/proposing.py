@@ -1,4 +1,4 @@
-"""Proposed changes of sentences: from candidates, a second reading, offers, and agreement in a text.
+"""Proposed changes of sentences, made from candidates, a second reading and offers.
 
 * ``changes_of``: changes with their probabilities.
 * ``after_second_reading``: the network is less sure of a change when other mistakes are near it. So a mended

@@ -1,4 +1,4 @@
-"""The rules of correction as data, for a port in another language."""
+"""Correction rules as data, for a port to another language such as JavaScript."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The Hangul words of a text, and a table of their counts in the training sentences.
+"""Word frequencies: the Hangul words of a text, and their counts in the training sentences.
 
 ``words.txt.gz`` in a model folder holds a word and its count a line: text that can be read. As a dictionary
 the shipped words would take 30 MB and a tenth of a second, before the first sentence is answered. A sentence

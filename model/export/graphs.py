@@ -1,9 +1,7 @@
-"""Graphs of both networks, and the halves of the recurrent one. Needs ``onnx``.
+"""ONNX graphs of both networks, and the encoder and decoder of the recurrent one.
 
-Needs ``onnx``.
-
-``model/export/transformer.py`` has the halves of the Transformer, ``model/network/networks.py`` both networks
-in Keras.
+It needs ``onnx``. ``model/export/transformer.py`` has the halves of the Transformer,
+``model/network/networks.py`` both networks in Keras.
 
 B batch, S source, T target, D d_model, V vocabulary; L = H = 1 of the only attention of the recurrent
 network.

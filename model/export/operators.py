@@ -1,4 +1,6 @@
-"""Writes a graph, one operator after the other. Needs ``onnx``; answering from a graph does not.
+"""Writer of an ONNX graph, one operator after the other.
+
+It needs ``onnx``; answering from a graph does not.
 
 B batch, T tokens, K key positions, D width.
 """

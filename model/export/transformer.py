@@ -1,6 +1,6 @@
-"""The two halves of the Transformer as graphs, with all of its attention. Needs ``onnx``.
+"""ONNX graphs of the Transformer's encoder and decoder, with all attention as outputs.
 
-Needs ``onnx``.
+It needs ``onnx``.
 
 An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It takes
 interventions as inputs, too: factors (L, H) of the outputs of heads, by kind of attention, and in the decoder

@@ -1,4 +1,4 @@
-"""A graph on disk: two ONNX files and their description in the folder ``graph/`` of a model.
+"""ONNX graph on disk: two files and their description in a model's folder ``graph/``.
 
 The graphs hold no weights: they name those of ``weights.npz``, so all snapshots of a folder share one graph.
 A graph depends on the shape of its network alone. ``graph.json`` holds that shape, and a digest of each half

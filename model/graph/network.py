@@ -1,4 +1,4 @@
-"""``GraphNetwork``: a network that answers from its graph, with ONNX Runtime and NumPy alone."""
+"""``GraphNetwork``: a network that ONNX Runtime and NumPy compute, without TensorFlow."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Opened graphs in ONNX Runtime, and passes over drafts of one sentence with them.
+"""ONNX Runtime sessions, and their passes over drafts of one sentence.
 
 B batch, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V
 vocabulary.

@@ -1,6 +1,5 @@
-"""The networks in Keras and their compiled passes.
+"""Keras networks and their compiled passes.
 
-The only room of ``model`` that imports Keras and TensorFlow.
-
-Importing one of its modules takes seconds, so other rooms do it inside the function that needs a network.
+This is the only room of ``model`` that imports Keras and TensorFlow. Importing one of its modules takes
+seconds, so other rooms do it inside the function that needs a network.
 """

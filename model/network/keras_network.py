@@ -1,9 +1,7 @@
-"""``KerasNetwork``: a ``TokenNetwork`` whose every answer is a full pass in Keras.
+"""``KerasNetwork``: a ``TokenNetwork`` that computes a full Keras pass for every answer.
 
-It is slow, and the reference for the graph.
-
-It answers where ``ATTENTION_BACKEND=keras`` or a folder has no graph, searches with beams, and computes
-gradients.
+It is slow, and the reference for the graph. It answers where ``ATTENTION_BACKEND=keras`` or a folder has no
+graph, searches with beams, and computes gradients.
 
 S source and T target tokens, W beams, V vocabulary.
 """

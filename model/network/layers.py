@@ -1,4 +1,4 @@
-"""The layers of both networks: attention with its weights, embeddings, residuals, blocks.
+"""Keras layers of both networks: attention with its weights, embeddings, blocks.
 
 B batch, S source and T target tokens, Q query and K key positions, P positions, H heads, D d_model, F
 feed-forward width, V vocabulary.

@@ -1,4 +1,7 @@
-"""The two networks, each one full pass in Keras: the definition that graphs and walk follow."""
+"""Keras models of the Transformer and the recurrent network, each one full pass.
+
+Graphs and the NumPy walk compute the same numbers.
+"""
 
 from pathlib import Path
 from typing import NamedTuple

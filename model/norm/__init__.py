@@ -1,4 +1,6 @@
-"""The norm of Korean spelling as data: 한글 맞춤법, 표준어 규정 and 외래어 표기법, article by article.
+"""Spelling rules of Korean as data: the official norm, article by article.
+
+The norm is 한글 맞춤법, 표준어 규정 and 외래어 표기법.
 
 The ``.toml`` files here hold right and wrong spellings; ``kinds`` reads them, and
 ``article_of`` names the article that a correction follows. Source: the norms themselves, 문화체육관광부 고시

@@ -1,4 +1,4 @@
-"""Finds the article of the spelling norm that a correction follows."""
+"""Lookup of the article of the spelling norm that a correction follows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,5 +1,4 @@
-"""Kinds of misspelling, each under its article of the norm, read from TOML files; and the inflection of their
-predicates.
+"""Kinds of misspelling by article of the norm, read from TOML; inflection of predicates.
 
 A file holds a table for each kind::
 

@@ -1,1 +1,1 @@
-"""A model on disk: the numbers of its ``config.json``, its files, their fingerprint. Needs NumPy alone."""
+"""Model folder on disk: config, vocabulary, weights and their fingerprint, in NumPy."""

@@ -1,4 +1,4 @@
-"""The numbers that decide a network's shape: one frozen dataclass for each architecture."""
+"""Network configs: a frozen dataclass of sizes for each architecture."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self

@@ -1,4 +1,6 @@
-"""One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``; no code.
+"""Model folder: reads and writes ``config.json``, ``vocabulary.txt`` and ``weights.npz``.
+
+A folder holds no code.
 
 ``graph/`` may hold the ONNX graphs that answer (``model/graph/files.py``); ``confidence.json``,
 ``words.txt.gz`` and ``ngrams.npz`` say how sure a change is (``model/correction/confidence.py``).

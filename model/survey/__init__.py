@@ -1,6 +1,6 @@
-"""Surveys over many sentences:
+"""Surveys over many sentences: roles, effects and contributions of all heads.
 
-roles, effects and contributions of all heads, and the agreement of attribution methods.
+They also measure the agreement of attribution methods.
 
 ``python -m model heads FILE --out FOLDER`` writes ``heads.json`` and ``heads.csv``, and resumes a stopped
 run. A survey is a sum over sentences, so the page of the heads can add a few sentences at a time.

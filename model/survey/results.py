@@ -1,4 +1,6 @@
-"""The results of surveys over many sentences, as files of a model folder: numbers and no text but examples.
+"""Results of surveys as dataclasses, read from a model folder's JSON files.
+
+They hold numbers, and no text but examples.
 
 ``heads.json``: roles and effects of all heads; roles and direct contributions are observed, effects come from
 passes with one head ablated. ``answers.json``: attention, direct contributions and effects over many edits.

@@ -1,13 +1,15 @@
-"""The sums over sentences of which a survey consists; those of several chunks can be added.
+"""Sums over sentences from which a survey is computed: roles, effects, contributions.
+
+The sums of several chunks can be added.
 
 ``sums_of_roles`` reads plain passes, ``sums_of_effects`` ablates each head, ``sums_of_answers`` measures
 edits. An edit is a change whose fix the network prefers, given the right sentence up to there. Of each edit:
 
-looked: the share of its attention that each head gives to the edit (``edits.attention_to_edit``). Observed.
-wrote: the direct logit attribution of log p(fix) - log p(keep) to each part of the decoder. Observed, and
-exact.
-mattered: the total effect of each head and feed-forward network (``patching.node_effects``). Intervened.
-direct: the direct effect of each. Intervened.
+* looked: the share of its attention that each head gives to the edit (``edits.attention_to_edit``). Observed.
+* wrote: the direct logit attribution of log p(fix) - log p(keep) to each part of the decoder. Observed, and
+  exact.
+* mattered: the total effect of each head and feed-forward network (``patching.node_effects``). Intervened.
+* direct: the direct effect of each. Intervened.
 
 They are compared twice: over the heads of the decoder, the only ones with a direct contribution; and over the
 characters of the source, by occlusion.

@@ -1,4 +1,4 @@
-"""Survey of all heads over many sentences, chunk by chunk, so that a stopped run can be resumed.
+"""Resumable survey of all heads over many sentences, chunk by chunk.
 
 Four parts, each of which may be stopped after any chunk: ``roles`` reads plain passes, ``effects`` ablates
 each head, ``answers`` attributes each fix (``sums``), ``pruning`` ablates more and more heads. The sentences

@@ -1,4 +1,4 @@
-"""Writes the results of a survey of heads: ``heads.json``, ``heads.csv`` and ``answers.json``."""
+"""Writer of a survey's files: ``heads.json``, ``heads.csv`` and ``answers.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``python -m model correct --csv IN --out OUT``."""
+"""Command ``python -m model correct --csv IN --out OUT``."""
 
 from itertools import islice
 from pathlib import Path

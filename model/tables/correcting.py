@@ -1,4 +1,4 @@
-"""Corrects rows of texts, and writes them as CSV or XLSX; an interrupted run can be resumed.
+"""Correction of table rows, and writers of CSV and XLSX; a stopped run can be resumed.
 
 A spreadsheet shows each written cell as text and never runs it as a formula. Beside the result lies
 ``<result>.part`` while the run lasts: one line of JSON with the job, then one line for each finished row. It

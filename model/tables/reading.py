@@ -1,4 +1,4 @@
-"""Reads the texts of CSV, TXT and XLSX files row by row, in any usual encoding and with any usual separator.
+"""Readers of the texts in CSV, TXT and XLSX files, in any usual encoding and separator.
 
 The text column is the given one, the one with a known header, or the only one; with several columns and no
 known header none is chosen: the page asks, the command lists them. A table may begin anywhere: with a title

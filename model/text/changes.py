@@ -1,4 +1,4 @@
-"""The changes between two versions of a sentence, as spans that a person would point at."""
+"""Changes between two versions of a sentence, as spans that a person would point at."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

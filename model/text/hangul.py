@@ -1,4 +1,4 @@
-"""Hangul syllables as (initial, medial, final) jamo, and the form of a particle after a word.
+"""Hangul syllables as (initial, medial, final) jamo, and particles that fit a word.
 
 A precomposed syllable is ``0xAC00 + (initial * 21 + medial) * 28 + final``, where final 0 means "no coda"
 (The Unicode Standard, section 3.12 "Conjoining Jamo Behavior").

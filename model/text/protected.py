@@ -1,4 +1,4 @@
-"""The characters, spans and words that no correction may touch.
+"""Protected text that a correction must not change: characters, spans and words.
 
 * Protected characters: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and
   weeping (ㅠㅠ). A change that would lose, alter or invent one is not proposed.

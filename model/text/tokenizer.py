@@ -1,4 +1,4 @@
-"""From a text to its sentences, and from a sentence to token ids and back.
+"""``Tokenizer``: sentences to token ids and back; and the sentences of a text.
 
 A text is cut into sentences and the white space between them; nothing is lost. A long sentence is cut into
 parts at spaces, because the network knows no more than ``max_length`` positions, and its output for sentences

@@ -1,4 +1,4 @@
-"""The attention of a pass through a network, how it is selected, and interventions in a pass.
+"""``AttentionTrace``, selections of its maps, and interventions as plain data.
 
 Needs NumPy alone; imports no other room, and every other room may import it.
 """

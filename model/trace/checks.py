@@ -1,9 +1,9 @@
-"""Take the fields of an ``AttentionTrace`` from any library's objects, and check that they are attention.
+"""Checks of an ``AttentionTrace``: types, shapes, rows that sum to 1, causal mask.
 
-A field becomes a NumPy array or plain Python, so that it can be written to a file and two traces can be
-compared with ``==``. Shapes have to fit the tokens. Rows of attention have to sum to 1, and none may look
-ahead or outside of its window. An error names the place: the kind, the layer, the head and the row, counted
-from 0.
+Fields come from any library's objects. A field becomes a NumPy array or plain Python, so that it can be
+written to a file and two traces can be compared with ``==``. Shapes have to fit the tokens. Rows of attention
+have to sum to 1, and none may look ahead or outside of its window. An error names the place: the kind, the
+layer, the head and the row, counted from 0.
 
 Shapes: B sentences in a batch, L layers, H heads, Q query and K key positions.
 """

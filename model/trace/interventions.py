@@ -1,4 +1,4 @@
-"""Interventions in a pass, and its named activations, as plain data.
+"""Interventions, activation names and patches of a forward pass, as plain data.
 
 * ``Intervention``: heads off, weights replaced, tokens left out. It is an argument of a pass
   (``Laboratory.pass_over``), never a state of a network, so two threads cannot disturb each other.
@@ -17,12 +17,14 @@ feed-forward network: an encoder layer has two (self-attention, feed-forward), a
 
 The activations:
 
-query, key, value: projected and split into heads, before an intervention zeroes any value. heads: weights
-times values, or their replacement by an intervention, before the output projection. Multiplied by a head's
-    rows of the output kernel (D/H, D), it is the head's output; the output bias belongs to no head.
-embedding: token embeddings times sqrt(D), without positions. output: the addition of each sub-layer to the
-residual stream, its biases included. residual: the stream before the first sub-layer, which is embedding +
-position, then the stream after each sub-layer.
+* query, key, value: projected and split into heads, before an intervention zeroes any value.
+* heads: weights times values, or their replacement by an intervention, before the output projection.
+  Multiplied by a head's rows of the output kernel (D/H, D), it is the head's output; the output bias belongs
+  to no head.
+* embedding: token embeddings times sqrt(D), without positions.
+* output: the addition of each sub-layer to the residual stream, its biases included.
+* residual: the stream before the first sub-layer, which is embedding + position, then the stream after each
+  sub-layer.
 
 With ``norm_first`` each sub-layer reads a normalised copy of the stream and adds to the stream itself, which
 therefore is an exact sum (Elhage et al., "A Mathematical Framework for Transformer Circuits", 2021)::

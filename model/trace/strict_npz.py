@@ -1,8 +1,7 @@
-"""Reads and writes one ``.npz`` of known arrays and some JSON. A hostile file is refused before it can do
-harm.
+"""Strict reader and writer of ``.npz`` files with known arrays and JSON.
 
-NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of
-the file first, and nothing is unpickled.
+A hostile file is refused before it can do harm. NumPy allocates whatever size a file claims before it reads
+it. Here each claim is compared with the size of the file first, and nothing is unpickled.
 
 safetensors is as safe, but readers of a trace would need one more library, while NumPy opens this file. Its
 files are not compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be

@@ -1,4 +1,4 @@
-"""``AttentionTrace``: the attention of one full pass of any network, as NumPy arrays, and its file format.
+"""``AttentionTrace``: the attention of one full pass of any network, and its file format.
 
 Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same
 attention that step-by-step decoding saw. The source or the target may be missing. ``save`` writes one

@@ -1,3 +1,1 @@
-"""Reads sentences and pairs from files, and decides which are left out, held back for measuring, or read less
-often.
-"""
+"""Training corpora: readers, filters, held-out parts, sampling by source."""

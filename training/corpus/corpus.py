@@ -1,4 +1,4 @@
-"""Reads training and test data: sentences, or pairs of a wrong and a right one.
+"""Corpus reader: sentences, or pairs of a wrong and a right one, from JSON Lines, CSV, text.
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8, with or

@@ -1,4 +1,6 @@
-"""Finds sentences of a corpus that contain a spelling mistake. They are left out.
+"""Corpus filter: sentences with a certain spelling mistake, by patterns.
+
+Sentences that it finds are left out of training.
 
 In some collections of chat every tenth sentence has one (안돼, 보고싶어, 할거야). Training takes corpus
 sentences as right, so a network learns to leave such mistakes alone: it mended both spaces of

@@ -1,20 +1,18 @@
-"""``python -m training hold-out``: keeps a part of a corpus away from training, whole documents where the
-file allows it.
+"""Corpus selection: hold-out, sampling weights, spacing filter, vocabulary.
 
-Decides how often the sentences of each source are read. Sources that the corpus has too much of are read less
-often.
-
-Finds sentences of a corpus in which a space is certainly missing or too many, by their morphemes (Kiwi; Lee
-2024).
+* ``python -m training hold-out`` keeps a part of a corpus away from training, whole documents where the file
+  allows it.
+* ``copies`` decides how often a sentence is read, by its source: sources that the corpus has too much of are
+  read less often.
+* ``find_spacing_faults`` finds sentences in which a space is certainly missing or too many, by their
+  morphemes (Kiwi; Lee 2024).
+* ``choose_characters`` chooses the characters that the network can produce.
 
 ``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에,
 보러왔어요, 계시는분, 밥을먹고, 있 습니다. Each of these joins two morphemes between which a space must stand,
 or splits one word (한글 맞춤법 제2항, 제41항, 제42항). Kiwi's parts of speech show that. Spaces that may be
-right are left out: of 118 sentences that were found among 21,561, two were right.
-
-It takes one to three milliseconds a sentence, so ask once and keep the answer.
-
-Chooses the characters that the network can produce.
+right are left out: of 118 sentences that were found among 21,561, two were right. It takes one to three
+milliseconds a sentence, so ask once and keep the answer.
 """
 
 import json

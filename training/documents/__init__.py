@@ -1,3 +1,1 @@
-"""``python -m training documents``: the tables of measured numbers in README, model card and studies, written
-from data files.
-"""
+"""Command ``python -m training documents``: documents with measured numbers from data files."""

@@ -1,4 +1,4 @@
-"""A lesson plan as data: its steps, with links, texts, and the strings that must be on the opened page.
+"""Lesson plan as data: its steps, with links, texts, and strings expected on each page.
 
 ``docs/numbers/lesson.json`` holds the facts, ``steps.toml`` the steps, ``ko.toml`` and ``en.toml`` the words.
 """

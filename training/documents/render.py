@@ -1,5 +1,6 @@
-"""``python -m training documents``: write the measured numbers into README, model card, studies and lesson
-plans.
+"""Command ``python -m training documents``: write measured numbers into the documents.
+
+The documents are README, model card, studies and lesson plans.
 
 A generated part of a document is ``<!-- generated: NAME -->``, its lines, and ``<!-- end -->``; Markdown
 shows neither mark. Its text is the macro NAME of a Jinja template in ``templates/`` (with ``_`` for ``-``),

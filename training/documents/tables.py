@@ -1,6 +1,7 @@
-"""Data files of the documents' numbers: those of the shipped models, and those of ``docs/numbers``.
+"""Data for the documents' tables: measured numbers, read, chosen, ordered and summed.
 
-Rows of the documents' tables that are chosen, ordered or summed from measured numbers; templates write them.
+``Sources`` reads the data files: those of the shipped models, and those of ``docs/numbers``. The functions
+choose rows from them, and templates write the rows.
 
 The earlier rows of the tables of weights are kept as text in ``docs/numbers/past/``, the latest first:
 ``python -m training ship`` adds the row of the weights that it is about to replace. Earlier rows are of the

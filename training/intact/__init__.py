@@ -1,3 +1,1 @@
-"""Measures whether a correction leaves digits, addresses, emoji, names and the like as they are (``python -m
-training intact``).
-"""
+"""Copy test ``python -m training intact``: does a correction keep figures, names, addresses?"""

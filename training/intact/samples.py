@@ -1,4 +1,4 @@
-"""Sentences with figures, names and addresses that a correction must keep, and the check whether it did.
+"""Test sentences with figures, names and addresses, and the check that they are kept.
 
 ``python -m training intact`` measures a model on them.
 """

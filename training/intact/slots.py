@@ -1,4 +1,4 @@
-"""Random texts that a correction must keep: figures, Latin words, addresses, emoji, hanja, names, marks."""
+"""Random texts that a correction must keep: figures, Latin words, addresses, emoji, names."""
 
 import random
 import string

@@ -1,1 +1,1 @@
-"""How well a model corrects, whether its confidence is true, and the sets and snapshots that show it."""
+"""Evaluation of models: correction scores, calibration, test sets, studies of attribution."""

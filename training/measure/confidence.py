@@ -1,19 +1,15 @@
-"""Gradient-boosted decision trees for the confidence of a proposed change, fitted by LightGBM and calibrated.
+"""Fit of the confidence's decision trees by gradient boosting (LightGBM), with calibration.
 
-Installations that correct text read the exported trees (``model.correction.confidence``) and need no library
-for them. LightGBM, unlike scikit-learn, documents the export of a fitted tree (``dump_model``).
+``python -m training confidence`` fits the trees of ``model/correction/confidence.py`` on one half of the
+development pairs. The other half, which has other sentences, shows whether they help. Which half a sentence
+belongs to depends on the sentence alone.
 
-Reference: "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (Ke et al., 2017); "Probabilistic
-outputs for support vector machines" (Platt, 1999), for the calibration.
+Installations that correct text read the exported trees and need no library for them. LightGBM, unlike
+scikit-learn, documents the export of a fitted tree (``dump_model``).
 
-The pairs that the trees of the confidence are fitted on, and those kept apart, on which it is seen whether
-they help.
-
-``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the
-development pairs.
-
-The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on
-the sentence alone.
+References:
+    Ke et al., "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (2017).
+    Platt, "Probabilistic outputs for support vector machines" (1999), for the calibration.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
-"""``python -m training evaluate``: how well a model corrects, in numbers.
+"""Command ``python -m training evaluate``: scores of a model on pairs, and of its snapshots.
 
-A file of pairs is taken as it is. For a file of correct sentences an error is generated for each,
-with a family drawn from the training mix, the same one for the same seed and sentence every time.
+A file of pairs is taken as it is. For a file of correct sentences an error is generated for each, with a
+family drawn from the training mix, the same one for the same seed and sentence every time.
 
-``python -m training snapshots``: how well each snapshot of a run corrects, as one table beside them.
+``python -m training snapshots`` evaluates each snapshot of a run and writes one table beside them.
 """
 
 import csv

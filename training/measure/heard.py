@@ -1,19 +1,15 @@
-"""A linear probe of vectors, and an eraser of everything that a linear probe could read.
-
-Both are computed from the means of the classes and from covariances, without iterations, so no library is
-needed.
-
-N vectors, D their width, C classes, R directions.
-
-``python -m training heard``: linear probes of the next onset in the encoder, and corrections without it.
+"""Linear probe of the next onset in the encoder, and its erasure from the residual stream.
 
 The probed class of a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요
 [머거요], and the same at 머 in 머거요. A linear probe reads it from each place of the encoder's residual
 stream. Then everything that a linear probe could read is erased where a mistake stands, at one place of the
-stream or at all of them. The score of the fix is measured again. To compare, as many random directions are
-erased.
+stream or at all of them, and the score of the fix is measured again. To compare, as many random directions
+are erased. ``python -m training heard`` does all of it.
 
-L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
+Probe and eraser are computed from the means of the classes and from covariances, without iterations, so no
+library is needed.
+
+N vectors, C classes (the onsets), R directions, L layers, S source tokens, D d_model, P = 2L + 1 places.
 """
 
 import json

@@ -1,15 +1,14 @@
-"""How good corrections are: pure functions on (source, hypothesis, reference) texts.
+"""Metrics of corrections: edit precision and recall, character error rate, calibration.
 
-``source`` is the typed text, ``hypothesis`` a model's correction, ``reference`` the right text.
-Characters are Unicode characters of NFC text, so one Hangul syllable counts once. A share of
-nothing is ``nan`` here and ``None`` in JSON, never a flattering 0 or 1.
+All are pure functions. Scores take (source, hypothesis, reference) texts: ``source`` is the typed text,
+``hypothesis`` a model's correction, ``reference`` the right text. Characters are Unicode characters of NFC
+text, so one Hangul syllable counts once. A share of nothing is ``nan`` here and ``None`` in JSON, never a
+flattering 0 or 1.
 
-Measures whether a confidence can be trusted: how often changes of each confidence are right, and the scores
-at each threshold.
-
-Everything here reads corrections (``model.Correction``) beside the pairs they were made of: ``proposed``
-has every change the network wanted, and ``with_minimum_confidence`` the correction another threshold gives,
-so that one decoding pass answers for all thresholds.
+Calibration takes corrections (``model.Correction``) beside the pairs they were made of, and tells how often
+changes of each confidence are right, and the scores at each threshold. ``proposed`` has every change the
+network wanted, and ``with_minimum_confidence`` the correction another threshold gives, so that one decoding
+pass answers for all thresholds.
 """
 
 import math

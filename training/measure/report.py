@@ -1,6 +1,6 @@
-"""Finds the reason why a sentence with an error did not come out right.
+"""Evaluation report: dataclasses, JSON, tables in a terminal, and the cause of each failure.
 
-The results of ``python -m training evaluate``: as data, as JSON, and as tables in a terminal.
+The results are those of ``python -m training evaluate``.
 """
 
 import json

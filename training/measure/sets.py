@@ -1,17 +1,16 @@
-"""``python -m training sets``: development sets that each ask one question, made of sentences no training has
-seen.
+"""Development sets: commands that generate them, and that count mended and harmed rows.
 
+``python -m training sets`` makes sets that each ask one question, of sentences that no training has seen.
 everyday and general: the usual errors in talk, and in newspapers and speeches. rare: slips in a sentence's
 rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. spaces:
 one of the commonest spacing mistakes in a sentence that is otherwise right. Each set is a CSV of ``src,tgt``
 with as many sentences as asked for, and half as many again without an error.
 
-``python -m training pairs``: pairs of a wrong and a right sentence, for commands that read ``src,tgt``.
+``python -m training pairs`` makes pairs of a wrong and a right sentence, for commands that read ``src,tgt``.
 
-``python -m training development``: mended and harmed rows by kind of mistake, in our own sets.
-
-The sets are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where
-both are the same, the text is right) and, in ``sets/``, ``kind,note``.
+``python -m training development`` counts mended and harmed rows by kind of mistake, in our own sets. These
+are the files of ``benchmarks/sets/`` and ``benchmarks/``: CSV with the columns ``src,tgt`` (where both are
+the same, the text is right) and, in ``sets/``, ``kind,note``.
 """
 
 import csv

@@ -1,16 +1,16 @@
-"""``python -m training agreement``: how well attribution methods agree with occlusion over many edits.
+"""Studies of attribution: agreement of methods with occlusion, and ablations of three heads.
 
+``python -m training agreement`` measures how well attribution methods agree with occlusion over many edits.
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is
 occlusion: each source character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are
 95% and know which edits come from one sentence (``model.analysis.statistics``).
 
-Reference: "Attention is not Explanation" (Jain and Wallace, 2019), and its reply by Wiegreffe and Pinter
-(2019).
+``python -m training stories`` measures the effect of three heads on each correction of one sentence of our
+own. The heads are those that ``heads.json`` of the model singles out: by the loss of the sentence without
+them, and by the effect of their ablation at corrected characters.
 
-``python -m training stories``: the effect of three heads on each correction of one sentence of our own.
-
-The heads are those that ``heads.json`` of the model singles out: by the loss of the sentence without them,
-and by the effect of their ablation at corrected characters.
+References:
+    Jain & Wallace, "Attention is not Explanation" (2019), and its reply by Wiegreffe & Pinter (2019).
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Make right sentences wrong, as people do.
+"""Error generation (synthetic noise): right Korean sentences made wrong as people do.
 
 A ``Draft`` (``draft``) keeps a cell for each character of the right sentence. Its cells never move, so rules
 can follow one another, and each edit is recorded with its rule, its family and its place. The families:

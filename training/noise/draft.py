@@ -1,5 +1,4 @@
-"""``Draft``: a right sentence that rules make wrong; and ``Aim``, which directs slips to the rarer words of a
-sentence.
+"""``Draft``: a sentence into which rules put errors; ``Aim``: more errors in rarer words.
 
 A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If
 every syllable were equally likely to be hit, most slips would fall on common words.

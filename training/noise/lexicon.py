@@ -1,8 +1,9 @@
-"""Replace nouns in right sentences, so that a network meets more words than the corpora have.
+"""Noun replacement (data augmentation): right sentences with other nouns in them.
 
-A network that has read 포장 often and 파종 never takes 파종 for a slip. So a noun is replaced by another of
-its kind (``nouns.txt``), and the particle after it gets the right form (``model.text.hangul``). The sentence
-may make little sense, but its grammar and spelling stay right.
+So a network meets more words than the corpora have: one that has read 포장 often and 파종 never takes 파종
+for a slip. A noun is replaced by another of its kind (``nouns.txt``), and the particle after it gets the
+right form (``model.text.hangul``). The sentence may make little sense, but its grammar and spelling stay
+right.
 
 ``python -m training.noise.lexicon`` writes ``nouns.txt`` in about three minutes. Kiwi (Lee 2024) knows
 117,000 nouns, their frequency, and how similarly two words are used. A frequent noun shares a line with those

@@ -1,4 +1,4 @@
-"""Right sentences that look mistaken: laughing, hearsay, drawn-out ends, doubled adverbs, initials.
+"""Generator of right sentences that look mistaken: laughing, hearsay, drawn-out ends.
 
 All of it is written on purpose and has to stay (ㅋㅋㅋ, 온대요, 감사합니다아, 빨리빨리, ㄱㅅ). No corpus of
 well-written sentences has it, and a network that has practised slips alone would change it: 대 would be a

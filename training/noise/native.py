@@ -1,4 +1,4 @@
-"""The frequent mistakes of native writers, made in running text: rows and rules of ``native.toml``.
+"""Frequent mistakes of native writers as error rules, read from ``native.toml``.
 
 A mistake replaces right letters of a ``Draft``. The file is in the format of ``model/norm/kinds.py``: rows
 hold the closed cases (며칠/몇일), a rule covers an open class (돼/되 before any ending) by one regular

@@ -1,5 +1,4 @@
-"""Practice of the norm of Korean spelling, article by article: pairs with one mistake, and look-alikes
-without.
+"""Training pairs for each article of the Korean spelling norm, and right look-alikes.
 
 The words are in ``model/norm``, the sentences in the ``norm_*.toml`` files of this folder.
 ``norm_slots.toml`` has lists of words by the name of their slot, and frames for single words. The others have

@@ -1,4 +1,4 @@
-"""(wrong, right) pairs of a sentence: which families of errors are combined, and how strongly each errs."""
+"""Generator of (wrong, right) pairs: which families of errors a sentence gets, and how many."""
 
 import random
 from collections.abc import Mapping

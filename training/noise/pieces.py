@@ -1,4 +1,4 @@
-"""Pieces of correct sentences for notes, with their roles; and made-up names.
+"""Pieces of correct sentences for generated notes, and made-up names.
 
 With names the network practises to copy a word that it does not know, syllable by syllable. Half of the
 made-up names follow 외래어 표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항),

@@ -1,4 +1,6 @@
-"""Korean as it is heard (표준 발음법): all pronunciation rules in their order, and the weight of each.
+"""Error rules of pronunciation (표준 발음법): words written as they are heard.
+
+All rules stand in their order, each with its weight.
 
 Almost every article about consonants maps a coda and the onset behind it. A rule states that once, on
 letters, as a ``LetterRule``. A table of plain dict lookups is made of it, because the generator runs some

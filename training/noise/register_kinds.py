@@ -1,4 +1,4 @@
-"""Kinds of notes: lists, chat, marks around words, and text for a machine, which stays as it is.
+"""Generators of notes by kind: lists, chat, marked-up words, and code, which stays as it is.
 
 * ``LISTS``: bullets, check lists, table rows, headings, keys with values, menus and dates.
 * ``CHAT``: no full stops, laughing and weeping, names, times, mentions, hashtags.

@@ -1,4 +1,6 @@
-"""(wrong, right) pairs of short notes and of repetitions, which running text lacks.
+"""Generator of (wrong, right) pairs of short notes and of repetitions.
+
+Running text lacks both.
 
 A network that read nothing but running text is confused by a line that begins with ``*``, a cell that ends
 with ``|`` or a sentence that ends with ``^^``, and rewrites the text beside the sign. So pieces of correct

@@ -1,4 +1,6 @@
-"""Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
+"""Error rules of spacing: spaces dropped or inserted where the norm does not allow it.
+
+The norm is 한글 맞춤법 제2항, 제41항–제50항.
 
 Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. Places
 are those of the correct text, so changes of other families around them do not matter. A rule touches only the

@@ -1,4 +1,4 @@
-"""Slips of keys, syllables and particles: too early, too late, twice, in another place, or missing.
+"""Error rules of typing: keys, syllables and particles early, late, doubled, moved, missing.
 
 Each rule is ``rule(draft, rng, rate)``, as in ``typing_slips``: every word where it can act gets one slip
 with probability ``rate``. A rule touches only words of Hangul that no rule has touched. A ``Slip`` maps a

@@ -1,4 +1,4 @@
-"""Slips of the fingers: one jamo of a Hangul syllable replaced, dropped, added, swapped or shifted.
+"""Error rules of typing: one jamo of a syllable replaced, dropped, added, swapped, shifted.
 
 Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``. A rule
 reads the cells as they are now. It touches only cells that are one precomposed syllable and that no rule of

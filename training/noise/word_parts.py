@@ -1,4 +1,4 @@
-"""The particle or suffix of a word, by spelling alone; and the common words of the training sentences.
+"""Particle or suffix of a word, found by spelling alone, and the known common words.
 
 The lists hold parts that can be recognised with some certainty; a word in doubt counts as having no particle.
 

@@ -1,1 +1,1 @@
-"""A training run: batches of examples, the loss, the schedule, checkpoints, and the record that it leaves."""
+"""Training run: batches of examples, loss, learning-rate schedule, checkpoints, record."""

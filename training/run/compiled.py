@@ -1,5 +1,6 @@
-"""Optimiser steps under JAX: loss, gradients and update are one compiled function, and no step waits for
-Python.
+"""Optimiser steps under JAX: loss, gradients and update in one compiled function.
+
+No step waits for Python.
 
 Keras's ``train_on_batch`` writes a thousand variables back after each step and waits for the loss. Here the
 state stays on the device and is updated in place (its buffers are donated). The running mean of the losses is

@@ -1,15 +1,12 @@
-"""``PRACTICES``: the kinds of pairs that a network practises besides the usual mistakes.
+"""Training examples: pairs of correct sentences, and further kinds of pairs, ``PRACTICES``.
 
-A practice makes one further pair from a sentence, or from nothing but chance. To add one, add an entry to
-``PRACTICES``; ``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the
-sentences.
+Most pairs are a correct sentence with the usual mistakes. A practice makes one further pair from a sentence,
+or from nothing but chance, for patterns that the corpus lacks. To add one, add an entry to ``PRACTICES``;
+``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the sentences.
 
 >>> vanishing = Practice("vanishing", lambda maker, text, rng: (text.rstrip("."), text))
 >>> vanishing.make(None, "봄이 왔다.", random.Random(0))
 ('봄이 왔다', '봄이 왔다.')
-
-Makes the pairs that the network practises on: of each correct sentence, and of patterns that the corpus
-lacks.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""A network ready for training: its loss, its optimiser, and the precision of its products.
+"""Compilation of a network for training: loss, optimiser (Adam, Muon), precision.
 
 Importing this loads Keras. A run's background processes begin before that, because they are forked.
 """

@@ -1,7 +1,7 @@
-"""``python -m training pack``: packs the files of a training so that they are small enough to carry to
-another machine.
+"""Commands ``pack`` and ``recipe``: packed training files, and training by stages.
 
-``python -m training recipe``: trains from nothing, stage by stage, as ``recipe.toml`` says.
+``python -m training pack`` makes the files of a training small enough to carry to another machine. ``python
+-m training recipe`` trains from nothing, stage by stage, as ``recipe.toml`` says.
 """
 
 import json

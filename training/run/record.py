@@ -1,11 +1,10 @@
-"""The record beside a run's weights: ``run.json`` (how it was trained) and ``history.csv`` (how it went).
+"""Record of a run beside its weights, the model it starts from, and the average of models.
 
-A run that starts from another model continues that model's record, so the files beside a shipped
-model tell everything since the first step from nothing.
+``run.json`` says how a model was trained, ``history.csv`` how it went. A run that starts from another model
+continues that model's record, so the files beside a shipped model tell everything since the first step from
+nothing. ``Origin`` is the model that a run starts from; a larger network can begin as the same function.
 
-The model that a run starts from, and how a larger network can begin as the same function.
-
-``python -m training average``: makes one model by averaging the weights of several that were trained from the
+``python -m training average`` makes one model by averaging the weights of several that were trained from the
 same start.
 """
 

@@ -1,11 +1,8 @@
-"""``Clock``: ends a run after some minutes, and fits its learning rates to that time.
+"""Training loop: its steps, learning rates, checkpoints, record and progress line.
 
-Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is
-replaced at once.
-
-One training run: its steps, its checkpoint, and its record.
-
-Loss, speed and time left of a running training, on standard error.
+``Run`` is one training run. ``Clock`` ends it after some minutes, and fits its learning rates to that time. A
+checkpoint is one file that is replaced at once and holds all that a run needs to continue on the same
+numbers. ``ProgressLine`` shows loss, speed and time left on standard error.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The settings of a run: everything that decides its result, besides the corpus itself."""
+"""Settings of a training run: all hyperparameters that decide its result beside the corpus."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,7 @@
-"""Optimiser steps as Keras takes them, on any backend, and ``Steps``, the protocol that a run needs.
+"""``Steps``: protocol of optimiser steps; ``KerasSteps`` on any backend; development loss.
 
-``compiled.CompiledSteps`` does the same faster under JAX.
-
-The sentences whose loss is watched while a network learns.
+``compiled.CompiledSteps`` does the same faster under JAX. ``DevelopmentSet`` has the sentences whose loss is
+watched while a network learns.
 """
 
 import random

@@ -1,11 +1,9 @@
-"""An endless, resumable stream of batches; ``workers.Stream`` makes them in background processes.
+"""Endless, resumable stream of training batches, made in background processes.
 
-The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure
-function of (corpus, settings, i): its sentences are made wrong, sorted by length into batches of
-about equally many tokens, and the batches are shuffled. A ``Position`` therefore says exactly
-where a run stands, and the same batches follow from it on any machine.
-
-Makes a run's batches in background processes, ahead of its steps.
+The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure function of
+(corpus, settings, i): its sentences are made wrong, sorted by length into batches of about equally many
+tokens, and the batches are shuffled. A ``Position`` therefore says exactly where a run stands, and the same
+batches follow from it on any machine. ``Stream`` makes the batches ahead of the run's steps.
 """
 
 import ctypes

@@ -1,4 +1,7 @@
-"""``python -m training train``: trains a model on correct sentences or on pairs, and writes its folder."""
+"""Command ``python -m training train``: train a model and write its folder.
+
+It trains on correct sentences or on pairs.
+"""
 
 import os
 import random

@@ -1,3 +1,4 @@
-"""``python -m training ship``: makes everything that depends on a model's weights anew, in one command that
-can be continued.
+"""Release pipeline ``python -m training ship``: rebuild all files that depend on weights.
+
+A stopped run can be continued.
 """

@@ -1,5 +1,6 @@
-"""``python -m training ship RUN``: make everything that hangs on a run's weights, and continue where it was
-stopped.
+"""Command ``python -m training ship RUN``: rebuild all that depends on a run's weights.
+
+It continues where it was stopped.
 """
 
 import shlex

@@ -1,5 +1,6 @@
-"""``python -m training.ship.copy``: copy a model's weights with their record, or those of the best of several
-models.
+"""Command ``python -m training.ship.copy``: copy a model's weights and record.
+
+Of several models it copies the best.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A step of shipping: its inputs, its outputs, and the commands in between."""
+"""``Step`` of the release pipeline: its inputs, its outputs and its commands."""
 
 import ast
 import hashlib

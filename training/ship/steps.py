@@ -1,4 +1,4 @@
-"""The steps of ``python -m training ship``, in the order in which they are made, and their settings.
+"""Steps of the release pipeline ``python -m training ship``, in order, and their settings.
 
 A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped.
 """

@@ -1,2 +1,1 @@
-"""How pages ask the engine: questions, waiting for a model, the choice of a model, and files that are being
-corrected."""
+"""Requests of pages to the engine: questions, model choice, loading bar, uploaded files."""

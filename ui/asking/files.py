@@ -1,14 +1,13 @@
-"""Works through a visitor's file in a thread, a few rows at a time, so that other visitors are answered in
-between.
+"""Background jobs over an uploaded file: correct its rows, or survey its sentences.
 
-Files stay in memory and are never written to a disk: all that are being worked on, and the last few that are
-done. A visitor who drops the same file again, in another tab or after a break, gets the rows that are done.
+A ``Job`` works in a thread, a few rows at a time, so that other visitors are answered in between.
+``TableJob`` corrects the texts of a file row by row. ``SurveyJob`` measures the roles of each head and the
+effect of its ablation. Files stay in memory and are never written to a disk: all that are being worked on,
+and the last few that are done. A visitor who drops the same file again, in another tab or after a break, gets
+the rows that are done.
 
-Corrects a visitor's file of many texts, row by row.
-
-Surveys the sentences of a visitor's file: the roles of each head and the effect of its ablation.
-
-Where a file is dropped. Streamlit's control speaks English alone; its words are replaced by the page's own.
+``upload`` is the place where a file is dropped. Streamlit's control speaks English alone; its words are
+replaced by the page's own.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Waits for a model, and shows how far it is loaded.
-
-Opens the engine, the models and the files beside them for all pages. ``questions`` asks the opened models.
+"""Engine, models and their files for all pages, and the loading bar of a model.
 
 ``engine`` gives the one engine of a server. It starts with the server (``ui/shell/server.py``), so its
 workers load before the first page. The engine keeps the answers; only files that were read are kept here.
 ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the visitor in
-``runs/*/model``, read again when their files change.
+``runs/*/model``, read again when their files change. ``wait_for`` waits for a model and shows how far it is
+loaded. ``questions`` asks the opened models.
 """
 
 from __future__ import annotations

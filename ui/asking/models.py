@@ -1,6 +1,6 @@
-"""The control that chooses the model of a page. A model that cannot be used is named with its reason.
+"""Model selector of a page, and messages for errors of the input, the model and the engine.
 
-Shows errors of the input, the model and the engine.
+A model that cannot be used is named with its reason.
 """
 
 import unicodedata

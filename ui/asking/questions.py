@@ -1,6 +1,6 @@
-"""Questions of a page about a sentence and a change, in the arguments of ``engine.questions``, which declares
-them.
+"""Questions of a page to the engine about one sentence and one change in it.
 
+They translate a page's sentence and change to the arguments of ``engine.questions``, which declares them.
 Each raises NotLoadedError where there is no network, and EngineError where no answer came; the next time it
 is asked again. The engine keeps the answers.
 """

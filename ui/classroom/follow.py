@@ -1,9 +1,8 @@
-"""The sentence state of the current settings without drawing, and the pictures that following phones show.
+"""Pictures for students' phones: the teacher's sentence, correction and open view.
 
-A phone shows the teacher's sentence, its correction, and the picture of the open view.
-
-All who follow see the same. So it is made once for each page process, theme and language, and sent to each
-phone as it is: a whole page for each of a hundred phones would take four seconds of a core.
+They are drawn from the sentence state of the teacher's settings. All who follow see the same. So it is made
+once for each page process, theme and language, and sent to each phone as it is: a whole page for each of a
+hundred phones would take four seconds of a core.
 """
 
 from collections.abc import Hashable

@@ -1,4 +1,4 @@
-"""Polls of a class: their questions and options, the network's answers, and the picture of both.
+"""Polls of a class: questions, options, the network's answers, and the chart of both.
 
 All are made from the settings at the time of asking, so they are the same in every process.
 """

@@ -1,5 +1,4 @@
-"""Questions before and after the lesson that check themselves: the network grades, and the teacher sees
-counts."""
+"""Quiz before and after the lesson: graded by the network, counted for the teacher."""
 
 import csv
 import io

@@ -1,27 +1,22 @@
-"""This session's membership of a classroom, the news of it, and the bar of each page.
+"""Membership of a session in a classroom: seat, updates of its state, the bar of each page.
 
 The address names the classroom. Each member has a seat, the teacher also a key. Neither is in the address,
 which a projector shows: they are kept in the session, and in a cookie of the browser, so that a reload finds
 the same seat and the teacher stays the teacher.
 
-Wakes the phones of this page process when something has changed in their classroom.
+``Watch`` wakes the phones of this page process when something has changed in their classroom. A phone that
+only waits costs nothing: one thread looks at each classroom five times a second, and has the fragment SHOWN
+of a session drawn again only where the session has drawn something older. Streamlit has no public way to draw
+for a session from outside. This does what a browser's timer would do: it hands the runtime a message that
+asks for the fragment. ``_can_wake`` says whether that is possible.
 
-A phone that only waits costs nothing: one thread looks at each classroom five times a second, and has the
-fragment SHOWN of a session drawn again only where the session has drawn something older. The browser still
-sends its beats (``pulse.py``), seldom, to show that the visitor is there. Where a session cannot be woken, it
-is drawn again at its beats.
+``listen`` receives the beats of a browser. Each says that the visitor is still there, and draws one line
+about the classroom. A beat costs the server some four milliseconds, so a phone's are seldom. Where a session
+cannot be woken, or a change was missed, the next beat draws the news.
 
-Streamlit has no public way to draw for a session from outside. This does what a browser's timer would do: it
-hands the runtime a message that asks for the fragment. ``_can_wake`` says whether that is possible.
-
-Each beat of a browser says that the visitor is still there, and draws one line about the classroom.
-
-A beat costs the server some four milliseconds, so a phone's are seldom: it is woken when something changes
-(``watch.py``). Where that is missed, the next beat draws the news.
-
-The line at the bottom of every page shows a member how many are present, and leads to the class's page.
-
-For the teacher it also sends the page and its settings to the class whenever they have changed.
+``show_bar`` draws the line at the bottom of every page, which shows a member how many are present, and leads
+to the class's page. For the teacher it also sends the page and its settings to the class whenever they have
+changed.
 """
 
 import time

@@ -1,16 +1,15 @@
-"""``component``: declares a component of a page whose data travels as it is, and its script once.
+"""Streamlit components: declared with a script, and checked reports from the browser.
 
-Streamlit asks of each value in a mapping whether it is a table, and imports pandas to find out: half a second
-before the first picture, and 70 MB. It does not look into a list. So the data travels as a list of one, which
-the script opens again.
+``component`` sends data as it is. Streamlit asks of each value in a mapping whether it is a table, and
+imports pandas to find out: half a second before the first picture, and 70 MB. It does not look into a list.
+So the data travels as a list of one, which the script opens again.
 
 Streamlit sends a component's script and style with its data, each time, two thirds of the bytes of a
 keystroke. So the scripts of all that a keystroke draws are one separate component (``send_scripts``): it is
 the same in every run, and Streamlit does not send it again.
 
-Reads the browser's reports about a component or a table.
-
-A manipulated browser can send any value of any type, so each is checked before it is used.
+``heard`` and ``chosen_row`` read the browser's reports about a component or a table. A manipulated browser
+can send any value of any type, so each is checked before it is used.
 """
 
 import re

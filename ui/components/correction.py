@@ -1,5 +1,7 @@
-"""The corrected text on the screen. Its changed words are buttons; the chosen one is in focus in all
-pictures."""
+"""Component of the corrected text: changed words are buttons that choose one change.
+
+All pictures of the page show the chosen change.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read
-from below, or on a phone one below the other, read from above. For a lecture the two columns have low rows
-with one line each, so that the type is large when the whole drawing is in the window. Lengths are in pixels
-at the drawing's own size.
+"""Diagram of an encoder-decoder: layout of its parts, and the component that draws it.
 
-A drawing of an encoder-decoder. Its parts can be chosen by mouse, touch and keyboard.
+There are two columns as in figure 1 of Vaswani et al. (2017), read from below, or on a phone one below the
+other, read from above. For a lecture the two columns have low rows with one line each, so that the type is
+large when the whole drawing is in the window. Lengths are in pixels at the drawing's own size. Parts can be
+chosen by mouse, touch and keyboard.
 """
 
 from collections.abc import Callable, Sequence

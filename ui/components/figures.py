@@ -1,16 +1,12 @@
-"""``draw_plot``: puts a Plotly figure on the page and reports clicks, taps and the arrow keys' choice. Every
-page uses it.
+"""Components that put figures on a page: Plotly figures, attention lines, decoding steps.
 
-``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks on the cells
-of a heatmap. This component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's
-only Plotly (``static/``), so ``st.plotly_chart``, which would load a second one, is used nowhere.
+``draw`` shows a figure; every page uses it. It calls ``draw_plot``, which reports clicks, taps and the arrow
+keys' choice. ``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks
+on the cells of a heatmap. This component redraws in place (``Plotly.react``); the latest figure wins. It owns
+the page's only Plotly (``static/``), so ``st.plotly_chart``, which would load a second one, is used nowhere.
 
-``draw``: shows a figure on a page. Every page uses it.
-
-Puts the lines of ``viz/browser/lines.py`` on a page.
-
-Puts the replay of decoding (``viz/browser/steps.py``) on a page. Moving through the steps does not run the
-page again.
+``draw_lines`` shows the lines of ``viz/browser/lines.py``, ``draw_steps`` the replay of decoding
+(``viz/browser/steps.py``), in which a move through the steps does not run the page again.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A text area that sends its text while it is being typed, also while an input method composes a syllable.
+"""Text area that sends its text while it is typed, also during input-method composition.
 
 The text in the browser always wins over Python's. In a session's first run it may differ from the address:
 the browser may come from a page process that has ended. If no answer comes for three seconds, the area says

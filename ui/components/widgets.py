@@ -1,10 +1,9 @@
-"""A button that copies a text, such as a link.
+"""Small components: a copy button, tabs kept in sight, a welcome with a tour.
 
-Where the line of tabs is longer than its place, as on a phone: keeps the open tab in sight, and shows others
-when an arrow is pressed.
-
-A first visit: a line of welcome, and a tour of the page that may be left at any point. The browser remembers
-that it was seen.
+``copy_button`` copies a text, such as a link. ``keep_in_sight`` keeps the open tab in sight where the line of
+tabs is longer than its place, as on a phone, and shows others when an arrow is pressed. ``welcome`` greets a
+first visitor and offers a tour of the page that may be left at any point. The browser remembers that it was
+seen.
 """
 
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""One view of one sentence as files: its numbers for a program, its pictures for an offline browser."""
+"""Export of one view: its numbers as data files, its pictures as an HTML file."""

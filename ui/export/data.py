@@ -1,4 +1,4 @@
-"""The numbers of one view as CSV, JSON and NPZ; every float32 comes back exactly as it was."""
+"""Export of a view's numbers as CSV, JSON and NPZ, with every float32 kept exactly."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""The open view as one HTML file. It is made outside of a session, so settings of the address come in
-``Choices``.
-
-Writes the open view as one HTML file: the sentence, its correction, every head, and the pictures of the view.
+"""Export of the open view as one HTML file: sentence, correction, every head, pictures.
 
 If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked
-as changed.
+as changed. The file is made outside of a session, so settings of the address come in ``Choices``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Files that a visitor takes along: numbers, pictures, the page with its network, and the link of a view.
+"""Download menu of a view: numbers, pictures, the page with its network, and the link.
 
-``python -m deploy.site static/see-attention.html --one-file`` makes that file once. Where it lies there, the
-app offers it.
-
-The page with its network is the one file of ``deploy/site`` with the sentence of the view in it.
+The page with its network is the one file of ``deploy/site`` with the sentence of the view in it. ``python -m
+deploy.site static/see-attention.html --one-file`` makes that file once. Where it lies there, the app offers
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Type a sentence, see it corrected, and see where the network looked while correcting it."""
+"""Main page: type a sentence, see its correction and the attention behind it."""
 
 from ui.sentence import page
 

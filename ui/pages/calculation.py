@@ -1,4 +1,4 @@
-"""Attention in numbers small enough to follow by hand, then one head and one token of the typed sentence."""
+"""Page of the attention calculation: small numbers by hand, then one head of the sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

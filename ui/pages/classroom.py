@@ -1,5 +1,4 @@
-"""The class together: open or join a class, follow the teacher, predict, and answer questions that check
-themselves."""
+"""Page of the classroom: open or join a class, follow the teacher, answer polls and quizzes."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Shows how a network learned: how each of its snapshots corrects the typed sentence, and where it looks.
+"""Page of training snapshots: the correction and attention of each for the typed sentence.
 
 The film is a fragment that runs by itself, so that the rest of the page is not run for each picture.
 """

@@ -1,5 +1,7 @@
-"""Roles and effects of each head over many sentences: a map, a table, pruning curves, and the visitor's own
-file."""
+"""Page of attention heads over many sentences: roles, ablation effects, pruning curves.
+
+A visitor's own file can be surveyed, too.
+"""
 
 from __future__ import annotations
 

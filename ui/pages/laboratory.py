@@ -1,4 +1,4 @@
-"""Change something in the network, ask it again, and see whether the attention mattered."""
+"""Page of the laboratory: intervene in the network, and see whether the attention mattered."""
 
 from ui.sentence import page
 

@@ -1,4 +1,4 @@
-"""The masks of a small batch of typed sentences, and their effect before and after the softmax."""
+"""Page of attention masks: those of a small batch, before and after the softmax."""
 
 import unicodedata
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A model in numbers: its size, its results, its calibration, its training."""
+"""Page of the model card: a model's size, scores, calibration and training."""
 
 from pathlib import Path
 

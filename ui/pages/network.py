@@ -1,4 +1,4 @@
-"""The network at a glance: its parts, and the shapes that the typed sentence has in them."""
+"""Page of the network diagram: its parts, and the shapes of the typed sentence in them."""
 
 import pandas as pd
 import streamlit as st

@@ -1,4 +1,4 @@
-"""The positional encoding: its matrix, how alike its rows are, and its effect on the typed sentence."""
+"""Page of the positional encoding: matrix, similarity of positions, effect on a sentence."""
 
 import math
 

@@ -1,5 +1,4 @@
-"""Corrects a file with the texts of a class, counts the kinds of mistakes, and leads from each row to its
-attention."""
+"""Page of a class's texts: correct a file, count kinds of mistakes, open a row's attention."""
 
 from functools import partial
 

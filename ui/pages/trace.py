@@ -1,5 +1,7 @@
-"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network
-itself is missing."""
+"""Page of an uploaded ``AttentionTrace``: any network's attention in the main page's views.
+
+Only the network itself is missing.
+"""
 
 import hashlib
 import io

@@ -1,1 +1,1 @@
-"""Parts that pages are put together from: figures, tables of numbers, the drawn network, uploads."""
+"""Parts of single pages: model card, head numbers, network diagram, editable number table."""

@@ -1,4 +1,4 @@
-"""The numbers of the page of the heads: how much each head plays a role, and the effect of its ablation."""
+"""Numbers of the heads page: the roles of each head, and the effect of its ablation."""
 
 from __future__ import annotations
 

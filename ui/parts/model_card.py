@@ -1,4 +1,4 @@
-"""The model card: sizes, scores and training, read from a model's folder without loading the network."""
+"""Model card: sizes, scores and training of a model, read without loading the network."""
 
 import json
 import math

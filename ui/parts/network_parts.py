@@ -1,4 +1,4 @@
-"""The parts of a drawn network, with the shapes of one sentence in them and the pages to which they lead."""
+"""Boxes of the network diagram, with the shapes of one sentence and links to pages."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""A small typed table of numbers: a setting such as ``1,0;10,0``, its array, and editors for it."""
+"""Editable table of numbers: a setting such as ``1,0;10,0``, its array, and its editors."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The main page and the laboratory: a typed sentence, its correction and all heads, beside one open view.
+"""Main page and laboratory: a typed sentence, its correction, all heads, one open view.
 
 The way of the data, from a text to a picture::
 

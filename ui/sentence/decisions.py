@@ -1,10 +1,10 @@
-"""The corrected text and a person's decisions about it: the change in focus, changes accepted or rejected.
+"""Corrected text with a person's decisions: changes accepted or rejected, change in focus.
 
 A person may accept a change of which the network was unsure, and reject one of which it was sure. The
 ``Correction`` applies the decisions (``with_decisions``) without asking the network; only the attention of a
 text that the network did not write itself takes a new pass.
 
-The sentence of a page without a text area: the one that the main page showed last.
+``show_sentence`` is for pages without a text area: it shows the sentence that the main page showed last.
 """
 
 from __future__ import annotations

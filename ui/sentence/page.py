@@ -1,4 +1,4 @@
-"""The main page and the laboratory: typed text, correction and all heads beside one open view."""
+"""Layout of the main page and the laboratory: text, correction, all heads, open view."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass

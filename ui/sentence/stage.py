@@ -1,5 +1,4 @@
-"""Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts
-around it."""
+"""The open view on the page: tabs, choice of kind, layer and head, options, picture, texts."""
 
 from dataclasses import replace
 from functools import partial

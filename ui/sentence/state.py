@@ -1,9 +1,8 @@
-"""``SentenceState``: everything that a view needs to know: the sentence, its trace, the chosen map, the
-change in focus.
+"""``SentenceState``: a view's input: sentence, trace, selected map, change in focus.
 
-The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count
-characters in a ``Correction`` and tokens here (``model/analysis/edits.py``); if each token is one character,
-that is the same.
+The selected map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes
+count characters in a ``Correction`` and tokens here (``model/analysis/edits.py``); if each token is one
+character, that is the same.
 """
 
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Parts of all pages: address and settings, header, controls, HTML and style, runs of scripts, the server."""
+"""Shared parts of all pages: address, settings, header, controls, HTML, script runs, server."""

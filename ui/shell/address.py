@@ -1,4 +1,4 @@
-"""Keeps the settings of a session in the address bar, so that a link opens the same view elsewhere.
+"""Address bar (query parameters): keeps a session's settings, so a link opens the same view.
 
 Streamlit's own binding would write the labels of options, which change with the language. Here each setting
 is a short string that means the same in all languages. The address is read when a session starts. After that

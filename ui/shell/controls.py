@@ -1,4 +1,4 @@
-"""Controls whose choice is a setting of the address bar."""
+"""Controls (switch, slider, selection) whose values are settings of the address bar."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar

@@ -1,8 +1,6 @@
-"""The switch between light and dark. The page runs again when it is pressed, because figures and styles have
-their colours in them.
+"""Header of every page: navigation, language, theme switch, lecture mode, the page's tools.
 
-The top line of every page: the pages, the product's name, the page's own tools, the language, the lecture
-mode.
+The page runs again when the theme switch is pressed, because figures and styles have their colours in them.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Writes the HTML of the pages. No other file does, so that all typed text is escaped here."""
+"""HTML of the pages, with all typed text escaped.
+
+No other file writes HTML.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Runs of a session's script: taking turns with other sessions, fragments, questions asked after drawing, a
-spinner."""
+"""Script runs of a session: turns between sessions, fragments, deferred questions, spinner."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

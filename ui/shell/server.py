@@ -1,5 +1,4 @@
-"""The server beside the pages: its start, Nagle's algorithm, imports in spare time, static files kept
-compressed."""
+"""Web server of the pages: start, early imports, TCP_NODELAY, compressed static files."""
 
 import asyncio
 import gc

@@ -1,5 +1,6 @@
-"""The settings of the address: their types, those of all pages, and the registry to which views add theirs;
-example sentences.
+"""Settings in the address: types, registry, those of all pages; example sentences.
+
+Views add theirs to the registry.
 
 A setting has a name in the address, a type that reads any text, a default, and a subject that decides when it
 is reset.

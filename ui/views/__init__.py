@@ -1,5 +1,4 @@
-"""The views of one sentence, in the order of their tabs: VIEWS show a pass, EXPERIMENTS change something in
-it.
+"""Views of one sentence in the order of their tabs: VIEWS observe, EXPERIMENTS intervene.
 
 A new view is a file here that calls ``declare(View(...))``, and its texts in ``assets/texts/``. All modules
 of this folder are imported and so declare their views and settings.

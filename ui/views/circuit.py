@@ -1,5 +1,7 @@
-"""The experiment *circuit*: the few components that keep a correction when all others are ablated, and the
-edges between them."""
+"""Experiment *circuit*: the heads and feed-forward networks that suffice, and their edges.
+
+They keep a correction when all others are ablated.
+"""
 
 import json
 from collections.abc import Callable

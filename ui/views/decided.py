@@ -1,4 +1,4 @@
-"""The view *when decided*: the logit lens per sub-layer, and the sub-layer at which each jamo appears."""
+"""View *when decided*: logit lens after each sub-layer, and jamo lens."""
 
 from collections.abc import Iterable
 from functools import partial

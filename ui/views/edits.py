@@ -1,4 +1,4 @@
-"""The view *this change*: the heads with more attention on one change than on such places elsewhere."""
+"""View *this change*: heads that attend to one change more than to such places elsewhere."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The experiment *the road not taken*: another token at one step, and how the network goes on from there."""
+"""Experiment *the road not taken*: alternative continuation after another token at one step."""
 
 import numpy as np
 import plotly.graph_objects as go

@@ -1,5 +1,4 @@
-"""The view *heatmap*: every weight of one attention map, by token or word, minus a copy, or on a logarithmic
-scale."""
+"""View *heatmap*: one attention map, by token or word, as a difference, on a log scale."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The view *lines*: several heads at once; each weight is a line from the query to the key."""
+"""View *lines*: attention of several heads as lines from query to key."""
 
 import re
 

@@ -1,5 +1,7 @@
-"""The view *calculation*: one query of one head in numbers, from its vector to the sum of the weighted
-values."""
+"""View *calculation*: attention of one query in numbers, from its vector to its output.
+
+The output of a head is the sum of the weighted values.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""All heads of all layers as small tiles; choosing a tile opens its head."""
+"""Overview of all heads of all layers as small maps; a chosen one opens its head."""
 
 from dataclasses import dataclass
 from functools import partial

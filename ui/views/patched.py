@@ -1,5 +1,7 @@
-"""The experiment *transplant*: activation patching from the clean run, the typed sentence, into a corrupted
-run."""
+"""Experiment *transplant*: activation patching from the clean run into a corrupted run.
+
+The clean run is the typed sentence.
+"""
 
 from functools import partial
 

@@ -1,5 +1,4 @@
-"""The view *predict*: mark the characters that should matter for a change, then compare with the attention of
-the heads."""
+"""View *predict*: mark the characters that should matter, then compare with the attention."""
 
 from __future__ import annotations
 

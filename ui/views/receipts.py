@@ -1,5 +1,4 @@
-"""The experiment *explained*: a few claims about a correction, each with the score before and after the
-intervention that tested it."""
+"""Experiment *explained*: claims about a correction, each tested by an intervention."""
 
 import viz
 from engine import questions as declared

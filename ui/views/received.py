@@ -1,4 +1,4 @@
-"""The view *received*: the attention that each token receives, the mean over the rows of a map."""
+"""View *received*: attention that each token receives, as the mean over a map's queries."""
 
 import numpy as np
 import plotly.graph_objects as go

@@ -1,4 +1,4 @@
-"""The experiment *another attention*: replace the weights of one head and ask the network again."""
+"""Experiment *another attention*: replace the attention weights of one head."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The experiment *side by side*: this pass beside that of another sentence, of the uncorrected text, or of
-another model."""
+"""Experiment *side by side*: the attention of this pass beside that of another pass.
+
+The other pass is that of another sentence, of the uncorrected text, or of another model.
+"""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,4 @@
-"""The experiment *from what*: attribution methods for one produced character. One of them really leaves
-characters out."""
+"""Experiment *from what*: input attribution of one produced character, and occlusion."""
 
 import numpy as np
 import plotly.graph_objects as go

@@ -1,4 +1,4 @@
-"""The view *step by step*: the token, the candidates and the attention of each decoding step."""
+"""View *step by step*: token, candidates and attention of each decoding step."""
 
 from functools import partial
 

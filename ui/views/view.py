@@ -1,5 +1,7 @@
-"""View: the declaration of a view of one sentence; its needs, the names of its files, and buttons that lead
-from one view to another."""
+"""``View``: declaration of a view: its needs, settings, drawing, file names, and links.
+
+The links are buttons that lead from one view to another.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The experiment *why there*: decomposition of one attention score over query and key."""
+"""Experiment *why there*: decomposition of one attention score over query and key."""
 
 import re
 from collections.abc import Sequence

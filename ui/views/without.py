@@ -1,4 +1,4 @@
-"""The experiment *switch heads off*: the effect of each head on a change, measured by ablation.
+"""Experiment *switch heads off*: the effect of each head's ablation on a change.
 
 A head that is off puts out zeros, or its means over the sentences of a survey.
 """

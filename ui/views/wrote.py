@@ -1,5 +1,7 @@
-"""The view *who wrote it*: direct logit attribution to the parts of the decoder, and the map of each head in
-nats."""
+"""View *who wrote it*: direct logit attribution to parts of the decoder, in nats.
+
+Each head also has a map of its contribution over queries and keys.
+"""
 
 from functools import partial
 

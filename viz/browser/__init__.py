@@ -1,3 +1,1 @@
-"""What draws in a browser by itself: a component in Python (its data) and JavaScript (its drawing), without
-Streamlit.
-"""
+"""Browser components without Streamlit: data from Python, drawing in JavaScript."""

@@ -1,4 +1,4 @@
-"""Scripts that draw in a browser, and an HTML file that needs no other file: Plotly, font and data inside."""
+"""Standalone HTML file: scripts, Plotly, font and data inside."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""``explore``: an interactive page with every head of a trace, for a notebook.
+"""``explore``: interactive page with every head of a trace, for a notebook.
 
 Every weight is sent once, compressed, as a whole number of ten-thousandths (of two-thousandths above a
 million weights). The same functions as in the app make the figures, but without weights. ``explore.js`` fills

@@ -1,4 +1,4 @@
-"""JSON from which explore.js draws a trace: each weight once, each figure without its weights."""
+"""JSON for ``explore.js``: each attention weight once, each figure without its weights."""
 
 import json
 import zlib

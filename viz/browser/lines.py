@@ -1,4 +1,4 @@
-"""JSON from which ``lines.js`` draws attention as lines between two columns of tokens."""
+"""JSON for ``lines.js``: attention as lines between two columns of tokens."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby

@@ -1,8 +1,8 @@
-"""The data from which ``plot.js`` draws a Plotly figure: in place, fitted to the window, with cells that
-arrow keys reach.
+"""JSON for ``plot.js``: a Plotly figure drawn in place, its size, its keyboard control.
 
 ``layout.meta.fit`` of a figure says whether it may be fitted to the window (``plot_fit.js``). All maps of a
-sentence get cells of one size, and so do sentences of about the same length. Choosing a cell moves nothing.
+sentence get cells of one size, and so do sentences of about the same length. Arrow keys reach the cells;
+choosing one moves nothing.
 """
 
 import plotly.graph_objects as go

@@ -1,4 +1,7 @@
-"""Decoding replayed step by step. All steps are sent at once, so moving asks Python for nothing."""
+"""JSON for ``steps.js``: a replay of decoding, step by step.
+
+All steps are sent at once, so moving asks Python for nothing.
+"""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Texts on a screen by language, and the words of an attention map and of a change."""
+"""Screen texts of figures by language, and descriptions of an attention map and of a change."""
 
 import json
 import re

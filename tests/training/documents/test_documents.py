@@ -5,6 +5,7 @@ weights.
 import csv
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from click.testing import CliRunner
 
 from model.analysis.statistics import Tally
 from model.stored.folder import ASSETS, fingerprint, of_weights
-from model.survey.results import AnswerSurvey, HeadSurvey, as_json
+from model.survey.results import AnswerSurvey, HeadSurvey
+from model.survey.survey_files import answers
 from model.trace.interventions import Head
 from training.__main__ import main
 from training.documents.render import DOCUMENTS, MarkError, content, names, parts, rewrite, written
@@ -179,7 +181,15 @@ def sources():
     }
     kinds = ("encoder_attention", "decoder_attention", "cross_attention")
     made = Sources()
-    made.__dict__["answers"] = AnswerSurvey(as_json(found, "abc", kinds, (1, 1), 7, 3))
+    survey = SimpleNamespace(
+        corrector=SimpleNamespace(fingerprint="abc"),
+        sums=SimpleNamespace(tallies=found),
+        done={"answers": 7},
+        plan=SimpleNamespace(circuits=3),
+        kinds=kinds,
+        shape=(1, 1),
+    )
+    made.__dict__["answers"] = AnswerSurvey(answers(survey))
     return made
 
 

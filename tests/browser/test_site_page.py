@@ -58,7 +58,8 @@ def test_what_draws_is_asked_for_before_what_computes(site_pages):
     page = site_pages()
     is_open(page)
     asked = [url.rpartition("/")[2].partition("-")[0] for url in page.requests if "/parts/" in url]
-    assert asked.index("library") < asked.index("runtime") < asked.index("weights")
+    # Two workers ask for the runtime and for the weights at the same time, so neither of these is the first.
+    assert asked.index("library") < min(asked.index("runtime"), asked.index("weights"))
 
 
 def test_where_nothing_can_be_drawn_the_network_still_answers(browser, site_host):

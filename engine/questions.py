@@ -317,8 +317,7 @@ def grown(corrector: Network, text: str) -> tuple[Grown, ...]:
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
 def head_effects(corrector: Intervenes, edit: Edit, means: Means = ()) -> analysis.HeadEffects:
     """The effect in nats of ablating each head on the edit: ``means``, or zero, replace its output."""
-    change = change_at(corrector, edit)
-    return analysis.head_effects(corrector, *edit.texts, change, _arrays(means))
+    return analysis.head_effects(corrector, edit_at(corrector, edit), _arrays(means))
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
@@ -334,8 +333,7 @@ def ablated_fix_probability(
     corrector: Intervenes, edit: Edit, sets: HeadSets, means: Means = ()
 ) -> tuple[float, ...]:
     """The probability of the edit without each of these sets of heads; ``means`` as for ``head_effects``."""
-    change = change_at(corrector, edit)
-    return ablation_probability(corrector, *edit.texts, change, sets, _arrays(means))
+    return ablation_probability(corrector, edit_at(corrector, edit), sets, _arrays(means))
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
@@ -343,8 +341,7 @@ def replaced(
     corrector: Intervenes, edit: Edit, head: Head, painted: tuple[int, ...]
 ) -> tuple[Contrast, tuple[analysis.ReplacedAttention, ...]]:
     """(contrast, versions) of the edit with other weights in ``head``."""
-    change = change_at(corrector, edit)
-    return analysis.replaced_for_change(corrector, *edit.texts, change, head, painted)
+    return analysis.replaced_for_change(corrector, edit_at(corrector, edit), head, painted)
 
 
 @question(INSIDE, is_long=True, in_numpy=True)
@@ -384,14 +381,13 @@ def _is_light(number: int) -> bool:
 @question(INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
 def contributions(corrector: Intervenes, edit: Edit, number: int = 0) -> MethodRound:
     """The contributions in nats of tokens to the edit by the methods of ROUNDS[number]."""
-    return _round(corrector, *edit.texts, _contrast(corrector, edit), number)
+    return _round(corrector, edit_at(corrector, edit), number)
 
 
 @question(INTERVENTIONS, is_long=True, in_numpy=True)
 def left_out(corrector: Intervenes, edit: Edit) -> analysis.Contribution:
     """The effect in nats of leaving out each token: the method that the others are compared with, alone."""
-    contrast = _contrast(corrector, edit)
-    return analysis.contribution(corrector, *edit.texts, contrast, REFERENCE)
+    return analysis.contribution(corrector, edit_at(corrector, edit), REFERENCE)
 
 
 @question(INSIDE, is_long=True, in_numpy=_step_without_gradients)
@@ -400,13 +396,14 @@ def step_contributions(
 ) -> MethodRound:
     """As ``contributions``, but about any produced token against the likeliest other one."""
     contrast = analysis.contrast_of_row(corrector, source, target, row)
-    return _round(corrector, source, target, contrast, number)
+    return _round(corrector, analysis.Edit(source, target, contrast), number)
 
 
-def _round(corrector: Intervenes, source: str, target: str, contrast: Contrast, number: int) -> MethodRound:
+def _round(corrector: Intervenes, edit: analysis.Edit, number: int) -> MethodRound:
     known = methods_of(corrector)
     names = [name for name in ROUNDS[number] if name in known]
-    return contrast.row, known, tuple(analysis.contributions(corrector, source, target, contrast, names))
+    row = analysis.contrast_of_edit(corrector, edit).row
+    return row, known, tuple(analysis.contributions(corrector, edit, names))
 
 
 # --- The residual stream and circuits; None where the fix of a change begins as the typed text does ---
@@ -417,7 +414,7 @@ def direct_logit_attribution(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
 ) -> analysis.LogitAttribution:
     """The share in nats of each component of the decoder, in every row and for the changes at ``spans``."""
-    changes = [change_at(corrector, Edit(source, target, span)) for span in spans]
+    changes = [edit_at(corrector, Edit(source, target, span)).change for span in spans]
     return analysis.direct_logit_attribution(corrector, source, target, changes)
 
 
@@ -426,7 +423,7 @@ def logit_lens(
     corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
 ) -> analysis.LogitLens:
     """The logit lens after each sub-layer, in every row and for the changes at ``spans``."""
-    changes = [change_at(corrector, Edit(source, target, span)) for span in spans]
+    changes = [edit_at(corrector, Edit(source, target, span)).change for span in spans]
     return analysis.logit_lens(corrector, source, target, changes)
 
 
@@ -447,8 +444,8 @@ def activation_patching(
     """The share of the logit difference restored by activations of the clean run; None also without a
     corrupted run.
     """
-    change = _contrasted(corrector, edit)
-    run = _corrupted(corrector, edit, change, patching) if change else None
+    about = _contrasted(corrector, edit)
+    run = _corrupted(corrector, about, patching) if about else None
     if run is None:
         return None
     return analysis.activation_patching(corrector, run, patching.part, patching.of)
@@ -460,11 +457,11 @@ def circuit(corrector: Network, edit: Edit, percent: int, instead: str) -> Circu
 
     ``instead``: the ablation values, "mean" or "twin".
     """
-    change = _contrasted(corrector, edit)
-    if change is None:
+    about = _contrasted(corrector, edit)
+    if about is None:
         return None
-    values = _ablation_values(corrector, edit, change, instead)
-    return analysis.find_circuit(corrector, *edit.texts, change, percent / 100, values)
+    values = _ablation_values(corrector, about, instead)
+    return analysis.find_circuit(corrector, about, percent / 100, values)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
@@ -475,9 +472,9 @@ def circuit_edges(
     found = circuit(corrector, edit, percent, instead)
     if found is None:
         return None
-    change = change_at(corrector, edit)
-    values = _ablation_values(corrector, edit, change, instead)
-    return found, analysis.circuit_edges(corrector, *edit.texts, found, values)
+    about = edit_at(corrector, edit)
+    values = _ablation_values(corrector, about, instead)
+    return found, analysis.circuit_edges(corrector, about, found, values)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
@@ -491,8 +488,8 @@ def decompose_attention_score(
 @question(INSIDE, is_long=True, in_numpy=True)
 def verified_explanation(corrector: Network, edit: Edit) -> analysis.Explanation | None:
     """The explanation of the edit, each claim with its ablation check."""
-    change = _contrasted(corrector, edit)
-    return None if change is None else analysis.verified_explanation(corrector, *edit.texts, change)
+    about = _contrasted(corrector, edit)
+    return None if about is None else analysis.verified_explanation(corrector, about)
 
 
 # --- The survey of heads over a file ---
@@ -518,14 +515,14 @@ def head_losses(corrector: Network, pairs: tuple[TextPair, ...]) -> Sums:
 # --- The change that a question is about ---
 
 
-def change_at(corrector: Intervenes, edit: Edit) -> Change:
-    """The change whose tokens are at the edit's span, or nearest to it; its own offsets count characters.
+def edit_at(corrector: Intervenes, edit: Edit) -> analysis.Edit:
+    """The edit with the change whose tokens are at the span, or nearest to it; its offsets count characters.
 
     Raises ValueError where nothing changes, or where the trace does not hold the places of its tokens.
     """
     changes = corrector.changes(*edit.texts)
     placed = changes_in_tokens(corrector.trace(*edit.texts), changes) or ()
-    return changes[placed.index(nearest(placed, edit.span))]
+    return analysis.Edit(*edit.texts, changes[placed.index(nearest(placed, edit.span))])
 
 
 def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
@@ -543,37 +540,31 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-def _contrast(corrector: Intervenes, edit: Edit) -> Contrast:
-    return analysis.contrast_of_change(corrector, *edit.texts, change_at(corrector, edit))
-
-
-def _contrasted(corrector: Network, edit: Edit) -> Change | None:
+def _contrasted(corrector: Network, edit: Edit) -> analysis.Edit | None:
     """The change at ``span``; None where its fix begins as the typed text does."""
-    change = change_at(corrector, edit)
+    found = edit_at(corrector, edit)
     with suppress(ValueError):
-        analysis.contrast_of_change(corrector, *edit.texts, change)
-        return change
+        analysis.contrast_of_edit(corrector, found)
+        return found
     return None
 
 
-def _corrupted(
-    corrector: Network, edit: Edit, change: Change, patching: Patching
-) -> analysis.CorruptedRun | None:
+def _corrupted(corrector: Network, edit: analysis.Edit, patching: Patching) -> analysis.CorruptedRun | None:
     """The corrupted run of a change; None if it has none."""
     with suppress(ValueError):
-        row = analysis.contrast_of_change(corrector, *edit.texts, change).row
+        row = analysis.contrast_of_edit(corrector, edit).row
         match patching.how:
             case "right":
-                return analysis.corrupted_by_correction(*edit.texts, change, row)
+                return analysis.corrupted_by_correction(edit, row)
             case "sentence":
-                return analysis.corrupted_by_sentence(*edit.texts, change, patching.other, row)
-        return analysis.corrupted_by_exchange(corrector, *edit.texts, change)
+                return analysis.corrupted_by_sentence(edit, patching.other, row)
+        return analysis.corrupted_by_exchange(corrector, edit)
     return None
 
 
-def _ablation_values(corrector: Network, edit: Edit, change: Change, how: str) -> analysis.AblationValues:
+def _ablation_values(corrector: Network, edit: analysis.Edit, how: str) -> analysis.AblationValues:
     exchange = Patching("", "", "changed")
-    run = _corrupted(corrector, edit, change, exchange) if how == "twin" else None
+    run = _corrupted(corrector, edit, exchange) if how == "twin" else None
     if run:
         return analysis.corrupted_values(corrector.patched, corrector.tokenizer, run)
-    return mean_values(corrector, *edit.texts)
+    return mean_values(corrector, edit.source, edit.target)

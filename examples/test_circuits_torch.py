@@ -14,6 +14,7 @@ import torch
 
 from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
+from model.analysis.contrasts import Edit
 from model.analysis.patching import corpus_means
 from model.analysis.residual_stream import direct_logit_attribution
 from model.correction.corrector import Corrector
@@ -233,7 +234,7 @@ def test_a_circuit_scores_what_pytorch_says(networks):
     corrector, make = networks
     (change, *_) = find_changes(SOURCE, TARGET)
     means = corpus_means(corrector.patched, corrector.tokenizer, ((SOURCE, TARGET),))
-    found = find_circuit(corrector, SOURCE, TARGET, change, ablation=means)
+    found = find_circuit(corrector, Edit(SOURCE, TARGET, change), ablation=means)
     nodes = every_node(LAYERS, HEADS)
 
     def score(kept) -> float:

@@ -13,6 +13,7 @@ from examples.test_hugging_face import gpt2, llama, mistral, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.analysis import contrast_of_row, contribution, contribution_rows
 from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.stored.config import MIXING
 from model.trace.interventions import Head, ZeroedValue
@@ -128,7 +129,7 @@ def test_several_changes_in_one_batch_are_what_each_is_alone(lab):
 def test_gradients_are_those_of_pytorch(model, lab):
     source, target = ids(lab)
     contrast = contrast_of_row(lab, PROMPT, WRITTEN, ROW)
-    found, embedded = contribution(lab, PROMPT, WRITTEN, contrast, "gradient"), []
+    found, embedded = contribution(lab, Edit(PROMPT, WRITTEN, contrast), "gradient"), []
 
     def keep(module, given, output):
         output.retain_grad()
@@ -148,15 +149,15 @@ def test_the_methods_that_are_defined(lab):
     contrast = contrast_of_row(lab, PROMPT, WRITTEN, ROW)
     assert methods_of(lab) == tuple(METHODS)
     for method in ("attention", "rollout", "norms", "alti", "value_zeroing"):
-        found = contribution(lab, PROMPT, WRITTEN, contrast, method)
+        found = contribution(lab, Edit(PROMPT, WRITTEN, contrast), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4) and found.before[0] == 0
-    left_out = contribution(lab, PROMPT, WRITTEN, contrast, "occlusion")
+    left_out = contribution(lab, Edit(PROMPT, WRITTEN, contrast), "occlusion")
     gone = lab.logit_differences(
         PROMPT, WRITTEN, contrast, [Intervention(), Intervention(without_source={1})]
     ).differences
     assert left_out.source[1] == pytest.approx(gone[0] - gone[1], abs=1e-4) and left_out.before[0] == 0
     source, before = contribution_rows(lab, PROMPT, WRITTEN, "gradient")
-    one = contribution(lab, PROMPT, WRITTEN, contrast, "gradient")
+    one = contribution(lab, Edit(PROMPT, WRITTEN, contrast), "gradient")
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-4, rtol=1e-4)
     np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-4, rtol=1e-4)
 

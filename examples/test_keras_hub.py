@@ -15,6 +15,7 @@ from examples.test_notebook import ends_with_the_lens
 from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution
 from model.analysis.attribution_methods import METHODS
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from viz import explore
 
@@ -123,7 +124,8 @@ def test_a_decoder_alone_in_the_laboratory(make):
     assert methods_of(lab) == tuple(METHODS)
     contrast = contrast_of_row(lab, "cab", "d", row=0)
     for method in ("norms", "alti", "value_zeroing"):
-        assert contribution(lab, "cab", "d", contrast, method).source.sum() == pytest.approx(1, abs=1e-4)
+        found = contribution(lab, Edit("cab", "d", contrast), method)
+        assert found.source.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_an_encoder():

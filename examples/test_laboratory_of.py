@@ -18,6 +18,7 @@ from model.analysis import (
     verified_explanation,
 )
 from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head, ZeroedValue
 
@@ -152,7 +153,7 @@ def test_claims_about_characters_are_refused_where_tokens_are_none():
     lab = laboratory_of(model_of("bart"), TOKENIZER)
     (change, *_) = lab.changes("the cat sat", "the dog sat")
     with pytest.raises(ValueError, match="each token should be one character, but the tokenizer makes"):
-        verified_explanation(lab, "the cat sat", "the dog sat", change)
+        verified_explanation(lab, Edit("the cat sat", "the dog sat", change))
 
 
 def test_what_has_no_laboratory_is_told():
@@ -174,7 +175,7 @@ def test_weights_that_are_no_numbers_are_refused(make):
     )
     for ask in (
         lambda: lab.correct(SOURCE),
-        lambda: contribution(lab, SOURCE, TARGET, contrast, "gradient"),
+        lambda: contribution(lab, Edit(SOURCE, TARGET, contrast), "gradient"),
         lambda: lab.logit_differences(SOURCE, TARGET, contrast, [Intervention()]),
     ):
         with pytest.raises(ValueError, match="the network computes NaN"):
@@ -207,7 +208,7 @@ def gradients_by_hand(model, lab, row: int, written: int, instead: int) -> list[
 
 def test_gradients_are_those_of_pytorch(model, lab):
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
-    found = contribution(lab, SOURCE, TARGET, contrast, "gradient")
+    found = contribution(lab, Edit(SOURCE, TARGET, contrast), "gradient")
     source, before = gradients_by_hand(model, lab, ROW, contrast.written, contrast.instead)
     np.testing.assert_allclose(found.source, source, atol=1e-4, rtol=1e-4)
     np.testing.assert_allclose(found.before, before[: ROW + 1], atol=1e-4, rtol=1e-4)
@@ -229,20 +230,20 @@ def test_what_the_keys_add_is_the_output_of_the_attention(model, lab):
 
 def test_every_question_of_a_corrector_is_answered(lab):
     (change,) = lab.changes(SOURCE, TARGET)
-    effects = head_effects(lab, SOURCE, TARGET, change)
+    effects = head_effects(lab, Edit(SOURCE, TARGET, change))
     assert len(effects.heads) == sum(size.layers * size.heads for size in lab.laboratory.sizes.values())
     assert methods_of(lab) == tuple(METHODS)
     for method in ("attention", "rollout", "norms", "alti", "value_zeroing"):
-        found = contribution(lab, SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW), method)
+        found = contribution(lab, Edit(SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW)), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
-    _, replaced = replaced_for_change(lab, SOURCE, TARGET, change, Head("cross_attention", 1, 0))
+    _, replaced = replaced_for_change(lab, Edit(SOURCE, TARGET, change), Head("cross_attention", 1, 0))
     assert [each.how for each in replaced] == ["observed", "uniform", "copy", "permuted"]
 
 
 def test_all_produced_tokens_at_once(lab):
     source, before = contribution_rows(lab, SOURCE, TARGET, "gradient")
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
-    one = contribution(lab, SOURCE, TARGET, contrast, "gradient")
+    one = contribution(lab, Edit(SOURCE, TARGET, contrast), "gradient")
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-6, rtol=1e-4)
     np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-6, rtol=1e-4)
     assert not np.triu(before, 1).any()

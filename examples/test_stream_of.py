@@ -14,7 +14,7 @@ from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
 from model.analysis import (
     AttentionCell,
-    contrast_of_change,
+    contrast_of_edit,
     corrupted_by_exchange,
     decompose_attention_score,
     direct_logit_attribution,
@@ -22,6 +22,7 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.circuits import circuit_edges
+from model.analysis.contrasts import Edit
 from model.analysis.patching import mean_values, node_effects
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
@@ -51,7 +52,7 @@ def test_the_walk_is_the_model_s_own_pass(lab):
 
 def test_a_head_without_output_is_a_head_that_is_off(lab, change):
     """Its numbers come from the laboratory, which replaces functions of PyTorch."""
-    contrast = contrast_of_change(lab, SOURCE, TARGET, change)
+    contrast = contrast_of_edit(lab, Edit(SOURCE, TARGET, change))
     ids = lab.tokenizer.encode_source(SOURCE), lab.tokenizer.encode_target(TARGET)
     np.testing.assert_allclose(*silent_and_off(lab, (SOURCE, TARGET), ids, contrast), **CLOSE)
 
@@ -75,15 +76,15 @@ def test_a_lens_at_the_last_place_is_the_model_s_own_answer(lab):
 
 
 def test_a_circuit_is_found_against_the_means_of_the_sentence(lab, change):
-    circuit = find_circuit(lab, SOURCE, TARGET, change)
+    circuit = find_circuit(lab, Edit(SOURCE, TARGET, change))
     assert set(circuit.nodes) == set(lab.patched.nodes)
     means = mean_values(lab, SOURCE, TARGET)
-    effects = node_effects(lab, SOURCE, TARGET, circuit.contrast, means)
+    effects = node_effects(lab, Edit(SOURCE, TARGET, circuit.contrast), means)
     order = [effects.nodes.index(node) for node in circuit.nodes]
     np.testing.assert_allclose(circuit.effects, effects.total[order], atol=1e-3)
     if circuit.is_telling:
         assert circuit.faithfulness >= circuit.goal or len(circuit.members) == len(circuit.nodes)
-        edges = circuit_edges(lab, SOURCE, TARGET, circuit)
+        edges = circuit_edges(lab, Edit(SOURCE, TARGET, circuit.contrast), circuit)
         assert {edge.receiver for edge in edges.edges} == {*circuit.members, None}
 
 
@@ -103,7 +104,7 @@ def test_why_it_looked_sums_to_the_score_before_the_softmax(lab):
 
 def test_a_twin_needs_a_token_for_each_character(lab, change):
     with pytest.raises(ValueError, match="each token should be one"):
-        corrupted_by_exchange(lab, SOURCE, TARGET, change)
+        corrupted_by_exchange(lab, Edit(SOURCE, TARGET, change))
 
 
 def test_a_network_that_is_built_otherwise_is_noticed(lab):

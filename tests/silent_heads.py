@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis.counterfactuals import Contrast
-from model.trace.interventions import Head, Intervention, Patch
+from model.trace.interventions import Contrast, Head, Intervention, Patch
 
 
 def silent_and_off(

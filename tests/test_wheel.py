@@ -25,14 +25,14 @@ MISSING = (
 )  # come with an extra
 SCRIPT = """
 from see_attention.model import AttentionTrace, Corrector
-from see_attention.model.analysis import head_effects
+from see_attention.model.analysis import Edit, head_effects
 from see_attention.viz import attention_heatmap, explore
 
 corrector = Corrector.load()
 result = corrector.correct("고갱니믈 초대하고 십씀니다.")
 trace: AttentionTrace = result.trace
 assert trace.cross_attention is not None and trace.target_tokens is not None
-effects = head_effects(corrector, result.source, result.text, result.changes[0])
+effects = head_effects(corrector, Edit(result.source, result.text, result.changes[0]))
 figure = attention_heatmap(trace.cross_attention[-1].mean(0), trace.target_tokens, trace.source_tokens)
 explore(trace, language="ko").save("seen.html")
 print(result.text, len(effects.heads))

@@ -19,11 +19,11 @@ def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> "OwnNetwork":
     pass runs, functions of the library are replaced; passes wait for each other, and afterwards all is as it
     was.
 
-    >>> from model.analysis import contrast_of_row, contribution, head_effects
+    >>> from model.analysis import Edit, contrast_of_row, contribution
     >>> lab = laboratory_of(marian, tokenizer)  # doctest: +SKIP
     >>> lab.correct("the cat sat").text  # doctest: +SKIP
     >>> contrast = contrast_of_row(lab, source, target, row=2)  # doctest: +SKIP
-    >>> contribution(lab, source, target, contrast, "gradient")  # doctest: +SKIP
+    >>> contribution(lab, Edit(source, target, contrast), "gradient")  # doctest: +SKIP
 
     Args: model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder alone
         (GPT-2, Llama: the source is the prompt, the target its continuation), or a Keras Transformer such as

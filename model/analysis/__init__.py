@@ -17,8 +17,8 @@ They take a corrector (``model.correction.answers``) and a pair of texts, or tra
 * ``aligned_difference``: the difference between the attention of two passes.
 * ``growth``: the development of each head's role over the training.
 
-Most explain a contrast, the logit difference of two tokens in one row; ``contrast_of_change`` makes it from a
-change.
+Most explain a contrast, the logit difference of two tokens in one row; an ``Edit`` holds the texts and the
+change or the contrast, or a metric of the logits in its place.
 
 Of the submodules, ``edits``, ``attention_maps``, ``kinds`` and ``roles`` read traces and texts alone.
 Importing any of them loads no network library.
@@ -42,13 +42,12 @@ from model.analysis.circuits import (
     find_circuit,
 )
 from model.analysis.claims import Claim, Explanation, verified_explanation
+from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
 from model.analysis.contributions import Contribution, contribution, contribution_rows, contributions
 from model.analysis.counterfactuals import (
     AlternativeContinuation,
     ReplacedAttention,
     alternative_continuation,
-    contrast_of_change,
-    contrast_of_row,
     replaced_attention,
     replaced_for_change,
 )
@@ -100,6 +99,7 @@ __all__ = [
     "Contribution",
     "CorruptedRun",
     "Edge",
+    "Edit",
     "Explanation",
     "Growth",
     "HeadEffects",
@@ -120,7 +120,7 @@ __all__ = [
     "alternative_continuation",
     "attribution_graph",
     "circuit_edges",
-    "contrast_of_change",
+    "contrast_of_edit",
     "contrast_of_row",
     "contribution",
     "contribution_rows",
@@ -132,6 +132,7 @@ __all__ = [
     "corrupted_values",
     "decompose_attention_score",
     "direct_logit_attribution",
+    "edits_of",
     "find_circuit",
     "growth",
     "head_effects",

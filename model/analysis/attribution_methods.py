@@ -29,6 +29,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.correction.answers import Intervenes, Network
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
 from model.trace.interventions import Contrast, Insides, Intervention, Zeroed
@@ -51,14 +52,16 @@ class AttributedRow:
     """One produced token of one sentence; arrays of the pass that several methods need are computed once."""
 
     corrector: Intervenes
-    source: str
-    target: str
-    contrast: Contrast
+    edit: Edit
+
+    @cached_property
+    def contrast(self) -> Contrast:
+        return contrast_of_edit(self.corrector, self.edit)
 
     @cached_property
     def trace(self) -> AttentionTrace:
         """The trace of the whole pair."""
-        return self.corrector.trace(self.source, self.target)
+        return self.corrector.trace(self.edit.source, self.edit.target)
 
     @property
     def network(self) -> Network:
@@ -69,7 +72,7 @@ class AttributedRow:
     def ids(self) -> tuple[list[int], list[int]]:
         """The ids of the source, and of the target up to this row: later tokens have no influence on it."""
         tokenizer, read = self.network.tokenizer, self.contrast.row + 1
-        return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[:read]
+        return tokenizer.encode_source(self.edit.source), tokenizer.encode_target(self.edit.target)[:read]
 
     @cached_property
     def insides(self) -> Insides:
@@ -347,7 +350,8 @@ def _occlusion(row: AttributedRow) -> TokenScores:
     length = len(row.trace.source_tokens) or row.trace.prompt  # of a decoder alone the prompt
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
-    found = row.corrector.logit_differences(row.source, row.target, row.contrast, [Intervention(), *gone])
+    edit, changed = row.edit, [Intervention(), *gone]
+    found = row.corrector.logit_differences(edit.source, edit.target, row.contrast, changed)
     lost = found.differences[0] - found.differences[1:]
     return TokenScores(lost[:length], lost[length:])
 

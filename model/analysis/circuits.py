@@ -31,10 +31,9 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.patching import AblationValues, mean_values
 from model.correction.answers import Network
-from model.text.changes import Change
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, tap
 from model.trace.trace import AttentionTrace
 
@@ -86,34 +85,25 @@ class Circuit:
 
 
 def find_circuit(
-    corrector: Network,
-    source: str,
-    target: str,
-    change: Change,
-    goal: float = GOAL,
-    ablation: AblationValues | None = None,
+    corrector: Network, edit: Edit, goal: float = GOAL, ablation: AblationValues | None = None
 ) -> Circuit:
-    """Find the circuit of one change.
+    """Find the circuit of one edit.
 
     Args:
         goal: the share of the score that the members should keep.
         ablation: the values of ablated nodes, by default ``mean_values``.
 
     Raises:
-        ValueError: as ``contrast_of_change`` does, and for a network without a residual stream.
+        ValueError: as ``contrast_of_edit`` does, and for a network without a residual stream.
 
     Example:
-        >>> from model.text.changes import find_changes
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> circuit = find_circuit(corrector, "머거요", "먹어요", change)
+        >>> circuit = find_circuit(corrector, *edits_of("머거요", "먹어요"))
         >>> len(circuit.members) < len(circuit.nodes), circuit.faithfulness >= 0.9, circuit.is_minimal
         (True, True, True)
     """
-    contrast = contrast_of_change(corrector, source, target, change)
-    everything = corrector.patched.nodes
-    scores = _scoring(
-        corrector, (source, target), contrast, ablation or mean_values(corrector, source, target)
-    )
+    run = CleanRun(corrector, edit)
+    everything = run.network.nodes
+    scores = _scoring(run, ablation or mean_values(corrector, edit.source, edit.target))
     score, empty, *lost = scores([everything, (), *(_but(everything, node) for node in everything)])
     effects = score - np.array(lost)
     order = np.argsort(-effects, kind="stable")
@@ -135,7 +125,7 @@ def find_circuit(
     ]
     faithfulness, completeness, *rest = shares([members, others, *leave_one_out, *random])
     return Circuit(
-        contrast=contrast,
+        contrast=run.contrast,
         goal=goal,
         score=float(score),
         empty=float(empty),
@@ -153,16 +143,12 @@ def find_circuit(
 Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # a measurement of each set of kept nodes
 
 
-def _scoring(
-    corrector: Network, pair: tuple[str, str], contrast: Contrast, ablation: AblationValues
-) -> Scoring:
+def _scoring(run: CleanRun, ablation: AblationValues) -> Scoring:
     """The scores in nats of passes in which all nodes but those of each set are ablated."""
-    network, tokenizer = corrector.patched, corrector.tokenizer
-    ids = tokenizer.encode_source(pair[0]), tokenizer.encode_target(pair[1])[: contrast.row + 1]
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        ablated = [ablation.patches(node for node in network.nodes if node not in nodes) for nodes in kept]
-        return network.passes(*ids, ablated).score(contrast.written, contrast.instead)
+        nodes = run.network.nodes
+        return run.scores([ablation.patches(node for node in nodes if node not in some) for some in kept])
 
     return scores
 
@@ -218,33 +204,32 @@ class CircuitEdges:
 
 
 def circuit_edges(
-    corrector: Network, source: str, target: str, circuit: Circuit, ablation: AblationValues | None = None
+    corrector: Network, edit: Edit, circuit: Circuit, ablation: AblationValues | None = None
 ) -> CircuitEdges:
     """Measure the edges of a circuit.
 
     Args:
-        circuit: of ``find_circuit`` for the same texts.
+        circuit: of ``find_circuit`` for the same edit.
         ablation: the one with which it was found, by default ``mean_values``.
 
     Example:
-        >>> from model.text.changes import find_changes
-        >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-        >>> found = circuit_edges(corrector, "머거요", "먹어요", circuit)
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> circuit = find_circuit(corrector, edit)
+        >>> found = circuit_edges(corrector, edit, circuit)
         >>> {edge.receiver for edge in found.edges} == {*circuit.members, None}
         True
     """
-    network, contrast, tokenizer = corrector.patched, circuit.contrast, corrector.tokenizer
-    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
-    values = ablation or mean_values(corrector, source, target)
-    base = values.patches(node for node in network.nodes if node not in circuit.members)
-    paths = _Paths(network, network.taps(*ids, _EDGE_TAPS, base), values, circuit.members)
+    run = CleanRun(corrector, edit)
+    values = ablation or mean_values(corrector, edit.source, edit.target)
+    base = values.patches(node for node in run.network.nodes if node not in circuit.members)
+    paths = _Paths(run.network, run.taps(_EDGE_TAPS, base), values, circuit.members)
     cuts = [
         (sender, receiver, patch)
         for receiver in (*circuit.members, None)
         for sender, patch in paths.cut(receiver)
     ]
     variations = [(), *((patch,) for *_, patch in cuts)]
-    score, *scores = network.passes(*ids, variations, base).score(contrast.written, contrast.instead)
+    score, *scores = run.scores(variations, base)
     edges = zip(cuts, scores, strict=True)
     return CircuitEdges(float(score), tuple(Edge(*cut[:2], float(score - less)) for cut, less in edges))
 
@@ -350,9 +335,9 @@ def attribution_graph(
         ValueError: for a trace without probabilities.
 
     Example:
-        >>> from model.text.changes import find_changes
-        >>> circuit = find_circuit(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-        >>> edges = circuit_edges(corrector, "머거요", "먹어요", circuit)
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> circuit = find_circuit(corrector, edit)
+        >>> edges = circuit_edges(corrector, edit, circuit)
         >>> graph = attribution_graph(circuit, edges, corrector.trace("머거요", "먹어요"), "transformer")
         >>> sorted(graph), graph["nodes"][-1]["clerp"]
         (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=1.000), not "머"')

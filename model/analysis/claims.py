@@ -16,7 +16,7 @@ import numpy as np
 
 from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
 from model.analysis.patching import CorruptedRun, corpus_means, corrupted_by_exchange, corrupted_values
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
@@ -26,8 +26,7 @@ from model.analysis.residual_stream import (
     settled_from,
 )
 from model.correction.answers import Network
-from model.text.changes import Change
-from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
+from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, Patches, tap
 
 SCORE, LOOK = "score", "look"
 LEAST = 0.5  # nats by which the score has to move for a claim to hold
@@ -65,50 +64,45 @@ class Explanation:
     claims: tuple[Claim, ...]
 
 
-def verified_explanation(corrector: Network, source: str, target: str, change: Change) -> Explanation:
+def verified_explanation(corrector: Network, edit: Edit) -> Explanation:
     """Explain one change by claims, each tested by an intervention.
 
     Raises:
-        ValueError: as ``contrast_of_change`` does, for a network without a residual stream, and for one whose
+        ValueError: as ``contrast_of_edit`` does, for a network without a residual stream, and for one whose
             tokens are not characters.
 
     Example:
-        >>> from model.text.changes import find_changes
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> [claim.name for claim in verified_explanation(corrector, "머거요", "먹어요", change).claims]
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> [claim.name for claim in verified_explanation(corrector, edit).claims]
         ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
     """
-    context = ClaimContext(corrector, source, target, change)
+    context = ClaimContext(corrector, edit)
     claims = tuple(claim for test in CLAIMS.values() for claim in test(context))
     return Explanation(context.contrast, context.score, claims)
 
 
-class ClaimContext:
+class ClaimContext(CleanRun):
     """The clean run, its direct logit attribution, and the corrupted run, which the claims share."""
 
-    def __init__(self, corrector: Network, source: str, target: str, change: Change):
-        self.corrector, self.source, self.target, self.change = corrector, source, target, change
+    def __init__(self, corrector: Network, edit: Edit):
+        source, target = self.source, self.target = edit.source, edit.target
+        self.change, self.contrast = edit.change, contrast_of_edit(corrector, edit)
         read, written = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
         if len(read) - len(source) not in (0, 1) or len(written) - len(target) != 1:
             raise ValueError(
                 "claims are about characters, so each token should be one character, but the tokenizer makes "
                 f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
             )
-        self.contrast = contrast_of_change(corrector, source, target, change)
-        self.row, self.network = self.contrast.row, corrector.patched
-        self.ids = read, written[: self.row + 1]
-        self.found = self.network.taps(
-            *self.ids, [*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)]
-        )
-        logits = self.found["logits"][-1].astype(np.float64)
-        self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
+        super().__init__(corrector, edit)
+        self.row = self.contrast.row
+        self.found = self.taps([*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)])
+        (self.score,) = edit.measured(self.found["logits"][-1:], self.contrast).tolist()
         self.means = corpus_means(self.network, corrector.tokenizer)
 
-    def scores(self, *variations: tuple[Patch, ...], source: str | None = None) -> list[float]:
+    def patched(self, *variations: Patches, source: str | None = None) -> list[float]:
         """The scores in nats of patched passes, of another ``source`` where one is given."""
         ids = self.ids[0] if source is None else self.corrector.tokenizer.encode_source(source)
-        asked = self.contrast.written, self.contrast.instead
-        return self.network.passes(ids, self.ids[1], variations).score(*asked).tolist()
+        return self.scores(variations, ids=(ids, self.ids[1])).tolist()
 
     @cached_property
     def written(self) -> LogitAttribution:
@@ -138,7 +132,7 @@ class ClaimContext:
     def corrupted(self) -> CorruptedRun | None:
         """The corrupted run; None where no character is beside the mistake."""
         try:
-            return corrupted_by_exchange(self.corrector, self.source, self.target, self.change)
+            return corrupted_by_exchange(self.corrector, self.edit)
         except ValueError:
             return None
 
@@ -153,7 +147,7 @@ def _cause(context: ClaimContext) -> Iterator[Claim]:
     if run is None:
         return
     place = next(i for i, pair in enumerate(zip(source, run.source, strict=True)) if pair[0] != pair[1])
-    (after,) = context.scores((), source=run.source)
+    (after,) = context.patched((), source=run.source)
     holds = after < 0 < context.score
     yield context.claim("cause", after, holds, character=source[place], other=run.source[place])
 
@@ -169,7 +163,7 @@ def _looked(context: ClaimContext) -> Iterator[Claim]:
     weight = float(context.found[node.kind][cell][context.row, key])
     lost = weight * context.found[tap(node.kind, "value")][cell][key]
     output = context.found[node.tap][node.place][context.row] - lost
-    (after,) = context.scores((Patch.of(node, output, context.row),))
+    (after,) = context.patched((Patch.of(node, output, context.row),))
     holds = context.score - after >= LEAST
     yield context.claim("looked", after, holds, node=node, key=token, position=key, weight=weight, nats=nats)
 
@@ -196,7 +190,7 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
 def _wrote(context: ClaimContext) -> Iterator[Claim]:
     """The writer: with its mean in its place the score falls."""
     _, node, nats = context.writer
-    (after,) = context.scores(context.means.patches([node]))
+    (after,) = context.patched(context.means.patches([node]))
     yield context.claim("wrote", after, context.score - after >= LEAST, node=node, nats=nats)
 
 
@@ -208,7 +202,7 @@ def _fed(context: ClaimContext) -> Iterator[Claim]:
     written = context.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
-    (after,) = context.scores(context.means.patches([node]))
+    (after,) = context.patched(context.means.patches([node]))
     holds = bool((context.score - after) * np.sign(nats) >= LEAST)
     yield context.claim("fed", after, holds, node=node, nats=nats)
 
@@ -226,7 +220,7 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
     if run is None or place == 0 or read[-1] != context.contrast.written:
         return
     patch = Patch("decoder_residual", place, stream[place], context.row)
-    before, after = context.scores((), (patch,), source=run.source)
+    before, after = context.patched((), (patch,), source=run.source)
     holds = (after - before) >= RETURNED * (context.score - before) > 0
     facts = {"place": place, "twin": run.source, "twin_score": before, "share": RETURNED}
     yield context.claim("decided", after, holds, **facts)
@@ -240,8 +234,7 @@ def _circuit(context: ClaimContext) -> Iterator[Claim]:
     ablation, run = context.means, context.corrupted
     if run is not None:
         ablation = corrupted_values(context.network, context.corrector.tokenizer, run)
-    pair = context.source, context.target
-    found = find_circuit(context.corrector, *pair, context.change, ablation=ablation)
+    found = find_circuit(context.corrector, context.edit, ablation=ablation)
     if not found.is_telling:
         return
     usual = float(found.random.mean())
@@ -258,15 +251,14 @@ def _circuit(context: ClaimContext) -> Iterator[Claim]:
 
 def _alone(context: ClaimContext) -> Iterator[Claim]:
     """The word suffices: without all other words the fix is still preferred."""
-    change, contrast, tokenizer = context.change, context.contrast, context.corrector.tokenizer
+    change, tokenizer = context.change, context.corrector.tokenizer
     start, end = _word(context.source, change.source_start, change.source_end)
     begin, stop = _word(context.target, change.target_start, change.target_end)
     target = tokenizer.encode_target(context.target[begin:stop])
     row, word = context.row - begin, context.source[start:end]
     if word == context.source or not 0 <= row < len(target):
         return
-    answered = context.network.passes(tokenizer.encode_source(word), target[: row + 1], [()])
-    after = float(answered.score(contrast.written, contrast.instead)[0])
+    (after,) = context.scores([()], ids=(tokenizer.encode_source(word), target[: row + 1])).tolist()
     yield context.claim("alone", after, after > 0, word=word)
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.attribution_methods import METHODS, AttributedRow
-from model.analysis.counterfactuals import contrasts_of_sentence
+from model.analysis.contrasts import Edit, contrasts_of_sentence
 from model.analysis.statistics import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
-from model.trace.interventions import Contrast, Intervention
+from model.trace.interventions import Intervention
 
 REFERENCE = "occlusion"  # the method with which the others are compared
 
@@ -51,7 +51,7 @@ def methods_of(corrector: Intervenes) -> tuple[str, ...]:
 
 
 def contributions(
-    corrector: Intervenes, source: str, target: str, contrast: Contrast, methods: Iterable[str] | None = None
+    corrector: Intervenes, edit: Edit, methods: Iterable[str] | None = None
 ) -> Iterator[Contribution]:
     """Attribute one row by ``methods``, by default all of ``methods_of``, each as soon as it is computed.
 
@@ -59,13 +59,12 @@ def contributions(
         ValueError: for a method that this network does not support.
 
     Example:
-        >>> from model.analysis import contrast_of_row
-        >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
-        >>> found = contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> found = contributions(corrector, edit, ["attention", "rollout"])
         >>> [each.method for each in found]
         ['attention', 'rollout']
     """
-    row, known = AttributedRow(corrector, source, target, contrast), methods_of(corrector)
+    row, known = AttributedRow(corrector, edit), methods_of(corrector)
     for name in known if methods is None else methods:
         if name not in known:
             raise ValueError(f"the method should be one of {known}, received {name!r}")
@@ -75,18 +74,14 @@ def contributions(
         yield Contribution(name, *sides, method.signed, method.intervenes, scores.gap)
 
 
-def contribution(
-    corrector: Intervenes, source: str, target: str, contrast: Contrast, method: str
-) -> Contribution:
+def contribution(corrector: Intervenes, edit: Edit, method: str) -> Contribution:
     """Attribute one row by one method.
 
-    >>> from model.analysis import contrast_of_row
-    >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
-    >>> found = contribution(corrector, "머거요", "먹어요", contrast, "rollout")
+    >>> found = contribution(corrector, *edits_of("머거요", "먹어요"), "rollout")
     >>> found.source.shape, found.before.shape  # three characters and the end mark; the start mark
     ((4,), (1,))
     """
-    return next(contributions(corrector, source, target, contrast, [method]))
+    return next(contributions(corrector, edit, [method]))
 
 
 def contribution_rows(
@@ -106,7 +101,7 @@ def contribution_rows(
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     logits = corrector.laboratory.pass_over([ids[0]], [ids[1]], [Intervention()]).logits[0]
     contrasts, _ = contrasts_of_sentence(corrector, source, target, (), logits)
-    found = [contribution(corrector, source, target, each, method) for each in contrasts]
+    found = [contribution(corrector, Edit(source, target, each), method) for each in contrasts]
     before = np.zeros((len(found), len(found)), np.float32)
     for row, each in enumerate(found):
         before[row, : row + 1] = each.before

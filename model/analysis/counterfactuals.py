@@ -1,7 +1,6 @@
 """Counterfactuals of one decoder row: another token, or other attention weights.
 
-A contrast is the pair of tokens that could be produced there. ``alternative_continuation`` forces another
-token, ``replaced_attention`` replaces the weights of a head.
+``alternative_continuation`` forces another token, ``replaced_attention`` replaces the weights of a head.
 
 Shapes: B interventions, S source and T target tokens, Q query and K key positions, V vocabulary.
 
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.drafting import longest_target
+from model.analysis.contrasts import Edit, check_row, contrast_of_edit
 from model.analysis.edits import changes_in_tokens, in_tokens, standing_positions
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change
@@ -24,87 +24,6 @@ from model.trace.interventions import Contrast, Head, Intervention
 from model.trace.trace import AttentionTrace
 
 OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
-
-
-def contrast_of_change(corrector: Intervenes, source: str, target: str, change: Change) -> Contrast:
-    """The contrast of a change:
-
-    the fix against the typed text, in the first row in which both write different tokens.
-
-    A deletion is decided by the token that follows; where 가가 loses its first syllable, both begin with 가.
-
-    Raises:
-        ValueError: where both write the same tokens to the end.
-
-    Example:
-        >>> from model.text.changes import find_changes
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", change)
-        >>> contrast.row, contrast.written_token, contrast.instead_token
-        (0, '먹', '머')
-    """
-    kept = target[: change.target_start] + source[change.source_start :]
-    contrast = corrector.contrast(source, target, kept)
-    if contrast is None:
-        raise ValueError(f"the change of {change.place} writes the tokens of the source")
-    return contrast
-
-
-def contrast_of_row(corrector: Network, source: str, target: str, row: int) -> Contrast:
-    """The contrast of any produced token with the most probable other one.
-
-    Raises:
-        ValueError: for a row that the target does not have.
-
-    Example:
-        >>> contrast_of_row(corrector, "머거요", "먹어요", row=2).written_token
-        '요'
-    """
-    tokenizer = corrector.tokenizer
-    ids = tokenizer.encode_target(target)
-    _check_row(row, len(ids))
-    passed = corrector.laboratory.pass_over(
-        [tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()]
-    )
-    order = np.argsort(-passed.logits[0, row])[:2].tolist()
-    return _contrast(corrector, row, ids[row], order[order[0] == ids[row]])
-
-
-def contrasts_of_sentence(
-    corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
-) -> tuple[tuple[Contrast, ...], tuple[int | None, ...]]:
-    """The contrasts of all rows, the written token with the likeliest other one, then those of ``changes``.
-
-    Args:
-        logits: (T, V) of the pass over both sentences.
-
-    Returns:
-        The contrasts, and of each change the number of its contrast; None where fix and source write the
-        same.
-    """
-    ids = corrector.tokenizer.encode_target(target)
-    others = logits.copy()
-    others[np.arange(len(ids)), ids] = -np.inf
-    pairs = zip(ids, others.argmax(axis=-1).tolist(), strict=True)
-    questions = [_contrast(corrector, row, *pair) for row, pair in enumerate(pairs)]
-    numbers: list[int | None] = []
-    for change in changes:
-        try:
-            questions.append(contrast_of_change(corrector, source, target, change))
-        except ValueError:
-            numbers.append(None)
-        else:
-            numbers.append(len(questions) - 1)
-    return tuple(questions), tuple(numbers)
-
-
-def _contrast(corrector: Network, row: int, written: int, instead: int) -> Contrast:
-    return Contrast(row, written, instead, *corrector.tokenizer.labels([written, instead]))
-
-
-def _check_row(row: int, rows: int) -> None:
-    if not 0 <= row < rows:
-        raise ValueError(f"the row should lie in 0..{rows - 1}, received {row}")
 
 
 @dataclass(frozen=True)
@@ -142,7 +61,7 @@ def alternative_continuation(
         ('먹', '머')
     """
     ids = corrector.tokenizer.encode_target(target)
-    _check_row(row, len(ids))
+    check_row(row, len(ids))
     forced = [*ids[:row], _token_id(corrector, candidate)]
     if forced[-1] == END_ID:
         text: str | None = target[:row]
@@ -184,16 +103,11 @@ class ReplacedAttention:
 
 
 def replaced_attention(
-    corrector: Intervenes,
-    source: str,
-    target: str,
-    contrast: Contrast,
-    head: Head,
-    painted: Mapping[str, np.ndarray] | None = None,
+    corrector: Intervenes, edit: Edit, head: Head, painted: Mapping[str, np.ndarray] | None = None
 ) -> tuple[ReplacedAttention, ...]:
-    """Replace the weights of one head:
+    """Replace the weights of one head: uniform, those of a copy, permuted (seed 0), each of ``painted``.
 
-    as they are, uniform, those of a copy, permuted (seed 0), and each of ``painted``.
+    The first version has the head's own weights.
 
     Args:
         painted: weights (Q, K) by name, as for ``Intervention.weights``.
@@ -202,11 +116,12 @@ def replaced_attention(
         ValueError: for a head that the network does not have, and for weights that do not fit.
 
     Example:
-        >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
-        >>> found = replaced_attention(corrector, "머거요", "먹어요", contrast, Head("cross_attention", 3, 0))
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> found = replaced_attention(corrector, edit, Head("cross_attention", 3, 0))
         >>> [each.how for each in found]
         ['observed', 'uniform', 'copy', 'permuted']
     """
+    source, target, contrast = edit.source, edit.target, contrast_of_edit(corrector, edit)
     trace = corrector.trace(source, target)
     if head not in trace.heads:
         raise ValueError(f"a head should be one of the network's {len(trace.heads)}, received {head}")
@@ -233,37 +148,34 @@ def replaced_attention(
 
 
 def replaced_for_change(
-    corrector: Intervenes, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
+    corrector: Intervenes, edit: Edit, head: Head, painted: Sequence[int] = ()
 ) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
-    """``replaced_attention`` for the contrast of one change.
+    """``replaced_attention`` with one row of painted keys, and the contrast of the change.
 
     Args:
         painted: keys that share the weight of the row ``row_of_contrast`` between them, one named twice gets
-            two shares; without any
-            there is no such version. Keys that the row cannot see are left out.
+            two shares; without any there is no such version. Keys that the row cannot see are left out.
 
     Raises:
-        ValueError: as ``replaced_attention`` and ``contrast_of_change`` do.
+        ValueError: as ``replaced_attention`` and ``contrast_of_edit`` do, and for an edit about no change.
 
     Example:
-        >>> from model.text.changes import find_changes
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> head = Head("cross_attention", 3, 0)
-        >>> contrast, found = replaced_for_change(corrector, "머거요", "먹어요", change, head)
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> contrast, found = replaced_for_change(corrector, edit, Head("cross_attention", 3, 0))
         >>> contrast.written_token, found[0].intervened
         ('먹', False)
     """
-    contrast = contrast_of_change(corrector, source, target, change)
+    contrast = contrast_of_edit(corrector, edit)
     versions = {}
-    trace = corrector.trace(source, target)
-    placed, _ = in_tokens(trace, change, corrector.changes(source, target))
+    trace = corrector.trace(edit.source, edit.target)
+    placed, _ = in_tokens(trace, edit.change, corrector.changes(edit.source, edit.target))
     row = row_of_contrast(head.kind, contrast.row, placed)
     keys = trace.attention(head.kind).shape[3]
     seen = [key for key in painted if 0 <= key < (row + 1 if head.kind == "decoder_attention" else keys)]
     if seen:
         weights = np.bincount(seen, minlength=keys).astype(np.float32)
         versions[PAINTED] = painted_row(trace, head.kind, row, weights)
-    return contrast, replaced_attention(corrector, source, target, contrast, head, versions)
+    return contrast, replaced_attention(corrector, edit, head, versions)
 
 
 def row_of_contrast(kind: str, row: int, change: Change) -> int:

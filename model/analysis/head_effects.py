@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.replacements import every_head
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.edits import attention_to_edit, changed_rows, in_tokens
 from model.analysis.statistics import rank_correlation, ranks
 from model.correction.answers import Intervenes, Network
@@ -90,13 +90,11 @@ def rank_of_largest(values: np.ndarray, sizes: np.ndarray) -> int:
     return int(len(sizes) - np.floor(ranks(sizes)[int(values.argmax())]))
 
 
-def head_effects(
-    corrector: Intervenes, source: str, target: str, change: Change, means: Means | None = None
-) -> HeadEffects:
+def head_effects(corrector: Intervenes, edit: Edit, means: Means | None = None) -> HeadEffects:
     """Ablate each head in turn, and measure one change.
 
     Args:
-        change: one of ``corrector.changes(source, target)``.
+        edit: about one of ``corrector.changes(source, target)``.
         means: outputs of ablated heads, such as ``mean_outputs``; zeros by default.
 
     Raises:
@@ -104,14 +102,13 @@ def head_effects(
             interventions.
 
     Example:
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> effects = head_effects(corrector, "머거요", "먹어요", change)
+        >>> effects = head_effects(corrector, *edits_of("머거요", "먹어요"))
         >>> len(effects.heads), effects.grid("cross_attention").shape
         (48, (4, 4))
     """
+    source, target, contrast = edit.source, edit.target, contrast_of_edit(corrector, edit)
     trace = corrector.trace(source, target)
-    placed, changes = in_tokens(trace, change, corrector.changes(source, target))
-    contrast = contrast_of_change(corrector, source, target, change)
+    placed, changes = in_tokens(trace, edit.change, corrector.changes(source, target))
     off = [Intervention(off=frozenset([head]), means=means) for head in trace.heads]
     scores = corrector.logit_differences(source, target, contrast, [Intervention(), *off])
     return HeadEffects(
@@ -132,21 +129,17 @@ def attention_of_heads(trace: AttentionTrace, change: Change, changes: Sequence[
 
 
 def ablated_fix_probability(
-    corrector: Intervenes,
-    source: str,
-    target: str,
-    change: Change,
-    sets: Iterable[Collection[Head]],
-    means: Means | None = None,
+    corrector: Intervenes, edit: Edit, sets: Iterable[Collection[Head]], means: Means | None = None
 ) -> tuple[float, ...]:
-    """p(fix) of one change with each of these sets of heads ablated; the empty set ablates none.
+    """p(written), of a change p(fix), with each of these sets of heads ablated; the empty set ablates none.
 
     Raises:
         ValueError: as ``head_effects`` does.
     """
-    contrast = contrast_of_change(corrector, source, target, change)
+    contrast = contrast_of_edit(corrector, edit)
     off = [Intervention(off=frozenset(heads), means=means) for heads in sets]
-    return tuple(np.exp(corrector.logit_differences(source, target, contrast, off).log_written).tolist())
+    found = corrector.logit_differences(edit.source, edit.target, contrast, off)
+    return tuple(np.exp(found.log_written).tolist())
 
 
 @dataclass(frozen=True)
@@ -226,7 +219,7 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     asked: list[tuple[Change, Contrast]] = []
     for change in changes:
         try:
-            asked.append((change, contrast_of_change(corrector, source, target, change)))
+            asked.append((change, contrast_of_edit(corrector, Edit(source, target, change))))
         except (
             ValueError
         ):  # a change that writes the same tokens as the source, such as one emoji for another

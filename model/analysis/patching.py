@@ -30,13 +30,13 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from model.activations.walk import ActivationWalk
-from model.analysis.counterfactuals import contrast_of_change
+from model.activations.walk import ActivationWalk, LastRows
+from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.edits import copy_positions
 from model.correction.answers import Network
 from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
-from model.text.changes import Change, find_changes
+from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
@@ -59,38 +59,36 @@ _DIRECT_TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_he
 class CorruptedRun:
     """A corrupted sentence up to the row of the question, with the positions of the clean run's tokens in it.
 
-    >>> run = corrupted_by_sentence("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
+    >>> run = corrupted_by_sentence(*edits_of("머거요", "먹어요"), "또 머거")
     >>> run.written, run.source_places
     ('또 ', (2, 3, -1, -1))
     """
 
-    clean: tuple[str, str]  # source and target of the clean run
-    change: Change  # of the clean run, which the question is about
+    edit: Edit  # of the clean run
     source: str
     written: str  # the decoder's text before the row
     source_places: tuple[int, ...]  # (S,) the position of each typed token here; NO_PLACE for none
     target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
 
 
-def corrupted_by_correction(source: str, target: str, change: Change, row: int | None = None) -> CorruptedRun:
+def corrupted_by_correction(edit: Edit, row: int | None = None) -> CorruptedRun:
     """Take the right sentence as the corrupted run: nothing in it needs correction.
 
     Args:
         row: the row of the question, by default where the change begins.
 
     Example:
-        >>> corrupted_by_correction("머거요", "먹어요", *find_changes("머거요", "먹어요")).source
+        >>> corrupted_by_correction(*edits_of("머거요", "먹어요")).source
         '먹어요'
     """
-    row = change.target_start if row is None else row
+    source, target = edit.source, edit.target
+    row = edit.change.target_start if row is None else row
     back = copy_positions(find_changes(target, source), len(target) + 1, len(source) + 1)
     places = tuple(back.tolist()), tuple(range(row + 1))
-    return CorruptedRun((source, target), change, target, target[:row], *places)
+    return CorruptedRun(edit, target, target[:row], *places)
 
 
-def corrupted_by_sentence(
-    source: str, target: str, change: Change, other: str, row: int | None = None
-) -> CorruptedRun:
+def corrupted_by_sentence(edit: Edit, other: str, row: int | None = None) -> CorruptedRun:
     """Take another sentence with the typed text of the change as the corrupted run.
 
     Args:
@@ -101,10 +99,10 @@ def corrupted_by_sentence(
         ValueError: where ``other`` does not contain the typed text.
 
     Example:
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> corrupted_by_sentence("머거요", "먹어요", change, "머거라").target_places
+        >>> corrupted_by_sentence(*edits_of("머거요", "먹어요"), "머거라").target_places
         (0,)
     """
+    source, target, change = edit.source, edit.target, edit.change
     row = change.target_start if row is None else row
     at = other.find(change.wrong) if change.wrong else -1
     if at < 0:
@@ -117,28 +115,28 @@ def corrupted_by_sentence(
     moved = at - change.target_start  # from a row of the clean run to that of ``other``
     read = (place + moved if place + moved >= 1 else NO_PLACE for place in range(1, row + 1))
     written = other[:at] + target[change.target_start : row]
-    return CorruptedRun((source, target), change, other, written, places, (0, *read))
+    return CorruptedRun(edit, other, written, places, (0, *read))
 
 
-def corrupted_by_exchange(corrector: Network, source: str, target: str, change: Change) -> CorruptedRun:
+def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
     """Exchange one character beside the mistake:
 
     of some twenty exchanges, the one with the lowest score of the fix.
 
     Raises:
-        ValueError: as ``contrast_of_change`` does, and where there is no character to exchange.
+        ValueError: as ``contrast_of_edit`` does, and where there is no character to exchange.
 
     Example:
-        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
         >>> len(run.source), run.source[0]
         (3, '머')
     """
-    contrast, tokenizer = contrast_of_change(corrector, source, target, change), corrector.tokenizer
-    ids, read = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
+    run, tokenizer, source, change = CleanRun(corrector, edit), corrector.tokenizer, edit.source, edit.change
+    row, ids = run.contrast.row, run.ids[0]
     if len(ids) != len(source) + 1:
         raise ValueError("a corrupted run exchanges characters, so each token should be one")
     # The typed character that the fix is compared with has to stay.
-    kept = change.source_start + contrast.row - change.target_start
+    kept = change.source_start + row - change.target_start
     tried = [
         (place, other)
         for place in range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
@@ -149,11 +147,10 @@ def corrupted_by_exchange(corrector: Network, source: str, target: str, change: 
     if not tried:
         raise ValueError("the sentence has no character beside the mistake")
     patches = [(_exchanged(corrector, ids, place, other),) for place, other in tried]
-    scores = corrector.patched.passes(ids, read, patches).score(contrast.written, contrast.instead)
-    place, other = tried[int(scores.argmin())]
+    place, other = tried[int(run.scores(patches).argmin())]
     exchanged = source[:place] + other + source[place + 1 :]
-    places = tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
-    return CorruptedRun((source, target), change, exchanged, target[: contrast.row], *places)
+    places = tuple(range(len(source) + 1)), tuple(range(row + 1))
+    return CorruptedRun(edit, exchanged, edit.target[:row], *places)
 
 
 def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
@@ -209,19 +206,16 @@ def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: st
         question.
 
     Raises:
-        ValueError: as ``contrast_of_change`` does, and for a network without a residual stream.
+        ValueError: as ``contrast_of_edit`` does, and for a network without a residual stream.
 
     Example:
-        >>> (change,) = find_changes("머거요", "먹어요")
-        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", change)
+        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
         >>> found = activation_patching(corrector, run, "residual", "encoder")
         >>> found.patched.shape, found.corrupted_score < found.score  # places by source tokens
         ((9, 4), True)
     """
-    source, target = run.clean
-    contrast = contrast_of_change(corrector, source, target, run.change)
-    network, name = corrector.patched, tap(of, part)
-    found = network.taps(*_ids(corrector, source, target[: contrast.row]), [name, "logits"])
+    clean, name = CleanRun(corrector, run.edit), tap(of, part)
+    found = clean.taps([name, "logits"])
     values = found[name]
     places: list[int | tuple[int, int]] = list(range(len(values)))
     if part == "heads":  # (L, H, N, D/H) -> (L·H, N, D/H)
@@ -232,13 +226,11 @@ def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: st
         (row, column) for row in range(len(places)) for column, at in enumerate(matched) if at != NO_PLACE
     ]
     variations = [(Patch(name, places[row], values[row, column], matched[column]),) for row, column in cells]
-    asked = contrast.written, contrast.instead
-    scores = network.passes(*_ids(corrector, run.source, run.written), [(), *variations]).score(*asked)
+    scores = clean.scores([(), *variations], ids=_ids(corrector, run.source, run.written))
     patched = np.full((len(places), len(matched)), np.nan, np.float32)
     patched[tuple(zip(*cells, strict=True))] = scores[1:]
-    logits = found["logits"][-1].astype(np.float64)
-    score = float(logits[contrast.written] - logits[contrast.instead])
-    return ActivationPatching(contrast, run.source, score, float(scores[0]), patched)
+    (score,) = run.edit.measured(found["logits"][-1:], clean.contrast).tolist()
+    return ActivationPatching(clean.contrast, run.source, score, float(scores[0]), patched)
 
 
 def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
@@ -337,7 +329,7 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, run: Corrupt
         ValueError: for a run with other positions.
 
     Example:
-        >>> run = corrupted_by_exchange(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
         >>> values = corrupted_values(corrector.patched, corrector.tokenizer, run)
         >>> values.nodes[Node("cross_attention", 3, 0)].shape
         (1, 32)
@@ -372,9 +364,7 @@ class NodeEffects:
     direct: np.ndarray  # (N,) float32; 0 of the encoder's parts, which the answer does not read
 
 
-def node_effects(
-    corrector: Network, source: str, target: str, contrast: Contrast, ablation: AblationValues | None = None
-) -> NodeEffects:
+def node_effects(corrector: Network, edit: Edit, ablation: AblationValues | None = None) -> NodeEffects:
     """The total and direct effect of every head and feed-forward network of both sides.
 
     Args:
@@ -384,35 +374,26 @@ def node_effects(
         ValueError: for a network without a residual stream.
 
     Example:
-        >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
-        >>> effects = node_effects(corrector, "머거요", "먹어요", contrast)
+        >>> effects = node_effects(corrector, *edits_of("머거요", "먹어요"))
         >>> last = effects.nodes.index(Node("decoder_feed_forward", 3))  # only the answer reads it
         >>> bool(np.isclose(effects.total[last], effects.direct[last], atol=1e-3))
         True
     """
-    network, tokenizer = corrector.patched, corrector.tokenizer
-    values = ablation or mean_values(corrector, source, target)
-    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
-    asked = contrast.written, contrast.instead
-    variations = [(), *(values.patches([node]) for node in network.nodes)]
-    scores = network.passes(*ids, variations).score(*asked)
+    run = CleanRun(corrector, edit)
+    values = ablation or mean_values(corrector, edit.source, edit.target)
+    scores = run.scores([(), *(values.patches([node]) for node in run.network.nodes)])
     return NodeEffects(
-        contrast=contrast,
+        contrast=run.contrast,
         score=float(scores[0]),
-        nodes=network.nodes,
+        nodes=run.network.nodes,
         total=(scores[0] - scores[1:]).astype(np.float32),
-        direct=_direct(network, network.taps(*ids, _DIRECT_TAPS), values, network.difference(*asked)),
+        direct=_direct(run, values),
     )
 
 
-def _direct(
-    network: ActivationWalk, found: dict[str, np.ndarray], values: AblationValues, difference: np.ndarray
-) -> np.ndarray:
-    """(N,):
-
-    the loss of the score, read along ``difference`` (D,), when the end of the stream alone holds a node's
-    ablation value.
-    """
+def _direct(run: CleanRun, values: AblationValues) -> np.ndarray:
+    """(N,): the loss of the score when the end of the stream alone holds a node's ablation value."""
+    network, found = run.network, run.taps(_DIRECT_TAPS)
     residual, output = (found[name][:, -1:] for name in _DIRECT_TAPS[:2])  # (places, 1, D)
     writing = [number for number, node in enumerate(network.nodes) if node.side == "decoder"]
     ends = [residual[-1]]
@@ -420,7 +401,8 @@ def _direct(
         mean = np.atleast_2d(values.nodes[node])[-1:]
         added = network.written(node, mean - found[node.tap][node.place][-1:])
         ends.append(network.resumed("decoder", residual, output, len(output), node.sublayer, added))
-    scores = network.close("decoder", np.stack(ends))[:, 0] @ difference  # (1 + writing,)
+    closed = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)
+    scores = run.scored(LastRows(network, closed, None))
     effects = np.zeros(len(network.nodes), np.float32)
     effects[writing] = scores[0] - scores[1:]
     return effects

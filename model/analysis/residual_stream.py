@@ -32,7 +32,7 @@ import numpy as np
 
 from model.activations.drafting import log_softmax
 from model.activations.walk import ActivationWalk
-from model.analysis.counterfactuals import contrasts_of_sentence
+from model.analysis.contrasts import contrasts_of_sentence
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
@@ -131,12 +131,12 @@ class LogitAttribution:
 
 
 def direct_logit_attribution(
-    corrector: Network, source: str, target: str, changes: Sequence[Change] = ()
+    corrector: Network, source: str, target: str, changes: Sequence[Change | Contrast] = ()
 ) -> LogitAttribution:
     """Attribute the logit difference of each row, and of each change, to the parts of the decoder.
 
     Args:
-        changes: some of ``find_changes(source, target)``.
+        changes: some of ``find_changes(source, target)``, or contrasts of any rows.
 
     Raises:
         ValueError: for a network without a residual stream.
@@ -352,11 +352,13 @@ def settled_from(values: np.ndarray) -> int:
     return int(others[-1]) + 1 if others.size else 0
 
 
-def logit_lens(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> LogitLens:
+def logit_lens(
+    corrector: Network, source: str, target: str, changes: Sequence[Change | Contrast] = ()
+) -> LogitLens:
     """Read all places of the residual stream by the logit lens, for each row and each change.
 
     Args:
-        changes: some of ``find_changes(source, target)``.
+        changes: some of ``find_changes(source, target)``, or contrasts of any rows.
 
     Raises:
         ValueError: for a network without a residual stream.

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from model.analysis.circuits import find_circuit
+from model.analysis.contrasts import Edit
 from model.analysis.edits import attention_to_edit, changed_rows
 from model.analysis.head_effects import PairEffects, TextPair, mean_outputs, pair_effects, rank_of_largest
 from model.analysis.kinds import KINDS, kind_of, sound_rules
@@ -232,7 +233,7 @@ def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[Asked
             continue
         contrast = written.questions[number]
         looks = written.by_key["cross_attention"][number].sum(axis=(0, 1))
-        effects = node_effects(corrector, source, target, contrast)
+        effects = node_effects(corrector, Edit(source, target, contrast))
         yield AskedEdit(source, target, change, contrast, nats[number], looks, trace, effects)
 
 
@@ -297,7 +298,7 @@ def _circuit(corrector: Network, edit: AskedEdit) -> dict[str, np.ndarray | floa
 
     Without a circuit, because the score stays with all nodes at their means, only that is counted.
     """
-    circuit = find_circuit(corrector, edit.source, edit.target, edit.change)
+    circuit = find_circuit(corrector, Edit(edit.source, edit.target, edit.change))
     if not circuit.is_telling or circuit.faithfulness < circuit.goal:
         return {"circuit_found": 0.0}
     members = np.array([node in circuit.members for node in edit.effects.nodes], float)

@@ -17,6 +17,7 @@ from model.analysis import (
     verified_explanation,
 )
 from model.analysis.circuits import circuit_edges
+from model.analysis.contrasts import Edit
 from model.text.changes import Change
 from model.trace.interventions import Head
 
@@ -29,15 +30,15 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
     The head is asked why it looked from where the change begins at the last character that was typed there.
     """
     pair, changes = (source, target), corrector.changes(source, target)
-    twin = corrupted_by_exchange(corrector, *pair, change)
+    twin = corrupted_by_exchange(corrector, Edit(*pair, change))
     instead = corrupted_values(corrector.patched, corrector.tokenizer, twin)
     cell = AttentionCell(HEAD, change.target_start, max(change.source_start, change.source_end - 1))
-    by_mean = cache(lambda: find_circuit(corrector, *pair, change))
-    by_twin = cache(lambda: find_circuit(corrector, *pair, change, ablation=instead))
+    by_mean = cache(lambda: find_circuit(corrector, Edit(*pair, change)))
+    by_twin = cache(lambda: find_circuit(corrector, Edit(*pair, change), ablation=instead))
     return {
         "who wrote it": lambda: direct_logit_attribution(corrector, *pair, changes),
         "when decided": lambda: logit_lens(corrector, *pair, changes),
-        "the twin": lambda: corrupted_by_exchange(corrector, *pair, change),
+        "the twin": lambda: corrupted_by_exchange(corrector, Edit(*pair, change)),
         **{
             f"transplant, {side}'s {name}": _transplant(corrector, twin, part, of)
             for side, name, part, of in (
@@ -47,12 +48,12 @@ def questions(corrector: Any, source: str, target: str, change: Change) -> dict[
                 ("decoder", "stream", "residual", "decoder"),
             )
         },
-        "circuit, means": lambda: find_circuit(corrector, *pair, change),
-        "circuit, twin": lambda: find_circuit(corrector, *pair, change, ablation=instead),
-        "edges, means": lambda: circuit_edges(corrector, *pair, by_mean()),
-        "edges, twin": lambda: circuit_edges(corrector, *pair, by_twin(), instead),
+        "circuit, means": lambda: find_circuit(corrector, Edit(*pair, change)),
+        "circuit, twin": lambda: find_circuit(corrector, Edit(*pair, change), ablation=instead),
+        "edges, means": lambda: circuit_edges(corrector, Edit(*pair, by_mean().contrast), by_mean()),
+        "edges, twin": lambda: circuit_edges(corrector, Edit(*pair, by_twin().contrast), by_twin(), instead),
         "why it looked": lambda: decompose_attention_score(corrector, *pair, cell),
-        "claims": lambda: verified_explanation(corrector, *pair, change),
+        "claims": lambda: verified_explanation(corrector, Edit(*pair, change)),
     }
 
 

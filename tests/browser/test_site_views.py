@@ -13,8 +13,8 @@ from deploy.site import figures
 from deploy.site.bundle import bundled
 from model.activations.sublayers import positional_encoding
 from model.analysis.building_blocks import dot_product_attention
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.contributions import contribution
-from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.edits import attention_to_edit, leading_heads
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation
@@ -57,7 +57,7 @@ def sentence(light):
 
 def test_each_head_does_for_a_change_what_it_does_in_python(asked, light, sentence):
     found = asked({"what": "effects", "number": 0})
-    expected = head_effects(light, sentence.source, sentence.text, sentence.changes[0])
+    expected = head_effects(light, Edit(sentence.source, sentence.text, sentence.changes[0]))
     assert [tuple(head) for head in found["heads"]] == [tuple(head) for head in expected.heads]
     np.testing.assert_allclose(found["effect"], expected.effect, atol=CLOSE)
     np.testing.assert_allclose(found["attention"], expected.attention, atol=1e-4)
@@ -68,7 +68,7 @@ def test_without_heads_the_network_writes_what_it_does_in_python(asked, light, s
     before, after = asked({"what": "verdict", "number": 0, "off": off})
     heads = [(), tuple(map(tuple, off))]
     texts = [each.text for each in ablate_heads(light, sentence.source, heads)]
-    shares = ablated_fix_probability(light, sentence.source, sentence.text, sentence.changes[0], heads)
+    shares = ablated_fix_probability(light, Edit(sentence.source, sentence.text, sentence.changes[0]), heads)
     assert [before["text"], after["text"]] == texts
     np.testing.assert_allclose([before["fix"], after["fix"]], shares, atol=CLOSE)
 
@@ -76,8 +76,8 @@ def test_without_heads_the_network_writes_what_it_does_in_python(asked, light, s
 @pytest.mark.parametrize("method", figures.METHODS)
 def test_what_is_left_out_and_looked_at(asked, light, sentence, method):
     found = asked({"what": "sources", "number": 0})
-    contrast = contrast_of_change(light, sentence.source, sentence.text, sentence.changes[0])
-    expected = contribution(light, sentence.source, sentence.text, contrast, method)
+    contrast = contrast_of_edit(light, Edit(sentence.source, sentence.text, sentence.changes[0]))
+    expected = contribution(light, Edit(sentence.source, sentence.text, contrast), method)
     assert (found["row"], found["length"]) == (contrast.row, len(expected.source))
     values = found["lost" if method == "occlusion" else "looked"]
     np.testing.assert_allclose(values, np.concatenate([expected.source, expected.before]), atol=CLOSE)

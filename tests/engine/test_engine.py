@@ -16,7 +16,7 @@ import pytest
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError, questions
 from engine.questions import ROUNDS, pack, unpack
 from model import ModelFolderError
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
 
@@ -102,7 +102,7 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
         for each in (first, second)
     }
     for change, found in effects.items():
-        assert found.contrast == contrast_of_change(tiny_corrector, *about, change)
+        assert found.contrast == contrast_of_edit(tiny_corrector, Edit(*about, change))
     heads = effects[first].strongest(2)
     for sets in ((heads[:1], heads), (heads,)):
         found = model.ask(questions.ablate_heads, TEXTS[0], tuple(map(tuple, sets)))

@@ -11,7 +11,7 @@ import pytest
 from engine import Engine, EngineError, OwnModelError, own_model, questions
 from engine.own_model import TracedCorrector, load
 from engine.questions import ROUNDS, Edit
-from model import InterveningModel, TracedModel
+from model import InterveningModel, TracedModel, analysis
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import head_effects
@@ -187,7 +187,9 @@ def test_a_wrong_trace_is_refused_with_its_reason(change, message, capsys):
 def test_a_change_that_the_tokens_do_not_show_is_named():
     blind = Odd(lambda trace: replace(trace, target_tokens=("<unk>",) * len(trace.target_tokens)))
     with pytest.raises(OwnModelError, match="target_tokens are the same with and without the change"):
-        head_effects(TracedCorrector("odd", blind), WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+        head_effects(
+            TracedCorrector("odd", blind), analysis.Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+        )
 
 
 def test_the_variable_names_the_model(monkeypatch):

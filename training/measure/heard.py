@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.kinds import kind_of
 from model.analysis.statistics import Tally
 from model.stored.folder import of_weights
@@ -237,7 +237,7 @@ def scores(
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     for change in find_changes(source, target):
         try:
-            contrast = contrast_of_change(corrector, source, target, change)
+            contrast = contrast_of_edit(corrector, Edit(source, target, change))
         except ValueError:  # fix and source write the same
             continue
         patches = [each for some in erasers for each in erasing(corrector, source, some, beside(change))]

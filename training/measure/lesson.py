@@ -18,6 +18,7 @@ import numpy as np
 
 from model import Corrector
 from model.analysis import attention_maps as of_heads
+from model.analysis.contrasts import Edit
 from model.analysis.counterfactuals import UNIFORM, alternative_continuation, replaced_for_change
 from model.analysis.edits import attention_to_edit, copy_positions
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
@@ -71,12 +72,12 @@ def _margin_of(change) -> float:
 
 def _judge(corrector: Corrector, sentence, number: int) -> Judged:
     source, text, change = sentence.source, sentence.text, sentence.changes[number]
-    effects = head_effects(corrector, source, text, change)
+    effects = head_effects(corrector, Edit(source, text, change))
     alone = ablate_heads(corrector, source, [[head] for head in effects.heads])
     undone = [head for head, each in zip(effects.heads, alone, strict=True) if each.text != text]
     replaced = []
     for head in effects.strongest(STRONGEST):
-        _, versions = replaced_for_change(corrector, source, text, change, head)
+        _, versions = replaced_for_change(corrector, Edit(source, text, change), head)
         if any(each.how == UNIFORM and each.text != text for each in versions):
             replaced.append(head)
     contrast = effects.contrast
@@ -187,15 +188,15 @@ def _head_facts(trace, change, changes, row: int) -> dict:
 def _laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
     """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
-    effects = head_effects(corrector, source, text, change)
+    effects = head_effects(corrector, Edit(source, text, change))
     strongest = effects.strongest(STRONGEST)
     alone = [chosen.undone_by[0]] if chosen.undone_by else []
     sets = ((), tuple(map(_head_of, alone)), strongest)
     texts = [each.text for each in ablate_heads(corrector, source, sets)]
-    shares = ablated_fix_probability(corrector, source, text, change, sets)
+    shares = ablated_fix_probability(corrector, Edit(source, text, change), sets)
     looker, rank = effects.rank_of_looker()
     swapped = _head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
-    _, versions = replaced_for_change(corrector, source, text, change, swapped)
+    _, versions = replaced_for_change(corrector, Edit(source, text, change), swapped)
     replaced = {each.how: (probability(each.written_probability, digits=3), each.text) for each in versions}
     return {
         "strongest": list(map(_name_of, strongest)),

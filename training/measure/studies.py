@@ -24,8 +24,8 @@ import click
 import numpy as np
 
 from model import Corrector
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
-from model.analysis.counterfactuals import contrast_of_change
 from model.analysis.head_effects import ablate_heads, head_effects
 from model.analysis.kinds import kind_of
 from model.analysis.statistics import Estimate, Tally, shared_top
@@ -88,8 +88,8 @@ def ask(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
     sentence = sentences[0]
     source, target = sentence.source, sentence.text
     for change in sentence.changes:
-        contrast = contrast_of_change(corrector, source, target, change)
-        found = {each.method: each for each in contributions(corrector, source, target, contrast)}
+        contrast = contrast_of_edit(corrector, Edit(source, target, change))
+        found = {each.method: each for each in contributions(corrector, Edit(source, target, contrast))}
         reference = found[REFERENCE]
         sizes = np.abs(reference.source[:-1])
         if sizes.size < 2:
@@ -98,7 +98,7 @@ def ask(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
             name: method_agreement(each, reference) for name, each in found.items() if name != REFERENCE
         }
         cross = sentence.trace.attention("cross_attention")[:, :, contrast.row, :-1].mean(axis=1)  # (L, S)
-        heads = head_effects(corrector, source, target, change)
+        heads = head_effects(corrector, Edit(source, target, change))
         yield {
             "pair": number,
             "kind": kind_of(change, source, target),
@@ -232,7 +232,7 @@ def measure_stories(
     """
     changes = []
     for change in sentence.changes:
-        found = head_effects(corrector, sentence.source, sentence.text, change)
+        found = head_effects(corrector, Edit(sentence.source, sentence.text, change))
         looker, rank = found.rank_of_looker()
         effects = {
             story: round(float(found.effect[found.heads.index(head)]), 4) for story, head in stories.items()

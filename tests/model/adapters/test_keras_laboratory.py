@@ -26,6 +26,7 @@ from model import Intervention, Vocabulary, laboratory_of, trace_keras
 from model.adapters.capture import replaced
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects
 from model.analysis.attribution_methods import METHODS, added_vectors
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.trace.interventions import Head
 from tests.model.adapters.test_keras import Mixed
@@ -165,10 +166,10 @@ def test_the_questions_of_model_analysis_are_answered():
     lab = laboratory()
     assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
     (change, *_) = lab.changes("abcd", "abca")
-    assert len(head_effects(lab, "abcd", "abca", change).heads) == 2 * 2 * 3
+    assert len(head_effects(lab, Edit("abcd", "abca", change)).heads) == 2 * 2 * 3
     source, before = contribution_rows(lab, SOURCE, TARGET, "occlusion")
     assert source.shape == (4, 4) and before.shape == (4, 4)
-    one = contribution(lab, SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW), "occlusion")
+    one = contribution(lab, Edit(SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW)), "occlusion")
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-6)
 
 
@@ -182,9 +183,9 @@ def test_a_text_without_an_end_is_cut_and_told(model):
 
 def test_weights_that_are_no_numbers_are_refused(model):
     lab = laboratory_of(model, LETTERS)
-    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+    edit = Edit(SOURCE, TARGET, contrast_of_row(lab, SOURCE, TARGET, ROW))
     model.out.bias.assign(model.out.bias * np.nan)
-    for ask in (lambda: lab.correct("cab"), lambda: contribution(lab, SOURCE, TARGET, contrast, "gradient")):
+    for ask in (lambda: lab.correct("cab"), lambda: contribution(lab, edit, "gradient")):
         with pytest.raises(ValueError, match="the network computes NaN"):
             ask()
 
@@ -206,7 +207,7 @@ def test_it_answers_live_in_the_app():
     corrector = load(f"{__name__}:live")
     assert corrector.config.described.task == "rewrite" and corrector.fingerprint == LIVE
     contrast = contrast_of_row(corrector, SOURCE, TARGET, ROW)
-    found = contribution(corrector, SOURCE, TARGET, contrast, "gradient")
+    found = contribution(corrector, Edit(SOURCE, TARGET, contrast), "gradient")
     assert found.source.shape == (4,)
     with pytest.raises(OwnModelError, match="trace_under raised ValueError"):
         corrector.trace_under(SOURCE, TARGET, Intervention(off={("cross_attention", 9, 0)}))
@@ -243,7 +244,7 @@ def test_the_methods_of_a_decoder_and_all_its_rows():
     lab = laboratory(DecoderAlone)
     assert methods_of(lab) == ("attention", "rollout", "gradient", "integrated_gradients", "occlusion")
     source, before = contribution_rows(lab, PROMPT, WRITTEN, "gradient")
-    one = contribution(lab, PROMPT, WRITTEN, contrast_of_row(lab, PROMPT, WRITTEN, ROW), "gradient")
+    one = contribution(lab, Edit(PROMPT, WRITTEN, contrast_of_row(lab, PROMPT, WRITTEN, ROW)), "gradient")
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-5)
     np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-5)
 
@@ -317,7 +318,7 @@ def test_all_methods_of_a_whole_decoder_are_defined(whole):
     assert methods_of(whole) == tuple(METHODS)
     contrast = contrast_of_row(whole, PROMPT, WRITTEN, ROW)
     for method in ("norms", "alti", "value_zeroing"):
-        found = contribution(whole, PROMPT, WRITTEN, contrast, method)
+        found = contribution(whole, Edit(PROMPT, WRITTEN, contrast), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
 
 

@@ -31,6 +31,7 @@ from model.analysis import (
 )
 from model.analysis.attribution_methods import added_vectors
 from model.analysis.circuits import circuit_edges
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
@@ -90,10 +91,10 @@ def test_every_question_about_the_stream_is_answered(lab):
     )
     assert abs(look.remainder()) < 1e-2 and look.ablations
     (change, *_) = lab.changes(SOURCE, TARGET)
-    circuit = find_circuit(lab, SOURCE, TARGET, change)
+    circuit = find_circuit(lab, Edit(SOURCE, TARGET, change))
     assert set(circuit.nodes) == set(lab.patched.nodes)
     if circuit.is_telling:
-        assert circuit_edges(lab, SOURCE, TARGET, circuit).edges
+        assert circuit_edges(lab, Edit(SOURCE, TARGET, circuit.contrast), circuit).edges
 
 
 def test_what_layers_hold_inside_gives_the_other_methods(lab):
@@ -104,7 +105,7 @@ def test_what_layers_hold_inside_gives_the_other_methods(lab):
     assert {"norms", "alti", "value_zeroing"} <= set(methods_of(lab))
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
     for method in ("norms", "alti"):
-        found = contribution(lab, SOURCE, TARGET, contrast, method)
+        found = contribution(lab, Edit(SOURCE, TARGET, contrast), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
 
 

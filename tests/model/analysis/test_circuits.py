@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis.circuits import Character, attribution_graph, circuit_edges, find_circuit
+from model.analysis.contrasts import Edit
 from model.analysis.patching import (
     corpus_means,
     corrupted_by_correction,
@@ -26,7 +27,7 @@ PLANTED = (MARK, CARRY, WRITER)
 
 @pytest.fixture(scope="module")
 def circuit(planted_circuit):
-    return find_circuit(planted_circuit, WRONG, RIGHT, CHANGE)
+    return find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
 
 
 def test_exactly_what_was_planted_is_found(circuit):
@@ -38,17 +39,17 @@ def test_exactly_what_was_planted_is_found(circuit):
 
 
 def test_a_twin_finds_the_same(planted_circuit):
-    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
     ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
-    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, ablation=ablation)
+    found = find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE), ablation=ablation)
     assert found.members == PLANTED and found.empty < 0
     with pytest.raises(ValueError, match="positions of the clean run"):
-        shorter = corrupted_by_correction("가가나", "가나", *find_changes("가가나", "가나"))
+        shorter = corrupted_by_correction(Edit("가가나", "가나", *find_changes("가가나", "가나")))
         corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, shorter)
 
 
 def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
-    found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    found = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
     chain = [(Character("encoder", CAUSE), MARK), (MARK, CARRY), (CARRY, WRITER), (WRITER, None)]
     large = [edge for edge in found.edges if edge.nats > 1]
     assert {(edge.sender, edge.receiver) for edge in large} == set(chain)
@@ -89,7 +90,7 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
 
 def test_cutting_the_only_edge_of_a_part_equals_taking_the_part_away(planted_circuit, circuit):
     """WRITER is read by the answer alone, so cutting this edge is taking WRITER away."""
-    found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    found = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
     (edge,) = [each for each in found.edges if each.sender == WRITER]
     without = circuit.empty + circuit.without[PLANTED.index(WRITER)] * (circuit.score - circuit.empty)
     assert found.score - edge.nats == pytest.approx(without, abs=1e-3)
@@ -102,9 +103,9 @@ def test_edges_of_random_weights_are_exact_in_the_last_layer(corrector):
     pairs = ((source, target),)
     ablation = corpus_means(corrector.patched, corrector.tokenizer, pairs)
     circuit = replace(
-        find_circuit(corrector, source, target, change, ablation=ablation), members=every_node(2, 2)
+        find_circuit(corrector, Edit(source, target, change), ablation=ablation), members=every_node(2, 2)
     )
-    found = circuit_edges(corrector, source, target, circuit, ablation)
+    found = circuit_edges(corrector, Edit(source, target, circuit.contrast), circuit, ablation)
     last = circuit.members[-1]
     (edge,) = [each for each in found.edges if each.sender == last]
     ids = (
@@ -154,7 +155,7 @@ SCHEMA = {
 
 @pytest.fixture(scope="module")
 def graph(planted_circuit, circuit):
-    edges = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    edges = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
     trace = planted_circuit.trace(WRONG, RIGHT)
     sure = replace(trace, log_probabilities=np.full(len(trace.target_tokens), np.log(0.75), np.float32))
     found = attribution_graph(circuit, edges, sure, "planted")

@@ -3,6 +3,7 @@
 import pytest
 
 from model.analysis.claims import CLAIMS, LEAST, LEAST_LOOK, LOOK, SCORE, verified_explanation
+from model.analysis.contrasts import Edit
 from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention, Patch
@@ -13,7 +14,7 @@ from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, 
 
 @pytest.fixture(scope="module")
 def receipts(planted_writer):
-    found = verified_explanation(planted_writer, WRONG, RIGHT, CHANGE)
+    found = verified_explanation(planted_writer, Edit(WRONG, RIGHT, CHANGE))
     assert found.contrast.written_token == "먹" and found.score > 0
     return {each.name: each for each in found.claims}
 
@@ -71,7 +72,8 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     """In the circuit the feed-forward network writes; the head before it attributes little directly."""
-    found = {each.name: each for each in verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims}
+    explanation = verified_explanation(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    found = {each.name: each for each in explanation.claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
     assert found["wrote"].holds == (found["wrote"].before - found["wrote"].after >= LEAST)
@@ -86,7 +88,7 @@ def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
     other = RIGHT.replace("먹", "다")
     (change,) = find_changes(WRONG, other)
     assert "decided" not in {
-        each.name for each in verified_explanation(planted_writer, WRONG, other, change).claims
+        each.name for each in verified_explanation(planted_writer, Edit(WRONG, other, change)).claims
     }
 
 

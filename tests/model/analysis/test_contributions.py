@@ -13,6 +13,7 @@ from model.analysis.attribution_methods import (
     norms,
     rollout,
 )
+from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row
 from model.analysis.contributions import (
     REFERENCE,
     Contribution,
@@ -21,7 +22,6 @@ from model.analysis.contributions import (
     method_agreement,
     methods_of,
 )
-from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from tests import own_model
@@ -34,15 +34,15 @@ SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 �
 @pytest.fixture(scope="module")
 def found(planted):
     """All methods on the row that writes 먹 for 머 because 거 follows."""
-    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
+    contrast = contrast_of_edit(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
+    return {each.method: each for each in contributions(planted, Edit(WRONG, RIGHT, contrast))}
 
 
 @pytest.fixture(scope="module")
 def copied(planted):
     """The same of the row that copies 요: only 요 matters, and an idle head attends elsewhere."""
     contrast = contrast_of_row(planted, WRONG, RIGHT, ROW + 2)
-    return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
+    return {each.method: each for each in contributions(planted, Edit(WRONG, RIGHT, contrast))}
 
 
 def test_each_method_answers_with_its_own_shapes_and_units(found):
@@ -114,7 +114,7 @@ def test_integrated_gradients_are_complete(planted, found):
     whole = found["integrated_gradients"]
     assert abs(whole.gap) <= TOLERATED_GAP
     source, target = planted._encode(WRONG, RIGHT)
-    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    contrast = contrast_of_edit(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
     ends = planted.laboratory.slopes(
         source, target[: ROW + 1], (ROW, contrast.written, contrast.instead), [0.0, 1.0]
     ).score
@@ -259,12 +259,12 @@ def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():
     own = TracedCorrector("own", Speller())
     assert {"attention", "occlusion"} <= set(methods_of(own)) < METHODS.keys()
     change = own.changes(own_model.WRONG, own_model.RIGHT)[0]
-    contrast = contrast_of_change(own, own_model.WRONG, own_model.RIGHT, change)
+    contrast = contrast_of_edit(own, Edit(own_model.WRONG, own_model.RIGHT, change))
     with pytest.raises(ValueError, match="received 'rollout'"):
-        contribution(own, own_model.WRONG, own_model.RIGHT, contrast, "rollout")
+        contribution(own, Edit(own_model.WRONG, own_model.RIGHT, contrast), "rollout")
 
 
 def test_an_unknown_method_is_named(planted):
     contrast = contrast_of_row(planted, WRONG, RIGHT, 0)
     with pytest.raises(ValueError, match="received 'guessing'"):
-        contribution(planted, WRONG, RIGHT, contrast, "guessing")
+        contribution(planted, Edit(WRONG, RIGHT, contrast), "guessing")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.counterfactuals import contrast_of_change, contrast_of_row
+from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
@@ -13,7 +13,7 @@ from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
 
 @pytest.fixture(scope="module")
 def effects(planted):
-    return head_effects(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    return head_effects(planted, Edit(WRONG, RIGHT, find_changes(WRONG, RIGHT)[0]))
 
 
 def test_the_planted_heads_alone_have_an_effect(effects):
@@ -56,7 +56,7 @@ def test_what_is_written_without_the_planted_heads(planted):
 
 def test_the_probability_without_one_head_is_that_of_its_effect_and_two_are_asked_together(planted, effects):
     (change,) = find_changes(WRONG, RIGHT)
-    shares = ablated_fix_probability(planted, WRONG, RIGHT, change, [[], [CODA], [CODA, COPY]])
+    shares = ablated_fix_probability(planted, Edit(WRONG, RIGHT, change), [[], [CODA], [CODA, COPY]])
     assert shares[0] == pytest.approx(effects.observed_fix, abs=1e-6)
     assert shares[1] == pytest.approx(effects.ablated_fix_probability[effects.heads.index(CODA)], abs=1e-6)
     assert shares[2] != pytest.approx(shares[1], abs=1e-6)
@@ -79,10 +79,9 @@ def test_a_mean_in_place_of_zero_is_another_removal(planted):
     means = {"cross_attention": np.zeros((2, 2, 32), np.float32)}
     means["cross_attention"][CODA.layer, CODA.head, 0] = 1  # as if 거 followed everywhere
     means |= {kind: np.zeros((2, 2, 32), np.float32) for kind in ("encoder_attention", "decoder_attention")}
-    found = head_effects(planted, WRONG, RIGHT, change, means)
-    assert (
-        found.effect[found.heads.index(CODA)] > head_effects(planted, WRONG, RIGHT, change).effect.min() + 1
-    )
+    found = head_effects(planted, Edit(WRONG, RIGHT, change), means)
+    by_zero = head_effects(planted, Edit(WRONG, RIGHT, change))
+    assert found.effect[found.heads.index(CODA)] > by_zero.effect.min() + 1
 
 
 @pytest.mark.parametrize(
@@ -96,7 +95,7 @@ def test_a_mean_in_place_of_zero_is_another_removal(planted):
     ],
 )
 def test_the_question_of_an_edit_is_fix_against_keep(planted, source, target, expected):
-    contrast = contrast_of_change(planted, source, target, find_changes(source, target)[0])
+    contrast = contrast_of_edit(planted, Edit(source, target, find_changes(source, target)[0]))
     assert (contrast.row, contrast.written_token, contrast.instead_token) == expected
 
 
@@ -114,14 +113,14 @@ def test_the_question_of_any_row_is_against_the_next_best(planted):
 def test_a_change_of_another_sentence_is_refused(planted):
     change = find_changes(WRONG, RIGHT)[0]
     with pytest.raises(ValueError, match="should be one of") as refused:
-        head_effects(planted, "가나다", "가라다", change)
+        head_effects(planted, Edit("가나다", "가라다", change))
     assert not set("가나다라" + change.wrong + change.right) & set(str(refused.value))  # a log may hold it
 
 
 def test_a_change_that_writes_the_same_tokens_is_refused_without_its_words(planted):
     (change,) = find_changes("가🙂", "가🙃")
     with pytest.raises(ValueError, match=r"source\[1:2\] to target\[1:2\] writes the tokens") as refused:
-        contrast_of_change(planted, "가🙂", "가🙃", change)
+        contrast_of_edit(planted, Edit("가🙂", "가🙃", change))
     assert "🙂" not in str(refused.value) and "🙃" not in str(refused.value)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.patching import (
     NO_PLACE,
     CorruptedRun,
@@ -22,14 +22,14 @@ from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 
 
 def test_the_twin_exchanges_what_the_correction_comes_from(planted):
-    twin = corrupted_by_exchange(planted, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted, Edit(WRONG, RIGHT, CHANGE))
     assert twin.source != WRONG and [i for i in range(len(WRONG)) if twin.source[i] != WRONG[i]] == [CAUSE]
     assert twin.source_places == tuple(range(len(WRONG) + 1)) and twin.target_places == (0, 1)
 
 
 @pytest.fixture
 def map_of(planted_circuit):
-    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
 
     def found(part, of):
         return activation_patching(planted_circuit, twin, part, of)
@@ -67,7 +67,7 @@ def test_everything_returns_everything(corrector):
     changes = find_changes(source, target)
     network, tokenizer = corrector.patched, corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: changes[0].target_start + 1]
-    twin = corrupted_by_correction(source, target, changes[0])
+    twin = corrupted_by_correction(Edit(source, target, changes[0]))
     other = tokenizer.encode_source(twin.source + "요" * (len(source) - len(twin.source)))
     for side, place in (("encoder", 4), ("encoder", 1), ("decoder", 6)):
         stream = network.taps(*ids, [f"{side}_residual"])[f"{side}_residual"][place]
@@ -81,23 +81,23 @@ def test_everything_returns_everything(corrector):
 
 
 def test_a_sentence_is_laid_over_the_typed_one_at_the_mistake():
-    twin = corrupted_by_sentence(WRONG, RIGHT, CHANGE, "가나머거")
+    twin = corrupted_by_sentence(Edit(WRONG, RIGHT, CHANGE), "가나머거")
     assert WRONG[1:3] == "머거" and twin.written == "가나"
     assert twin.source_places == (1, 2, 3, NO_PLACE, NO_PLACE, NO_PLACE)
     assert twin.target_places == (0, 2)
     with pytest.raises(ValueError, match="should have what was typed"):
-        corrupted_by_sentence(WRONG, RIGHT, CHANGE, "가나다")
+        corrupted_by_sentence(Edit(WRONG, RIGHT, CHANGE), "가나다")
 
 
 def test_the_right_sentence_is_a_twin(planted):
-    twin = corrupted_by_correction(WRONG, RIGHT, CHANGE, ROW)
+    twin = corrupted_by_correction(Edit(WRONG, RIGHT, CHANGE), ROW)
     assert isinstance(twin, CorruptedRun) and twin.source == RIGHT
     found = activation_patching(planted, twin, "residual", "encoder")
     assert found.patched.shape == (5, len(WRONG) + 1)
 
 
 def test_two_runs_that_hardly_differ_have_no_shares(planted):
-    twin = CorruptedRun((WRONG, RIGHT), CHANGE, WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
+    twin = CorruptedRun(Edit(WRONG, RIGHT, CHANGE), WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
     found = activation_patching(planted, twin, "heads", CODA.kind)
     assert not found.is_telling and np.isnan(found.restored).all()
     np.testing.assert_allclose(found.patched, found.score, atol=1e-3)
@@ -105,8 +105,8 @@ def test_two_runs_that_hardly_differ_have_no_shares(planted):
 
 @pytest.fixture(scope="module")
 def found(planted_circuit):
-    contrast = contrast_of_change(planted_circuit, WRONG, RIGHT, CHANGE)
-    return node_effects(planted_circuit, WRONG, RIGHT, contrast)
+    contrast = contrast_of_edit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    return node_effects(planted_circuit, Edit(WRONG, RIGHT, contrast))
 
 
 def test_all_three_parts_of_a_chain_matter_and_the_last_alone_does_so_directly(found):

@@ -12,7 +12,7 @@ import numpy as np
 
 from model import Corrector
 from model.analysis.attribution_methods import integrate, norms, rollout
-from model.analysis.counterfactuals import contrast_of_change
+from model.analysis.contrasts import Edit, contrast_of_edit
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID
 
@@ -150,7 +150,7 @@ def plain_rollout(seen) -> np.ndarray:
 
 def differences(corrector: Corrector, plain: PlainTransformer, source: str, target: str) -> dict[str, float]:
     """The largest difference of each quantity between the implementations, relative to its largest value."""
-    contrast = contrast_of_change(corrector, source, target, find_changes(source, target)[0])
+    contrast = contrast_of_edit(corrector, Edit(source, target, find_changes(source, target)[0]))
     asked = contrast.row, contrast.written, contrast.instead
     ids = (
         corrector.tokenizer.encode_source(source),

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from model import Corrector
 from model.__main__ import main
 from model.activations.replacements import every_head
+from model.analysis.contrasts import Edit
 from model.analysis.head_effects import mean_outputs, pair_effects, pruning_curve, random_order
 from model.analysis.roles import (
     BREADTH,
@@ -169,7 +170,7 @@ def test_a_pairs_effects_are_those_of_each_edit(planted):
     assert found.changes == find_changes(source, target)
     assert found.written.all()
     for change, effect, looked in zip(found.changes, found.edits, found.attention, strict=True):
-        alone = head_effects(planted, source, target, change)
+        alone = head_effects(planted, Edit(source, target, change))
         np.testing.assert_allclose(effect, alone.effect, atol=1e-3)
         np.testing.assert_allclose(looked, alone.attention, atol=1e-5)
     assert found.copied.shape == (5, 12)

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from model.analysis.contrasts import Edit
 from model.analysis.head_effects import head_effects
 from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
@@ -33,7 +34,7 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
     monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
     app = open_laboratory("without", off="mean")
     expected = head_effects(
-        planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT), HeadSurvey(result(survey)).means
+        planted, Edit(WRONG, RIGHT, *find_changes(WRONG, RIGHT)), HeadSurvey(result(survey)).means
     )
     shown = numbers(app, "without_mosaic", 2)
     np.testing.assert_allclose(shown, expected.grid("cross_attention"), atol=1e-5)
@@ -75,7 +76,7 @@ def test_squares_switch_heads_off_together_and_the_verdict_follows(open_laborato
 def test_at_first_the_strongest_are_off_and_a_click_on_one_keeps_the_others(open_laboratory, planted):
     app = open_laboratory("without")
     assert verdict(app)[1] == KO["without_all"].format(count=5)
-    strongest = head_effects(planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT)).strongest(5)
+    strongest = head_effects(planted, Edit(WRONG, RIGHT, *find_changes(WRONG, RIGHT))).strongest(5)
     app = send(app, "without_mosaic", "click", {"custom": list(strongest[4])})
     left = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in strongest[:4])
     assert setting(app, "switched_off") == left

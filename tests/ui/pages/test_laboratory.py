@@ -11,8 +11,8 @@ import pytest
 
 from engine.questions import ROUNDS
 from model.analysis.attribution_methods import METHODS
+from model.analysis.contrasts import Edit
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
-from model.analysis.counterfactuals import contrast_of_change
 from model.stored.folder import ASSETS, ModelFolderError
 from model.survey.results import read_agreement
 from model.text.changes import find_changes
@@ -84,8 +84,8 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
 def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
     notes = [note["text"] for note in figure(open_laboratory("sources"), "sources")["layout"]["annotations"]]
     (change,) = find_changes(WRONG, RIGHT)
-    contrast = contrast_of_change(planted, WRONG, RIGHT, change)
-    reference, *others = contributions(planted, WRONG, RIGHT, contrast, sorted(METHODS, key=REFERENCE.__ne__))
+    methods = sorted(METHODS, key=REFERENCE.__ne__)
+    reference, *others = contributions(planted, Edit(WRONG, RIGHT, change), methods)
     assert KO["method_" + reference.method] in notes[0]
     for found, note in zip(others, notes[1:], strict=True):
         agreed = method_agreement(found, reference)

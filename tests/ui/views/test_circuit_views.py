@@ -11,6 +11,7 @@ import streamlit as st
 from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.claims import LOOK, RETURNED, verified_explanation
+from model.analysis.contrasts import Edit
 from model.analysis.patching import activation_patching, corrupted_by_exchange
 from model.text.changes import find_changes
 from model.trace.interventions import Head
@@ -38,7 +39,7 @@ def open_circuit(open_app, correctors, planted_circuit):
 
 def test_the_transplant_shows_what_returns(open_circuit, planted_circuit):
     app = open_circuit("patched")
-    twin = corrupted_by_exchange(planted_circuit, WRONG, RIGHT, CHANGE)
+    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
     found = activation_patching(planted_circuit, twin, "residual", "encoder")
     np.testing.assert_allclose(numbers(app, "patched"), found.restored, atol=1e-5)
     assert twin.source in told(app) and "100" in told(app)
@@ -107,7 +108,7 @@ def test_the_graph_can_be_taken_along_for_other_viewers(open_circuit, monkeypatc
 
 @pytest.mark.parametrize("instead", ["mean", "twin"])
 def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, instead):
-    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE)
+    found = find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
     app = open_circuit("circuit", circuit_as="growth", circuit_instead=instead)
     curve = figure(app, "circuit_growth")["data"][0]
     assert len(curve["text"]) == 3 + 6
@@ -138,7 +139,7 @@ def test_another_cell_can_be_chosen_and_a_mean_is_the_head_that_looks_there_most
 
 def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
     app = open_circuit("receipts")
-    found = verified_explanation(planted_circuit, WRONG, RIGHT, CHANGE).claims
+    found = verified_explanation(planted_circuit, Edit(WRONG, RIGHT, CHANGE)).claims
     shown = html(app)
     assert shown.count("<li") == len(found)
     for receipt in found:
@@ -151,7 +152,7 @@ def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
 
 
 def test_why_a_head_looked_has_weights_for_its_receipt(open_circuit, planted_writer):
-    found = verified_explanation(planted_writer, WRONG, RIGHT, CHANGE).claims
+    found = verified_explanation(planted_writer, Edit(WRONG, RIGHT, CHANGE)).claims
     (why,) = [receipt for receipt in found if receipt.measured == LOOK]
     shown = html(open_circuit("receipts", network=planted_writer))
     assert escape(f"가중치 {probability(why.before)} → {probability(why.after)}") in shown

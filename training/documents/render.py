@@ -108,6 +108,24 @@ def mean(found: Mean | None, digits: int = 2) -> str:
     return interval((float(found.mean), None if isnan(margin) else margin), digits)
 
 
+def per_thousand(share: float, digits: int = 0, of: int = 1000) -> str:
+    """How many of 1,000.
+
+    >>> per_thousand(0.0392), per_thousand(0.0392, 1), per_thousand(0.71, of=100)
+    ('39', '39.2', '71')
+    """
+    return f"{of * share:.{digits}f}"
+
+
+def per_thousands(bounds: Iterable[float], scale: float = 1, digits: int = 0, of: int = 1000) -> str:
+    """The bounds of an interval of shares, times ``scale``, of 1,000.
+
+    >>> per_thousands((0.0351, 0.0433)), per_thousands((0.66, 0.755), of=100)
+    ('35–43', '66–76')
+    """
+    return "–".join(per_thousand(scale * bound, digits, of) for bound in bounds)
+
+
 def row(*cells: object, bold: bool = False) -> str:
     """A row of GitHub's Markdown table; an empty cell is never bold.
 
@@ -143,6 +161,9 @@ FILTERS: dict[str, Callable[..., str]] = {
     "number": number,
     "interval": interval,
     "mean": mean,
+    "per_thousand": per_thousand,
+    "per_thousands": per_thousands,
+    "per_hundreds": partial(per_thousands, of=100),
     "thousands": lambda value: f"{value:,}",
     "short": lambda value: f"{value:g}",
     "signed": lambda value: f"{value:+.2f}",
@@ -172,7 +193,8 @@ def _environment(language: str) -> Environment:
     calls["numbered"] = lambda text, items: [text.format(number) for number, _ in enumerate(items, 1)]
     environment.filters |= FILTERS | {name: calls[name] for name in ("head_of", "head_name", "method_name")}
     constants = {
-        name: getattr(tables, name) for name in ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST")
+        name: getattr(tables, name)
+        for name in (*("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST", "MISTAKES", "CHANGED"),)
     }
     environment.globals |= calls | constants | {"language": language}
     return environment

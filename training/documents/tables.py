@@ -59,6 +59,14 @@ class Sources:
         """A file of ``docs/numbers``, by its path there without ``.json``. Raises MissingNumbersError."""
         return self.given[name] if name in self.given else _read(self.numbers / f"{name}.json")
 
+    def has(self, name: str) -> bool:
+        """Whether ``measured`` finds a file of this name: the newest measurements may be still to be made.
+
+        >>> Sources(given={"attention": {}}).has("attention"), Sources().has("no such file")
+        (True, False)
+        """
+        return name in self.given or (self.numbers / f"{name}.json").exists()
+
     def evaluation(self, model: str | None = None) -> dict:
         """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it.
 
@@ -158,6 +166,23 @@ SIDES = {
     "encoder": ("인코더", "encoder"),
     "decoder": ("디코더", "decoder"),
     "cross": ("디코더→인코더", "decoder→encoder"),
+}
+# Kinds of people's mistakes as ``real_pairs.jsonl`` names them, and of changes as ``unseen`` does.
+MISTAKES = {
+    "space": "spaces",
+    "norm": "norm and loan words",
+    "jamo": "slip of one jamo",
+    "particle": "particles",
+    "syllable slip": "slip of a syllable",
+    "ending": "endings",
+    "doubled": "something doubled",
+    "missing": "something missing",
+}
+CHANGED = {
+    "spacing": "spaces",
+    "norm": "by an article of the norm",
+    "known word": "known words to others",
+    "unknown word": "unknown words",
 }
 ALL, LOSS = "all", "loss"
 NOTHING = "–"  # where there is no number

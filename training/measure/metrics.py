@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model.text.changes import find_changes
@@ -241,6 +242,26 @@ def wilson_interval(successes: int, count: int, z: float = Z_95) -> tuple[float,
     spread = z * math.sqrt(proportion * (1 - proportion) / count + z**2 / (4 * count**2))
     scale = 1 + z**2 / count
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def bootstrap_interval(
+    parts: Sequence[int], wholes: Sequence[int], rounds: int = 1000
+) -> tuple[float, float]:
+    """The 95% percentile interval of ``sum(parts) / sum(wholes)`` over resampled sentences (Efron 1979).
+
+    ``parts`` and ``wholes`` hold a number for each sentence, as its changed and its right words: the words of
+    one sentence are no independent sample. The same numbers give the same interval; ``(nan, nan)`` of none.
+
+    >>> bootstrap_interval([0, 0, 0], [5, 6, 7])
+    (0.0, 0.0)
+    """
+    counts = np.array([parts, wholes], float)
+    if not counts[1].sum():
+        return math.nan, math.nan
+    rows = np.random.default_rng(0).integers(0, counts.shape[1], (rounds, counts.shape[1]))
+    part, whole = counts[:, rows].sum(2)
+    low, high = np.nanpercentile(part / whole, (2.5, 97.5))
+    return float(low), float(high)
 
 
 def share(part: float, whole: float) -> float:

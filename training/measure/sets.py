@@ -269,12 +269,21 @@ class Result:
         >>> Result(SetRow("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "밥을 않먹고 갔다").is_harmed
         False
         """
-        wrong = self.row.wrong
-        needed = [_words_around(wrong, change) for change in find_changes(wrong, self.row.right)]
-        return any(
-            not any(start <= change.source_start and change.source_end <= end for start, end in needed)
-            for change in find_changes(wrong, self.corrected)
-        )
+        return bool(changes_elsewhere(self.row.wrong, self.row.right, self.corrected))
+
+
+def changes_elsewhere(wrong: str, right: str, corrected: str) -> list[Change]:
+    """The changes from ``wrong`` to ``corrected`` that lie in no word that ``right`` changes, too.
+
+    >>> changes_elsewhere("밥을 안먹고 갔다", "밥을 안 먹고 갔다", "법을 안 먹고 갔다")[0].right
+    '법'
+    """
+    needed = [_words_around(wrong, change) for change in find_changes(wrong, right)]
+    return [
+        change
+        for change in find_changes(wrong, corrected)
+        if not any(start <= change.source_start and change.source_end <= end for start, end in needed)
+    ]
 
 
 def _words_around(text: str, change: Change) -> tuple[int, int]:

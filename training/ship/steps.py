@@ -13,6 +13,7 @@ import click
 from model.stored.folder import ASSETS, find_model_folder, model_name
 from training.documents.render import DOCUMENTS
 from training.documents.tables import QUESTIONS
+from training.measure.natural import VERDICTS_FILE
 from training.measure.sets import EVERYDAY, OWN_SETS
 from training.options import knob
 from training.ship.step import PYTHON, Step
@@ -55,7 +56,7 @@ class ShipPlan:
     The default sizes are those of the shipped measurements; a rehearsal takes smaller ones.
     """
 
-    corpus: Path = _folder("corpus", "Holds train.jsonl, train2.jsonl, dev.jsonl and test.jsonl.")  # noqa: RUF009
+    corpus: Path = _folder("corpus", "Holds train, train2, dev, test, real_pairs and unseen.jsonl.")  # noqa: RUF009
     last: int | None = knob(
         None, "Ship the mean of the run's last so many snapshots.", type=click.IntRange(min=2)
     )
@@ -166,6 +167,7 @@ def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
         *_answers(work, plan),
         *_sentences(plan),
         *_sets(work, plan),
+        *_natural(plan),
         *_documents(plan),
     ]
 
@@ -415,6 +417,23 @@ def _sets(work: Path, plan: ShipPlan) -> Iterable[Step]:
             (*plan.whole, MEASURE / "sets.py", OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
             (out,),
             (_command("training development", "--model", plan.into, *counts),),
+        )
+
+
+def _natural(plan: ShipPlan) -> Iterable[Step]:
+    """Text as people write it, of sources that no training has read."""
+    real, unseen = plan.corpus / "real_pairs.jsonl", plan.corpus / "unseen.jsonl"
+    for name, purpose, files in (
+        ("natural", "mistakes that people made, at the rate at which they make them", (real, unseen)),
+        ("unseen", "right sentences alone", (unseen,)),
+    ):
+        out = plan.numbers / f"{name}.json"
+        yield Step(
+            name,
+            purpose,
+            (*plan.whole, *files, MEASURE / "natural.py", VERDICTS_FILE),
+            (out,),
+            (_command(f"training {name}", *files, "--model", plan.into, "--json", out),),
         )
 
 

@@ -78,6 +78,10 @@ def place(tmp_path_factory):
             for number, text in enumerate(part)
         ]
         (corpus / f"{name}.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    pairs = [{"wrong": "둘다 왔다.", "right": "둘 다 왔다.", "kind": "space", "edits": [["둘다", "둘 다"]]}]
+    for name, parts in (("real_pairs", pairs), ("unseen", [{"text": text} for text in sentences[260:270]])):
+        lines = [json.dumps(each | {"source": "a/b", "split": "test"}) for each in parts]
+        (corpus / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for name in ("growing-up", "seq2seq"):
         shutil.copytree(ASSETS / name, place / "assets" / name, ignore=shutil.ignore_patterns("snapshots"))
     snapshots = sorted((ASSETS / "growing-up" / "snapshots").iterdir())

@@ -1,0 +1,212 @@
+"""Text with people's mistakes at people's rate, right text of unseen sources, and verdicts on its changes."""
+
+import csv
+import json
+from functools import partial
+
+import pytest
+from click.testing import CliRunner
+
+import training.measure.natural
+from model.correction.words import Words
+from model.text.changes import Change
+from training.__main__ import main
+from training.documents.render import content
+from training.documents.tables import Sources
+from training.measure.natural import (
+    Answer,
+    Passage,
+    kind_of_change,
+    measure_natural,
+    measure_unseen,
+    natural_text,
+    placed_changes,
+    read_passages,
+    read_verdicts,
+)
+
+REAL = [
+    {"wrong": "안보인다면 누르세요.", "right": "안 보인다면 누르세요.", "kind": "space"}
+    | {"source": "DjangoGirls/tutorial", "split": "test", "edits": [["안보인다면", "안 보인다면"]]},
+    {"wrong": "둘다 위핸 일이다.", "right": "둘 다 위한 일이다.", "kind": "jamo"}
+    | {"source": "renpy/renpy", "split": "test", "edits": [["둘다", "둘 다"], ["위핸", "위한"]]},
+    {"wrong": "몇일 뒤다.", "right": "며칠 뒤다.", "kind": "norm"}
+    | {"source": "flutter-ko/website", "split": "dev", "edits": [["몇일", "며칠"]]},
+]
+UNSEEN = [
+    {"text": "진안 여행을 갔다.", "source": "a/b:news", "mt": 0, "register": "news"},
+    {"text": "노래를 불렀다.", "source": "a/poems", "mt": 0, "register": "poems"},
+    {"text": "밥을 먹었다.", "source": "a/poems", "mt": 0, "register": "poems"},
+]
+# The corrector mends one mistake of two, and bends a right word to a commoner one.
+ANSWERS = {
+    "안보인다면 누르세요.": "안 보인다면 누르세요.",
+    "둘다 위핸 일이다.": "둘 다 위핸 일이었다.",
+    "진안 여행을 갔다.": "지난 여행을 갔다.",
+}
+
+
+class FakeCorrector:
+    """Replaces the sentences of ``ANSWERS``; its changes have a confidence of 0.9."""
+
+    name, fingerprint, minimum_confidence, confidence = "fake", "0f0f", 0.8, None
+
+    def __init__(self, model):
+        self.model = model
+
+    def correct_batch(self, texts):
+        return [self.model(text) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def corrected():
+    """The correction of a text by ``ANSWERS``, as a ``Correction``."""
+    from model.correction.correction import Correction, SentenceCorrection
+    from model.text.changes import find_changes
+
+    def correction(text: str) -> Correction:
+        changes = [
+            Change(*(each.source_start, each.source_end, each.target_start, each.target_end),
+                   each.wrong, each.right, known_confidence=0.9)
+            for each in find_changes(text, ANSWERS.get(text, text))
+        ]  # fmt: skip
+        return Correction(text, (SentenceCorrection(0, text, tuple(changes), 0.8, False, lambda *_: None),))
+
+    return correction
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, rows in (("real_pairs", REAL), ("unseen", UNSEEN)):
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path / "real_pairs.jsonl", tmp_path / "unseen.jsonl"
+
+
+kind_of = partial(kind_of_change, words=Words({"진안": 2}))
+
+
+def test_passages_are_those_of_the_splits_with_their_registers(files):
+    real, unseen = files
+    mistaken = read_passages(real, ["test"])
+    assert [(each.row, each.register, each.mistakes) for each in mistaken] == [
+        (1, "lessons", 1),
+        (2, "games", 2),
+    ]
+    assert len(read_passages(real, ["test", "dev"])) == 3 and read_passages(real) == []
+    assert [(each.register, each.kind) for each in read_passages(unseen)] == [
+        ("news", ""), ("poems", ""), ("poems", ""),
+    ]  # fmt: skip
+
+
+def test_right_text_is_added_until_the_rate_is_met():
+    mistaken = [Passage(1, "", "", "space", "안가 봐.", "안 가 봐.", 1)]
+    right = [Passage(n, "", "", "", "하나 둘 셋 넷.", "하나 둘 셋 넷.") for n in range(99)]
+    text = natural_text(mistaken, right, rate=0.02, seed=0)
+    words = sum(len(each.wrong.split()) for each in text)
+    assert text[0] is mistaken[0] and 50 <= words < 54
+    assert text == natural_text(mistaken, right, 0.02, 0) != natural_text(mistaken, right, 0.02, 1)
+    assert natural_text(mistaken, [], 0.02, 0) == mistaken
+
+
+def answers(corrected, passages):
+    return [Answer(each, corrected(each.wrong)) for each in passages]
+
+
+def test_mends_and_harm_are_counted_by_kind_and_register(files, corrected):
+    real, unseen = files
+    passages = read_passages(real, ["test"]) + read_passages(unseen)
+    numbers = measure_natural(answers(corrected, passages), kind_of)
+    assert numbers["sentences"] == 5 and numbers["words"] == 12 and numbers["mistaken_words"] == 3
+    mended = {kind: (each["mistakes"], each["mended"]) for kind, each in numbers["mends"].items()}
+    assert mended == {"all": (2, 1), "jamo": (1, 0), "space": (1, 1)}
+    changed = {name: (each["right_words"], each["changed"]) for name, each in numbers["registers"].items()}
+    assert changed == {"all": (9, 2), "poems": (4, 0), "games": (1, 1), "lessons": (1, 0), "news": (3, 1)}
+    assert numbers["registers"]["poems"]["mended_95"] == [None, None]
+    assert numbers["changed_by_kind"] == {"unknown word": 1, "known word": 1}
+    assert numbers["reliability"]["changes"] == 4
+
+
+def test_changes_of_right_text_are_judged_by_their_verdicts(files, corrected, tmp_path):
+    found = answers(corrected, read_passages(files[1]))
+    ((placed, _),) = placed_changes(found, kind_of)
+    numbers = measure_unseen(found, kind_of, {placed.change: "false", "another": "mend"})
+    assert {name: each["touched"] for name, each in numbers["sources"].items()} == {
+        "a/poems": 0,
+        "a/b:news": 1,
+    }
+    assert numbers["all"]["sentences"] == 3 and numbers["all"]["changes"] == 1
+    assert numbers["read"]["read"] == numbers["read"]["false"] == numbers["kinds"]["known word"]["false"] == 1
+    low, high = numbers["read"]["false_95"]
+    assert 0 < low < high == 1
+
+
+def test_a_verdict_belongs_to_one_change_of_one_sentence(corrected):
+    passage = Passage(1, "a", "", "", "진안 여행을 갔다.", "진안 여행을 갔다.")
+    ((placed, _),) = placed_changes(answers(corrected, [passage]), kind_of)
+    assert (placed.row, placed.start, placed.end) == (1, 0, 2)
+    others = [
+        ("진안 여행을 갔다.", Change(0, 2, 0, 2, "진안", "조난")),
+        ("진안 여행도 갔다.", Change(0, 2, 0, 2, "진안", "지난")),
+    ]
+    for text, change in others:
+        other = Passage(1, "a", "", "", text, text)
+        assert type(placed).of(other, change, "known word").change != placed.change
+
+
+def test_the_commands_measure_list_and_keep_verdicts(files, corrected, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        training.measure.natural, "load_corrector", lambda name, least: FakeCorrector(corrected)
+    )
+    out = {name: tmp_path / name for name in ("natural.json", "unseen.json", "list.csv", "verdicts.csv")}
+    kept = out["verdicts.csv"]
+
+    def run(*arguments):
+        done = CliRunner().invoke(main, [*map(str, arguments)], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    printed = run("natural", *files, "--rate", "0.25", "--json", out["natural.json"])
+    assert "| spaces | 1 | 100% |" in printed
+    kept.write_text("source,row,start,end,kind,change,verdict\n", encoding="utf-8")
+    unseen = ("unseen", files[1], "--verdicts", kept, "--json", out["unseen.json"])
+    run(*unseen, "--changes", out["list.csv"])
+    assert json.loads(out["unseen.json"].read_text("utf-8"))["read"]["read"] == 0
+
+    with out["list.csv"].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with out["list.csv"].open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {"verdict": "false"} for row in rows)
+    assert "1 verdicts" in run("verdicts", out["list.csv"], "--verdicts", kept)
+    assert list(read_verdicts(kept).values()) == ["false"] and "여행" not in kept.read_text("utf-8")
+    assert "1 verdicts" in run("verdicts", out["list.csv"], "--verdicts", kept)
+    run(*unseen)
+    numbers = {name: json.loads(out[f"{name}.json"].read_text("utf-8")) for name in ("natural", "unseen")}
+    assert numbers["unseen"]["read"]["false"] == 1
+    assert {"minimum_confidence": 0.95, "mended": 0, "touched": 0} in numbers["natural"]["thresholds"]
+    sources = Sources(given=numbers)
+    assert "**333** are touched" in content(sources, "natural")
+    assert "**50개**를 똑같이" in content(sources, "natural.ko")
+    assert "| news | – | – | 3 | 333.3" in content(sources, "natural-registers")
+    assert "| unknown words | 333.3 | 1 | 1 | 0 | 0 |" in content(sources, "unseen-kinds")
+
+
+def test_a_verdict_is_one_of_three(tmp_path):
+    path = tmp_path / "verdicts.csv"
+    path.write_text("source,row,start,end,kind,change,verdict\na,1,0,1,norm,0f,bad\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2: 'bad' is none of false, mend, open"):
+        read_verdicts(path)
+
+
+def test_the_kept_verdicts_can_be_read_and_hold_no_text():
+    verdicts = read_verdicts()
+    assert len(verdicts) >= 100
+    text = training.measure.natural.VERDICTS_FILE.read_text("utf-8")
+    assert not any("가" <= character <= "힣" for character in text)
+
+
+def test_a_split_without_pairs_is_refused(files):
+    done = CliRunner().invoke(main, ["natural", *map(str, files), "--split", "none"])
+    assert done.exit_code == 1 and "no pair of the split none" in done.output

@@ -21,7 +21,7 @@ PACKAGE, BASE = (
     "see_attention",
     "package",
 )  # its name in a wheel, and the folder with its version and its command
-ROOMS = ("assets", "classroom", "deploy", "engine", "examples", "model", "training", "ui", "viz")
+ROOMS = ("assets", "classroom", "deploy", "engine", "examples", "model", "service", "training", "ui", "viz")
 PARTS = (  # of the repository; what else it holds stays there
     *(
         "app.py",
@@ -31,6 +31,7 @@ PARTS = (  # of the repository; what else it holds stays there
         "classroom",
         "engine",
         "model",
+        "service",
         "training",
         "ui",
         "viz",

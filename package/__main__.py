@@ -12,15 +12,22 @@ OURS = {
     "model",
     "package",
     "see_attention",
+    "service",
     "training",
     "ui",
     "viz",
 }
-EXTRAS = {"onnx": "train", "ray": "ray"}  # the extra that brings a library; "app" brings all others
+EXTRAS = {
+    "onnx": "train",
+    "ray": "ray",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}  # the extra that brings a library; "app" brings all others
 PLACES = {
     "app": ("ui.__main__", "main"),
     "correct": ("model.__main__", "correct"),
     "check": ("model.__main__", "check"),
+    "serve": ("service.__main__", "serve"),
     "heads": ("model.__main__", "heads"),
     "export": ("model.__main__", "export"),
     "site": ("deploy.site.__main__", "main"),

@@ -12,7 +12,7 @@ import pytest
 import model
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("classroom", "model", "viz", "engine", "training", "ui")
+ROOMS = ("classroom", "model", "viz", "engine", "service", "training", "ui")
 
 
 @pytest.fixture(scope="module")

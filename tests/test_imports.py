@@ -47,6 +47,7 @@ ROOMS = {
     "engine": {"model/*", "classroom"},
     "ui/asking": {*SEEN_BY_PAGES, "model/activations", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
+    "service": {"model/*", "viz"},
     "training": {"model/*", "viz"},  # measured texts are written as the pages write them
 }
 # What a room may import that is neither ours nor Python's; rooms that are not named here may import anything

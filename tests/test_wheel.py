@@ -21,7 +21,7 @@ from hatch_build import inside_package
 ROOT = Path(__file__).parents[1]
 NEEDED = {"click", "numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy-model"}
 MISSING = (
-    "streamlit pandas openpyxl segno rich keras tensorflow onnx ray torch jax".split()
+    "streamlit starlette uvicorn anyio pandas openpyxl segno rich keras tensorflow onnx ray torch jax".split()
 )  # come with an extra
 SCRIPT = """
 from see_attention.model import AttentionTrace, Corrector
@@ -49,7 +49,7 @@ for found in pkgutil.walk_packages(see_attention.__path__, "see_attention."):
         __import__(found.name)
     except ModuleNotFoundError as error:
         missing.add(error.name.partition(".")[0])
-rooms = {"assets", "classroom", "deploy", "engine", "model", "package", "training", "ui", "viz"}
+rooms = {"assets", "classroom", "deploy", "engine", "model", "package", "service", "training", "ui", "viz"}
 print(sorted(missing), sorted(rooms & set(sys.modules)))
 """
 
@@ -115,7 +115,7 @@ def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(wheel):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     rooms = (
         r"(?:assets/(?!fonts/)|classroom/|deploy/site/|engine/|model/"
-        r"|static/|training/|ui/|viz/|\.streamlit/|app\.py)"
+        r"|service/|static/|training/|ui/|viz/|\.streamlit/|app\.py)"
     )
     wanted = {f"see_attention/{name}" for name in listed.split("\n") if re.match(rooms, name)}
     present = {name for name in wanted if (ROOT / name.removeprefix("see_attention/")).exists()}

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -197,7 +197,7 @@ class Corrector(Mending, Intervening):
         minimum_confidence: float | None = None,
         snapshot: int | None = None,
         beam_width: int = 1,
-    ) -> "Corrector":
+    ) -> Self:
         """Open a model by the name of its folder in ``assets/``, or by the path of any such folder or of
         the training run that holds it.
 
@@ -244,7 +244,7 @@ class Corrector(Mending, Intervening):
         sources, spans, sentences = self._cut(texts)
         # The passes over a long text would fill the memory. Its traces are computed on demand.
         keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
-        answers = iter(self._propose(sentences, keep_passes))
+        answers = iter(self.propose(sentences, keep_passes))
         return [
             self._correction(source, cuts, [next(answers) for _ in cuts])
             for source, cuts in zip(sources, spans, strict=True)

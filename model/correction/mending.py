@@ -46,8 +46,10 @@ class Mending:
     confidence: Confidence | None
     _network: TokenNetwork
 
-    def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
+    def propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """For each sentence the changes, proposed and offered, and the pass that wrote the answer.
+
+        An answer depends on nothing but its passage, so a subclass may keep it.
 
         The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """

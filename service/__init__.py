@@ -1,0 +1,11 @@
+"""Service for editors and repositories: LanguageTool's HTTP API, checks of files, and ``check(text)``.
+
+``annotated`` holds the places of prose in a document, ``matches`` the wrong words of a correction,
+``checker`` the corrector that keeps its answers, ``languagetool`` the requests and answers of the protocol,
+``server`` its guards, limits and routes.
+"""
+
+from service.checker import Checked, CheckResult, check
+from service.matches import Match, matches
+
+__all__ = ["CheckResult", "Checked", "Match", "check", "matches"]

@@ -29,9 +29,9 @@ from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
 from ui.views.edits import KIND
+from ui.views.heads_off import outcome
 from ui.views.predict import window
 from ui.views.view import needs_changes, needs_experiment, needs_probabilities
-from ui.views.without import outcome
 from ui.wording import change_in_words, head_name, say
 from viz.labels import plain_text, probability, visible_token
 

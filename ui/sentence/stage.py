@@ -11,7 +11,7 @@ from ui.components.widgets import keep_in_sight
 from ui.export import take_away
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
-from ui.views import VIEWS, overview, wrote
+from ui.views import VIEWS, logit_attribution, overview
 from ui.views.view import (
     Tabs,
     View,
@@ -185,14 +185,14 @@ def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -
 
 
 def _show_head_buttons(view: View, state: SentenceState) -> None:
-    other = wrote.other_look(state, view.name)
+    other = logit_attribution.other_look(state, view.name)
     off = state.single_head if asks_without(view, state) else None
     if other is None and off is None:
         return
     with st.container(key="head_buttons", horizontal=True, gap="small"):
         if other is not None:
             text = say(f"switch_to_{other}")
-            st.button(text, key="other_look", on_click=wrote.switch_look, args=(other,))
+            st.button(text, key="other_look", on_click=logit_attribution.switch_look, args=(other,))
         if off is not None:
             ask_without(state, off, "head_off", "head_off_question")
 

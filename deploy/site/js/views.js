@@ -128,7 +128,7 @@ function changedColumns(kind, changes, count) {
   return [...changedRows(changes, kind, count)].map((row) => row + 1).filter((column) => column < count);
 }
 
-// --- Interventions: ablated heads and occluded tokens; as ui/views/without.py and ui/views/sources.py.
+// --- Interventions: ablated heads and occluded tokens; as ui/views/heads_off.py and ui/views/sources.py.
 
 const STRONGEST = 5; // heads that are off at first
 

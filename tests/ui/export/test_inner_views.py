@@ -13,10 +13,10 @@ from ui.export import page, take_away
 from ui.export.page import Choices
 from ui.sentence.state import SentenceState
 from ui.shell.settings import defaults
-from ui.views import VIEWS, circuit, decided, patched, receipts, why, wrote
+from ui.views import VIEWS, attention_score, circuit, claims, logit_attribution, logit_lens, patching
 from ui.wording import table
 
-OBSERVED = (wrote.VIEW, decided.VIEW)
+OBSERVED = (logit_attribution.VIEW, logit_lens.VIEW)
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +27,12 @@ def session(monkeypatch):
 @pytest.mark.parametrize(
     ("view", "names"),
     [
-        (patched.VIEW, {"patched"}),
+        (patching.VIEW, {"patched"}),
         (circuit.VIEW, {"circuit_graph", "circuit_growth", "circuit_checks"}),
-        (why.VIEW, {"why_query", "why_key", "why_without"}),
-        (receipts.VIEW, {"receipts"}),
-        (wrote.VIEW, {"wrote", "wrote_map"}),
-        (decided.VIEW, {"decided_grid", "decided_curve", "decided_jamo"}),
+        (attention_score.VIEW, {"why_query", "why_key", "why_without"}),
+        (claims.VIEW, {"receipts"}),
+        (logit_attribution.VIEW, {"wrote", "wrote_map"}),
+        (logit_lens.VIEW, {"decided_grid", "decided_curve", "decided_jamo"}),
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
@@ -59,6 +59,6 @@ def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):
     shown = SentenceState(
         planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light"
     )
-    told = take_away.experiment(shown, receipts.VIEW).told
+    told = take_away.experiment(shown, claims.VIEW).told
     claims = [line for line in told if line.startswith(("✓ ", "✗ "))]
     assert len(claims) >= 5 and all(" → " in claim for claim in claims)

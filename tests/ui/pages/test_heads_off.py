@@ -16,7 +16,7 @@ from model.text.changes import find_changes
 from tests.planted import CODA, DECOY, RIGHT, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.views.without import outcome
+from ui.views.heads_off import outcome
 from ui.wording import head_name, table
 
 KO = table("ko")

@@ -11,10 +11,10 @@ from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
+from ui.views.attention_score import part_name
 from ui.views.circuit import node_name
-from ui.views.decided import places
+from ui.views.logit_lens import places
 from ui.views.view import Values, View, declare, file_name, idea, needs_activations
-from ui.views.why import part_name
 from ui.wording import change_in_words, nats, say, share_kept
 from viz.figure import Specification
 from viz.labels import probability, visible_token

@@ -14,9 +14,9 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Choice
+from ui.views.logit_attribution import number_of
 from ui.views.sources import choose_step
 from ui.views.view import Values, View, declare, file_name, idea, needs_answer
-from ui.views.wrote import number_of
 from ui.wording import changed_rows, say
 from viz.figure import Specification
 from viz.labels import probability, visible_token

@@ -19,7 +19,7 @@ from ui.shell import address, controls
 from ui.shell.runs import spinner
 from ui.shell.settings import Choice
 from ui.views import side_by_side
-from ui.views.decided import places
+from ui.views.logit_lens import places
 from ui.views.view import Values, View, declare, file_name, idea, needs_activations, open_head
 from ui.wording import change_in_words, changed_rows, head_name, nats, percent, say
 from viz.figure import Specification

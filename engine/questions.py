@@ -10,7 +10,7 @@ knows the answer.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
@@ -534,6 +534,15 @@ def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
     if not changes:
         raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
     return min(changes, key=lambda each: abs(each.source_start - span[0]) + abs(each.source_end - span[1]))
+
+
+def means(values: Mapping[str, np.ndarray]) -> Means:
+    """Ablation values, (L, H, D/H) by kind, as an argument that can be hashed."""
+    return tuple((kind, _nested(grid.tolist())) for kind, grid in values.items())
+
+
+def _nested(values: list) -> tuple:
+    return tuple(_nested(each) if isinstance(each, list) else each for each in values)
 
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:

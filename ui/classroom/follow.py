@@ -14,17 +14,17 @@ import streamlit as st
 
 from classroom import Shown, State
 from engine.client import AnswerCache
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures
 from ui.sentence.decisions import MAX_CHARACTERS, Decisions, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
-from ui.views import TABS, heatmap, numbers, predict, received
+from ui.views import TABS, heatmap, numbers, predict
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
-from ui.views.view import View, file_name, picture_title
+from ui.views.view import View, file_name, map_label, picture_title
 from ui.wording import language, say
 from viz.browser.plot import plot_data
 from viz.figure import Specification
@@ -38,7 +38,7 @@ def sentence_state() -> SentenceState | None:
     text = address.get("sentence")
     if corrector is None or not text.strip() or len(text) > MAX_CHARACTERS:
         return None
-    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
+    found = Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)
     sentence, change = shown(found)
     if sentence is None or sentence.too_long:
         return None
@@ -132,8 +132,8 @@ def _make(page: str, seen: SentenceState) -> Picture:
     view, seen = _view_of(page, seen)
     values = controls.values(view.settings)
     changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
-    if missing := view.lacks(seen):
-        return Picture(seen.sentence.source, changes, say(missing), False, ())
+    if message := view.message(seen):
+        return Picture(seen.sentence.source, changes, message, False, ())
     return Picture(
         seen.sentence.source,
         changes,
@@ -147,9 +147,7 @@ def _make(page: str, seen: SentenceState) -> Picture:
 def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ...]:
     match view.name:
         case "heatmap":
-            return (_plot(seen, "heatmap", _map(seen), _label(seen)),)
-        case "received":
-            return (_plot(seen, "received", received.picture(seen), _label(seen)),)
+            return (_plot(seen, "heatmap", _map(seen), map_label(seen)),)
         case "lines":
             return (("lines", lines_view.data_of(seen, lines_view.heads_to_draw(seen), values["mass"])),)
         case "steps":
@@ -167,10 +165,6 @@ def _plot(seen: SentenceState, name: str, figure: go.Figure | Specification, lab
     return "plot", plot_data(say, figure, **told)
 
 
-def _label(seen: SentenceState) -> str:
-    return f"{say(f'kind_{seen.kind}')} · {seen.place}"
-
-
 def _map(seen: SentenceState) -> go.Figure | Specification:
     values = controls.values(heatmap.SETTINGS)
     return heatmap.picture(seen, values, heatmap.selected_cell(heatmap.cells_for(seen, values)))
@@ -178,9 +172,9 @@ def _map(seen: SentenceState) -> go.Figure | Specification:
 
 def _calculated(seen: SentenceState, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:
     """A part of the calculation: its heading, words and formulas, then its picture."""
-    heading, words = (say(f"numbers_{panel.name}_{part}") for part in ("heading", "words"))
-    told = {"heading": heading, "words": words, "formulas": list(panel.formulas)}
-    return ("formulas", told), _plot(seen, panel.name, panel.figure, heading)
+    words = say(f"numbers_{panel.name}_words")
+    told = {"heading": panel.heading, "words": words, "formulas": list(panel.formulas)}
+    return ("formulas", told), _plot(seen, panel.name, panel.figure, panel.heading)
 
 
 def _marks(view: View, seen: SentenceState) -> tuple[ShownPart, ...]:

@@ -21,7 +21,7 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
-from ui.asking import loaders, questions
+from ui.asking import loaders
 from ui.classroom import follow
 from ui.classroom.session import Membership
 from ui.components import figures
@@ -79,12 +79,12 @@ def _single_head(seen: SentenceState) -> Head:
 
 
 def effects(seen: SentenceState) -> HeadEffects:
-    return questions.head_effects(seen.sentence, typed(seen), seen.corrector, None)
+    return seen.ask(declared.head_effects, seen.edit)
 
 
 def left_out(seen: SentenceState) -> np.ndarray:
     """(S,) the effect of leaving out each source token, in nats of the change's logit difference."""
-    return questions.left_out(seen.sentence, typed(seen), seen.corrector).source
+    return seen.ask(declared.left_out, seen.edit).source
 
 
 def _row_of(seen: SentenceState) -> int:
@@ -134,7 +134,7 @@ def _yes_or_no(seen: SentenceState) -> tuple[str, ...]:
 
 
 def _without(seen: SentenceState) -> tuple[str | None, bool]:
-    (found,) = questions.ablate_heads(seen.sentence, [[_single_head(seen)]], seen.corrector, None)
+    (found,) = seen.ask(declared.ablate_heads, seen.sentence.source, ((_single_head(seen),),))
     return found.text, outcome(seen.sentence.source, found.text, typed(seen)) == "made"
 
 
@@ -234,9 +234,7 @@ def _afterwards(kind: str, seen: SentenceState) -> str:
     if kind != "still":
         return say(f"class_after_{kind}")
     text, made = _without(seen)
-    shares = questions.ablated_fix_probability(
-        seen.sentence, typed(seen), [[], [_single_head(seen)]], seen.corrector, None
-    )
+    shares = seen.ask(declared.ablated_fix_probability, seen.edit, ((), (_single_head(seen),)))
     before, after = (probability(share, digits=3) for share in shares)
     return say(
         "class_after_still",
@@ -251,15 +249,14 @@ def _prepare(kind: str, seen: SentenceState) -> None:
     if not seen.can(declared.head_effects) or kind not in ("where", "still"):
         return
     head = _single_head(seen) if kind == "still" else None
-    corrector, sentence, change = seen.corrector, seen.sentence, typed(seen)
 
     def ask() -> None:
         with suppress(Exception):  # the reveal asks again, and shows the error
             if head is None:
                 left_out(seen)
             else:
-                questions.ablate_heads(sentence, [[head]], corrector, None)
-                questions.ablated_fix_probability(sentence, change, [[], [head]], corrector, None)
+                seen.ask(declared.ablate_heads, seen.sentence.source, ((head,),))
+                seen.ask(declared.ablated_fix_probability, seen.edit, ((), (head,)))
 
     Thread(target=ask, daemon=True).start()
 

@@ -13,7 +13,7 @@ from model.analysis.counterfactuals import UNIFORM
 from model.tables.correcting import without_formula
 from model.trace.interventions import Contrast, Head
 from ui import wording
-from ui.asking import loaders, questions
+from ui.asking import loaders
 from ui.classroom import follow, polls
 from ui.classroom.session import Membership
 from ui.sentence.state import SentenceState
@@ -61,8 +61,7 @@ def _facts(plan: str, seen: SentenceState) -> Facts:
         return plain
     effects = polls.effects(seen)
     strongest = effects.strongest(STRONGEST)
-    sets = [strongest[:1], strongest]
-    texts = questions.ablate_heads(seen.sentence, sets, seen.corrector, None)
+    texts = seen.ask(declared.ablate_heads, seen.sentence.source, (strongest[:1], strongest))
     alone, together = (_made(seen, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
@@ -77,7 +76,7 @@ def _made(seen: SentenceState, text: str | None) -> bool:
 
 def _spread(seen: SentenceState, head: Head) -> bool:
     """Whether the change is made if ``head`` looks at all places alike."""
-    _, versions = questions.replaced(seen.sentence, polls.typed(seen), head, (), seen.corrector)
+    _, versions = seen.ask(declared.replaced, seen.edit, head, ())
     return next(_made(seen, each.text) for each in versions if each.how == UNIFORM)
 
 
@@ -87,9 +86,8 @@ def _returns(seen: SentenceState, contrast: Contrast) -> bool | None:
     if not seen.can(declared.alternative_continuation):
         return None
     try:
-        fork = questions.alternative_continuation(
-            seen.sentence, contrast.row, contrast.instead_token, seen.corrector
-        )
+        token = contrast.instead_token
+        fork = seen.ask(declared.alternative_continuation, *seen.texts, contrast.row, token)
     except ValueError:
         return None
     kept = seen.sentence.text[: polls.typed(seen).target_start]

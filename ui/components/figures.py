@@ -16,6 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 import viz
+from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, Selection
 from ui.components.component import component, heard
 from ui.shell import address, controls
@@ -98,6 +99,15 @@ def head_of(point: dict) -> tuple[int, int] | None:
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
         return custom[0], custom[1]
+    return None
+
+
+def known_head(trace: AttentionTrace, point: dict) -> Head | None:
+    """The head that the chosen point names by kind, layer and head, if ``trace`` has it; else None."""
+    match point.get("custom"):
+        case [str(kind), int(layer), int(head)] if kind in trace.kinds:
+            layers, heads = trace.shape(kind)
+            return Head(kind, layer, head) if 0 <= layer < layers and 0 <= head < heads else None
     return None
 
 

@@ -151,7 +151,7 @@ def _alive_maker(state: SentenceState) -> Callable[[], bytes]:
 def experiment(state: SentenceState, opened: View) -> Experiment | None:
     """The figures and texts of the open view; None if it has no figures or lacks what they need."""
     values = controls.values(opened.settings)
-    made = opened.figures(state, values) if opened.figures and not opened.lacks(state) else {}
+    made = opened.figures(state, values) if opened.figures and opened.message(state) is None else {}
     if not made:
         return None
     told = opened.describe(state, values), *opened.paragraphs(state, values), *opened.notes(state, values)

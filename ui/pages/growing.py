@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 import viz
+from engine import questions
 from model.analysis.roles import OWN, Growth, growth
 from model.trace.trace import Grown, Selection
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.components import figures
 from ui.parts import model_card
 from ui.sentence import stage
@@ -40,7 +41,7 @@ def main() -> None:
         return
     with models.error_shown():
         with st.spinner(say("growing_working")):
-            found = questions.grown(text, corrector)
+            found = corrector.ask(questions.grown, text)
         if not found:
             st.info(say("sentence_none"))
             return

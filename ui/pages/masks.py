@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from engine import questions
 from model.analysis.building_blocks import (
     DotProduct,
     dot_product_attention,
@@ -17,7 +18,7 @@ from model.analysis.building_blocks import (
     hidden_by_padding,
 )
 from model.text.tokenizer import pad
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.components import figures
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.shell import address, controls, header, markup
@@ -209,7 +210,7 @@ def _show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector
     """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
     st.header(say("masks_logits_heading"))
     with spinner(say("working")):
-        found = questions.projections(sentence, sentence, corrector, padding)
+        found = corrector.ask(questions.projections, sentence, sentence, padding)
     kind, layer, head = _choose_head(found)
     projections = found[kind]
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))

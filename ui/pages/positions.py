@@ -6,9 +6,10 @@ import numpy as np
 import streamlit as st
 
 import viz
+from engine import questions
 from model.analysis import building_blocks as analysis
 from ui import wording
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.components.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.sentence import decisions
 from ui.shell import controls, header, markup
@@ -120,7 +121,7 @@ def _show_sentence() -> None:
         st.info(say("positions_cut", length=f"{len(found.source):,}", limit=limit))
     text = found.source[:limit]
     tokens = (*wording.visible(text), "</s>")
-    embeddings = questions.embeddings(text, corrector)
+    embeddings = corrector.ask(questions.embeddings, text)
     encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
     _show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0

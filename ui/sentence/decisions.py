@@ -18,7 +18,7 @@ import streamlit as st
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from model.trace.trace import Described
-from ui.asking import loaders, questions
+from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
@@ -258,7 +258,7 @@ def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrect
 
 
 def _chosen_sentence(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
-    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
+    found = Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)
     return found.sentences[_opened(found)] if found.sentences else None
 
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from model.trace.trace import Described
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.classroom import session
 from ui.components.component import heard
 from ui.components.live_text import live_text, replace, whole
@@ -309,4 +309,4 @@ def _corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correct
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return None
     with spinner(say("working")):  # seen only if the answer takes long
-        return Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
+        return Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)

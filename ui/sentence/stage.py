@@ -17,7 +17,6 @@ from ui.views.view import (
     View,
     ask_without,
     may_switch_off,
-    missing_text,
     needs_changes,
     needs_probabilities,
 )
@@ -154,13 +153,12 @@ def _number(option: str) -> int | None:
 
 def show_view(stage: Stage, view: View, state: SentenceState) -> None:
     """One sentence and the picture. Raises EngineError."""
-    missing, values = view.lacks(state), controls.values(view.settings)
+    values = controls.values(view.settings)
     with stage.told:
-        told = missing_text(state, missing) if missing else view.describe(state, values)
-        markup.told(told, "intervened" if view.intervenes and not missing else "")
+        intervened = view.intervenes and view.message(state) is None
+        markup.told(view.describe(state, values), "intervened" if intervened else "")
     with stage.picture:
-        if not missing:
-            view.draw(state, values)
+        view.draw(state, values)
 
 
 def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -> bool:

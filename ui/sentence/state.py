@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.questions import Question
+from engine.questions import ChangeSpan, Edit, P, Question, R
 from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -140,6 +140,40 @@ class SentenceState:
     def asked_change(self) -> Change | None:
         """The change in focus, else the first one, in tokens; None without changes."""
         return next(iter(self.changes), None)
+
+    @property
+    def explained(self) -> Change:
+        """``asked_change`` where there is one. Raises ValueError without changes."""
+        if self.asked_change is None:
+            raise ValueError("nothing was changed")
+        return self.asked_change
+
+    @property
+    def edit(self) -> Edit:
+        """``explained`` as the argument of a question to the engine. Raises ValueError without changes."""
+        return self.edit_of(self.explained)
+
+    def edit_of(self, change: Change) -> Edit:
+        """``change``, in tokens, as the argument of a question to the engine."""
+        return Edit(*self.texts, (change.source_start, change.source_end))
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """(source, corrected text) of the pass."""
+        return self.sentence.source, self.sentence.text
+
+    @property
+    def spans(self) -> tuple[ChangeSpan, ...]:
+        """The places of all changes of the sentence, in tokens."""
+        return tuple((each.source_start, each.source_end) for each in self.all_changes)
+
+    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+        """The network's answer. Raises NotLoadedError without a network, EngineError without an answer."""
+        return self.corrector.ask(question, *arguments, **named)
+
+    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R | None:
+        """The answer of ``ask`` if it is kept; None where it would have to ask."""
+        return self.corrector.known(question, *arguments, **named)
 
     @property
     def has_several_heads(self) -> bool:

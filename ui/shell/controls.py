@@ -66,11 +66,12 @@ def place(setting: Ordinal, count: int) -> int | None:
     return found if found is not None and found < count else None
 
 
-def choose_beside(setting: Choice) -> None:
-    """The options of one setting without its label, for a line of several beside a picture."""
+def choose_beside(setting: Choice, options: Iterable[str] | None = None) -> None:
+    """The ``options`` of one setting, by default all, without its label, for a line of several beside a
+    picture."""
     choose(
         setting.name,
-        list(setting.options),
+        list(setting.options if options is None else options),
         lambda option: say(f"{setting.name}_{option}"),
         label_visibility="collapsed",
     )

@@ -93,7 +93,7 @@ def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
     st.html(f'<div class="before-and-after">{found}</div>')
 
 
-def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
+def claims(claims: Sequence[tuple[bool, str, str, str]]) -> None:
     """Claims one below the other: of each whether it holds, the word for that, the claim, and the numbers
     behind it."""
     found = "".join(

@@ -1,7 +1,7 @@
 """Experiment *why there*: decomposition of one attention score over query and key."""
 
-import re
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -9,15 +9,13 @@ import viz
 from engine import questions as declared
 from model.analysis.attention_scores import KEY, QUERY, AttentionCell, ScoreDecomposition
 from model.trace.interventions import Head, Node
-from ui.asking import questions
-from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, markup
-from ui.shell.runs import spinner
+from ui.shell import controls, markup
 from ui.shell.settings import Choice, Ordinal
 from ui.views.circuit import node_name
+from ui.views.heatmap import cell_in_address
 from ui.views.sources import WIDTH
-from ui.views.view import Values, View, declare, file_name, needs_answer
+from ui.views.view import Figures, Values, View, declare, needs_answer
 from ui.wording import say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
@@ -34,20 +32,18 @@ def _cell_of(state: SentenceState) -> tuple[int, int]:
     They are those chosen here, else the cell chosen on the heatmap. Else it is the row where a change begins
     and the column that it looks at most.
     """
-    weights = state.weights
-    found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
-    cell = (int(found[1]), int(found[2])) if found else None
-    if cell and (cell[0] >= weights.shape[0] or cell[1] >= weights.shape[1]):
+    rows, columns = state.weights.shape
+    cell = cell_in_address()
+    if cell and (cell[0] >= rows or cell[1] >= columns):
         cell = None
-    row = controls.place(ROW, weights.shape[0])
+    row = controls.place(ROW, rows)
     if row is None:
         row = cell[0] if cell else next(iter(state.rows), 0)
     column = controls.place(COLUMN, _seen(state, row))
-    if column is None:
-        column = (
-            cell[1] if cell and cell[0] == row and cell[1] < _seen(state, row) else int(weights[row].argmax())
-        )
-    return row, column
+    if column is not None:
+        return row, column
+    is_here = cell is not None and cell[0] == row and cell[1] < _seen(state, row)
+    return row, cell[1] if cell and is_here else int(state.weights[row].argmax())
 
 
 def _seen(state: SentenceState, row: int) -> int:
@@ -66,31 +62,24 @@ def _head_of(state: SentenceState) -> Head:
     return Head(state.kind, *max(places, key=lambda place: weights[place]))
 
 
-def _look_of(state: SentenceState) -> ScoreDecomposition:
-    return questions.decompose_attention_score(
-        state.sentence, AttentionCell(_head_of(state), *_cell_of(state)), state.corrector
-    )
+def _decomposition(state: SentenceState) -> ScoreDecomposition:
+    cell = AttentionCell(_head_of(state), *_cell_of(state))
+    return state.ask(declared.decompose_attention_score, *state.texts, cell)
 
 
 def _draw(state: SentenceState, values: Values) -> None:
-    """Which row and column; then the parts of the query and of the key, or the look without each of the
-    largest."""
+    """The row and the column; then the parts of the query and of the key, or the attention weight without
+    each of the largest."""
     row, column = _cell_of(state)
-    with st.container(key="why_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        controls.choose_beside(AS)
-        _choose(ROW, state.queries, row)
-        _choose(COLUMN, state.keys[: _seen(state, row)], column)
-    made = _figures_of(state, values)
-    if values["why_as"] == WITHOUT:
-        figure, label = made["why_without"]
-        figures.draw(figure, "why_without", file_name(state, "why-without"), label=label)
-        return
-    shown = zip(st.columns(2), ("kind-first", "kind-second"), ("why_query", "why_key"), strict=True)
-    for place, sort, name in shown:
-        figure, label = made[name]
-        with place:
-            markup.paragraph(label, sort)
-            figures.draw(figure, name, file_name(state, name.replace("_", "-")), label=label)
+    VIEW.draw_choices(
+        AS,
+        partial(_choose, ROW, state.queries, row),
+        partial(_choose, COLUMN, state.keys[: _seen(state, row)], column),
+    )
+    if values[AS.name] == WITHOUT:
+        VIEW.draw_figures(state, values, "why_without")
+    else:
+        VIEW.draw_beside(state, values, why_query="kind-first", why_key="kind-second")
 
 
 def _choose(setting: Ordinal, tokens: Sequence[str], at: int) -> None:
@@ -105,9 +94,9 @@ def _choose(setting: Ordinal, tokens: Sequence[str], at: int) -> None:
         )
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
-    """The parts of the query, those of the key, and the look without each of the largest."""
-    look = _look_of(state)
+def _figures_of(state: SentenceState, values: Values) -> Figures:
+    """The parts of the query, those of the key, and the weight without each of the largest."""
+    look = _decomposition(state)
     query, key = visible_token(state.queries[look.query]), visible_token(state.keys[look.key])
     without = viz.before_after.specification(
         [
@@ -143,8 +132,7 @@ def part_name(part: Node | str) -> str:
 
 def _describe(state: SentenceState, values: Values) -> str:
     """The part of the key, or of the query, without which the look changes most."""
-    with spinner(say("working_laboratory")):
-        look = _look_of(state)
+    look = _decomposition(state)
     most = max(look.ablations, key=lambda each: abs(each.weight - look.weight))
     return say(
         "why_reading",
@@ -160,8 +148,8 @@ def _describe(state: SentenceState, values: Values) -> str:
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
     told = [say("why_note"), say("why_without_note")]
-    if not VIEW.lacks(state):
-        look = _look_of(state)
+    if not VIEW.message(state):
+        look = _decomposition(state)
         told.append(
             say(
                 "why_held",
@@ -189,11 +177,11 @@ VIEW = declare(
         "laboratory",
         80,
         _describe,
-        _draw,
         (AS, ROW, COLUMN),
         _notes,
         _explain,
-        figures=_figures_of,
+        _draw,
+        _figures_of,
         drawn=(AS,),
         intervenes=True,
         lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),

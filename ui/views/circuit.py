@@ -4,7 +4,6 @@ They keep a correction when all others are ablated.
 """
 
 import json
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -13,13 +12,10 @@ import viz
 from engine import questions as declared
 from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
-from ui.asking import questions
-from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import controls, runs
-from ui.shell.runs import spinner
+from ui.shell import runs
 from ui.shell.settings import Choice
-from ui.views.view import Values, View, declare, file_name, idea, needs_activations, open_head
+from ui.views.view import Figures, Values, View, declare, file_name, idea, needs_activations, open_known_head
 from ui.wording import change_in_words, head_name, say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
@@ -35,58 +31,56 @@ BESIDE = 0.3  # of a column: the distance of its sub-layers
 STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
-def _found_for(
-    state: SentenceState, values: Values
-) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
-    """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times
-    None without a change."""
-    change = state.asked_change
-    if change is None:
-        return None, None, None
-    return questions.circuit(
-        state.sentence, change, state.corrector, int(values["circuit_goal"]), values["circuit_instead"]
-    )
+def _asked(state: SentenceState, values: Values) -> tuple[declared.Edit, int, str]:
+    return state.edit, int(values["circuit_goal"]), values["circuit_instead"]
+
+
+def _circuit(state: SentenceState, values: Values) -> Circuit | None:
+    """The circuit; None where the fix writes the same tokens as the typed text."""
+    both = state.known(declared.circuit_edges, *_asked(state, values))
+    return both[0] if both else state.ask(declared.circuit, *_asked(state, values))
+
+
+def _edges(state: SentenceState, values: Values) -> CircuitEdges | None:
+    """Its edges; None until they were asked for, which takes long."""
+    both = state.known(declared.circuit_edges, *_asked(state, values))
+    return both[1] if both else None
 
 
 def _draw(state: SentenceState, values: Values) -> None:
     """One of three pictures: the graph, to which edges are added once they are known; how the set grew; how
     it was checked."""
-    circuit, edges, more = _found_for(state, values)
+    circuit, edges = _circuit(state, values), _edges(state, values)
     if circuit is None:
         return
-    with st.container(key="circuit_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        for setting in SETTINGS:
-            controls.choose_beside(setting)
-        if edges is not None and circuit.is_telling:
-            st.download_button(
-                say("circuit_json"),
-                # Made outside of the session, which alone knows the language, so the names are made now.
-                partial(_json, state, circuit, edges, {node: node_name(node) for node in circuit.members}),
-                file_name=f"{file_name(state, 'circuit')}.json",
-                mime="application/json",
-                key="circuit_json",
-                on_click="ignore",
-            )
-    if more is not None and values["circuit_as"] == GRAPH:
-        runs.ask_later(more)
-    for name, (figure, label) in _figures_of(state, values).items():
-        if name == f"circuit_{values['circuit_as']}":
-            figures.draw(
-                figure,
-                name,
-                file_name(state, name.replace("_", "-")),
-                partial(_open_node, state),
-                label=label,
-            )
+    offers = [partial(_offer, state, circuit, edges)] if edges is not None and circuit.is_telling else []
+    VIEW.draw_choices(*SETTINGS, *offers)
+    if edges is None and values["circuit_as"] == GRAPH:
+        runs.ask_later(partial(state.ask, declared.circuit_edges, *_asked(state, values)))
+    if circuit.is_telling:
+        VIEW.draw_figures(state, values, f"circuit_{values['circuit_as']}")
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
+def _offer(state: SentenceState, circuit: Circuit, edges: CircuitEdges) -> None:
+    # Made outside of the session, which alone knows the language, so the names are made now.
+    names = {node: node_name(node) for node in circuit.members}
+    st.download_button(
+        say("circuit_json"),
+        partial(_json, state, circuit, edges, names),
+        file_name=f"{file_name(state, 'circuit')}.json",
+        mime="application/json",
+        key="circuit_json",
+        on_click="ignore",
+    )
+
+
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """All three; nothing where the parts add nothing to the score."""
-    circuit, edges, _ = _found_for(state, values)
+    circuit = _circuit(state, values)
     if circuit is None or not circuit.is_telling:
         return {}
     made = {
-        "circuit_graph": _graph(state, circuit, edges),
+        "circuit_graph": _graph(state, circuit, _edges(state, values)),
         "circuit_growth": _growth(state, circuit),
         "circuit_checks": _checks(state, circuit),
     }
@@ -194,15 +188,6 @@ def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     )
 
 
-def _open_node(state: SentenceState, point: dict) -> None:
-    """Show the map of a chosen head. A browser may send anything; an unknown point changes nothing."""
-    match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if kind in state.trace.kinds:
-            layers, heads = state.trace.shape(kind)
-            if 0 <= layer < layers and 0 <= head < heads:
-                open_head(state, Head(kind, layer, head))
-
-
 def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
     graph = attribution_graph(circuit, edges, state.trace, state.corrector.name, names)
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
@@ -210,11 +195,7 @@ def _json(state: SentenceState, circuit: Circuit, edges: CircuitEdges, names: di
 
 def _describe(state: SentenceState, values: Values) -> str:
     """How many parts are enough, and how well random ones do."""
-    change = state.asked_change
-    if change is None:
-        return say("without_none")
-    with spinner(say("working_laboratory")):
-        circuit, _, _ = _found_for(state, values)
+    circuit, change = _circuit(state, values), state.explained
     if circuit is None:
         return say("circuit_same_token")
     if not circuit.is_telling:
@@ -234,7 +215,7 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
         say(f"circuit_note_{values['circuit_as']}"),
         say(f"circuit_instead_note_{values['circuit_instead']}"),
     ]
-    circuit = None if VIEW.lacks(state) else _found_for(state, values)[0]
+    circuit = None if VIEW.message(state) else _circuit(state, values)
     if circuit is not None and circuit.is_telling:
         told.append(
             say(
@@ -256,14 +237,16 @@ VIEW = declare(
         "laboratory",
         70,
         _describe,
-        _draw,
         SETTINGS,
         _notes,
         idea("circuit"),
-        has_map=False,
-        figures=_figures_of,
+        _draw,
+        _figures_of,
+        on_click=lambda state, _: partial(open_known_head, state),
         drawn=SETTINGS,
+        has_map=False,
         intervenes=True,
         lacks=needs_activations(declared.circuit),
+        unchanged="without_none",
     )
 )

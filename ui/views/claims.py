@@ -4,73 +4,51 @@ import viz
 from engine import questions as declared
 from model.analysis.claims import LOOK, Claim, Explanation
 from model.norm import article_of
-from model.trace.interventions import Contrast, Node
-from ui.asking import questions
-from ui.components import figures
+from model.trace.interventions import Node
 from ui.sentence.state import SentenceState
 from ui.shell import controls, markup
-from ui.shell.runs import spinner
 from ui.shell.settings import Choice
 from ui.views.attention_score import part_name
 from ui.views.circuit import node_name
 from ui.views.logit_lens import places
-from ui.views.view import Values, View, declare, file_name, idea, needs_activations
+from ui.views.view import Figures, Values, View, declare, idea, needs_activations
 from ui.wording import change_in_words, nats, say, share_kept
-from viz.figure import Specification
 from viz.labels import probability, visible_token
 
 TOLD, PICTURE = "told", "picture"
 AS = Choice("receipts_as", (TOLD, PICTURE))
 
 
-def _found_for(state: SentenceState) -> Explanation | None:
-    change = state.asked_change
-    return None if change is None else questions.verified_explanation(state.sentence, change, state.corrector)
+def _explanation(state: SentenceState) -> Explanation | None:
+    """None where the fix writes the same tokens as the typed text."""
+    return state.ask(declared.verified_explanation, state.edit)
 
 
 def _draw(state: SentenceState, values: Values) -> None:
-    """The claims, each with its receipt; or the picture of all receipts."""
-    found = _found_for(state)
+    """The claims, each with its ablation check; or the picture of all checks."""
+    found = _explanation(state)
     if found is None:
         return
     controls.choose_beside(AS)
-    if values["receipts_as"] == TOLD:
-        markup.receipts(
-            [
-                (
-                    each.holds,
-                    say("receipt_holds" if each.holds else "receipt_fails"),
-                    _clause(state, each),
-                    _numbers(each),
-                )
-                for each in found.claims
-            ]
-        )
+    if values[AS.name] == PICTURE:
+        VIEW.draw_figures(state, values)
         return
-    for name, (figure, label) in _figures_of(state, values).items():
-        figures.draw(figure, name, file_name(state, name), label=label)
+    words = {True: say("receipt_holds"), False: say("receipt_fails")}
+    markup.claims([(c.holds, words[c.holds], _clause(state, found, c), _numbers(c)) for c in found.claims])
 
 
-def _clause(state: SentenceState, receipt: Claim) -> str:
-    facts = {name: _told(name, value) for name, value in receipt.facts.items()}
-    text = f"receipt_{receipt.name}"
-    if receipt.name == "fed":
-        text += "_for" if receipt.facts["nats"] > 0 else "_against"
-    if receipt.name == "alone" and (article := _article(state)):
+def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str:
+    facts = {name: _told(name, value) for name, value in claim.facts.items()}
+    text = f"receipt_{claim.name}"
+    if claim.name == "fed":
+        text += "_for" if claim.facts["nats"] > 0 else "_against"
+    if claim.name == "alone" and (article := _article(state)):
         text, facts = "receipt_alone_article", facts | {"article": article}
-    if receipt.name == "decided":
-        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[receipt.facts["place"]]
-    contrast_facts = {
-        "token": visible_token(_contrast(state).written_token),
-        "other_token": visible_token(_contrast(state).instead_token),
-    }
-    return say(text, **contrast_facts | facts)
-
-
-def _contrast(state: SentenceState) -> Contrast:
-    found = _found_for(state)
-    assert found is not None, "callers stop where there is no explanation"
-    return found.contrast
+    if claim.name == "decided":
+        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[claim.facts["place"]]
+    contrast = explanation.contrast
+    tokens = {"token": contrast.written_token, "other_token": contrast.instead_token}
+    return say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
 
 
 def _told(name: str, value: object) -> str:
@@ -100,60 +78,52 @@ def _article(state: SentenceState) -> str | None:
     return found.article if found else None
 
 
-def _numbers(receipt: Claim) -> str:
-    """The receipt: the score, or a weight of attention, before and after."""
-    if receipt.measured == LOOK:
-        return say("receipt_weights", before=probability(receipt.before), after=probability(receipt.after))
-    return say("receipt_numbers", before=nats(receipt.before), after=nats(receipt.after))
+def _numbers(claim: Claim) -> str:
+    """The score, or a weight of attention, before and after the ablation."""
+    if claim.measured == LOOK:
+        return say("receipt_weights", before=probability(claim.before), after=probability(claim.after))
+    return say("receipt_numbers", before=nats(claim.before), after=nats(claim.after))
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
+def _mark(claim: Claim) -> str:
+    return "✓" if claim.holds else "✗"
+
+
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """For each claim about the score, the score before and after the intervention."""
-    found = _found_for(state)
+    found = _explanation(state)
     if found is None:
         return {}
+    rows = [
+        viz.Measured(f"{_mark(claim)} {say(f'receipt_{claim.name}_short')}", claim.before, claim.after)
+        for claim in found.claims
+        if claim.measured != LOOK
+    ]
+    names = {"before_name": say("sources_observed"), "after_name": say("sources_intervened")}
     figure = viz.before_after.specification(
-        [
-            viz.Measured(
-                f"{'✓' if receipt.holds else '✗'} {say(f'receipt_{receipt.name}_short')}",
-                receipt.before,
-                receipt.after,
-            )
-            for receipt in found.claims
-            if receipt.measured != LOOK
-        ],
-        before_name=say("sources_observed"),
-        after_name=say("sources_intervened"),
-        value_title=say("receipt_score"),
-        theme=state.theme,
+        rows, **names, value_title=say("receipt_score"), theme=state.theme
     )
     return {"receipts": (figure, say("receipt_label"))}
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    change = state.asked_change
-    if change is None:
-        return say("without_none")
-    with spinner(say("working_laboratory")):
-        found = _found_for(state)
+    found = _explanation(state)
     if found is None:
         return say("circuit_same_token")
-    held = sum(receipt.holds for receipt in found.claims)
     return say(
         "receipt_reading",
-        change=change_in_words(change),
-        held=held,
+        change=change_in_words(state.explained),
+        held=sum(claim.holds for claim in found.claims),
         count=len(found.claims),
         score=nats(found.score),
     )
 
 
 def _paragraphs(state: SentenceState, values: Values) -> list[str]:
-    found = _found_for(state)
-    return [
-        f"{'✓' if receipt.holds else '✗'} {_clause(state, receipt)} {_numbers(receipt)}"
-        for receipt in (found.claims if found else ())
-    ]
+    found = _explanation(state)
+    if found is None:
+        return []
+    return [f"{_mark(claim)} {_clause(state, found, claim)} {_numbers(claim)}" for claim in found.claims]
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
@@ -166,15 +136,16 @@ VIEW = declare(
         "laboratory",
         90,
         _describe,
-        _draw,
         (AS,),
         _notes,
         idea("receipt"),
-        has_map=False,
-        figures=_figures_of,
-        paragraphs=_paragraphs,
+        _draw,
+        _figures_of,
         drawn=(AS,),
+        has_map=False,
+        paragraphs=_paragraphs,
         intervenes=True,
         lacks=needs_activations(declared.verified_explanation),
+        unchanged="without_none",
     )
 )

@@ -11,18 +11,16 @@ from model.analysis.edits import LeadingHead, attention_of_change, focus, leadin
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
-from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.views.view import (
+    Figures,
     Values,
     View,
     ask_without,
     declare,
-    file_name,
     idea,
     needs_changes,
     open_head,
-    picture_title,
 )
 from ui.wording import LONGEST_SIDE, change_in_words, percent, say
 from viz.labels import visible_token
@@ -37,10 +35,7 @@ USUAL = (
 
 
 def _draw(state: SentenceState, values: Values) -> None:
-    if not state.changes:
-        return
-    ((figure, label),) = _figures_of(state, values).values()
-    figures.draw(figure, "edits_bars", file_name(state, "edits"), label=label, title=picture_title(state))
+    VIEW.draw_figures(state, values)
     heads = leading_heads(state.trace, _shown_change(state), state.all_changes)
     if len(heads) > 1:
         with st.container(key="edits_heads", horizontal=True, gap="small"):
@@ -61,17 +56,15 @@ def _ask(state: SentenceState, found: LeadingHead) -> None:
         ask_without(state, head, f"edits_off_{place}")
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """A panel of bars for each of the heads; none where nothing was changed."""
-    if not state.changes:
-        return {}
+def _figures_of(state: SentenceState, values: Values) -> Figures:
+    """A panel of bars for each of the heads."""
     change = _shown_change(state)
     heads = leading_heads(state.trace, change, state.all_changes)
     attention = attention_of_change(state.trace, change)
     outlined = (focus(state.trace, KIND, change).columns, say("edits_outlined"))
     rows = [attention[found.layer, found.head] for found in heads]
     names = [_named(state, found) for found in heads]
-    return {"edits": (bars(state, change, rows, names, outlined), change_in_words(change))}
+    return {"edits_bars": (bars(state, change, rows, names, outlined), change_in_words(change))}
 
 
 def _framed(state: SentenceState) -> list[tuple[int, int]]:
@@ -93,8 +86,6 @@ def _shown_change(state: SentenceState) -> Change:
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    if not state.changes:
-        return say("edits_none")
     change = _shown_change(state)
     found = leading_heads(state.trace, change, state.all_changes)[0]
     only = state.trace.shape(KIND) == (1, 1)
@@ -171,12 +162,14 @@ VIEW = declare(
         "attention",
         40,
         _describe,
+        (),
+        _notes,
+        idea("edits", SHARE, USUAL),
         _draw,
-        notes=_notes,
-        explain=idea("edits", SHARE, USUAL),
+        _figures_of,
         framed=_framed,
         has_map=False,
-        figures=_figures_of,
         lacks=needs_changes,
+        unchanged="edits_none",
     )
 )

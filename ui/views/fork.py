@@ -10,13 +10,11 @@ from model.analysis.counterfactuals import AlternativeContinuation
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui import wording
-from ui.asking import questions
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, markup
-from ui.shell.runs import spinner
+from ui.shell import address, controls
 from ui.shell.settings import Ordinal, Text
-from ui.views.view import Values, View, declare, file_name, idea, needs_answer
+from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
@@ -59,12 +57,7 @@ def _fork(state: SentenceState) -> tuple[int, str, AlternativeContinuation | Non
     candidate = _candidate_of(state, row)
     if candidate is None:
         return row, "", None
-    with spinner(say("working_laboratory")):
-        return (
-            row,
-            candidate,
-            questions.alternative_continuation(state.sentence, row, candidate, state.corrector),
-        )
+    return row, candidate, state.ask(declared.alternative_continuation, *state.texts, row, candidate)
 
 
 def _draw(state: SentenceState, values: Values) -> None:
@@ -75,26 +68,13 @@ def _draw(state: SentenceState, values: Values) -> None:
         controls.pick(STEP.name, steps, lambda step: step_name(state.trace, int(step) - 1), str(row + 1))
         if found := _candidates(state, row):
             controls.choose(TOKEN.name, found, label_of, otherwise=found[0])
-    made = _figures_of(state, values)
-    if not made:
-        return
-    (branches, label), *maps = made.values()
-    figures.draw(
-        branches,
-        "fork",
-        file_name(state, "fork"),
-        lambda point: _choose_step(point, len(state.trace.target_tokens)),
-        label=label,
-    )
-    if not maps:
-        return
-    for place, key, (figure, label) in zip(st.columns(2), ("observed", "other"), maps, strict=True):
-        with place:
-            markup.paragraph(label, "kind-observed" if key == "observed" else "kind-instead")
-            figures.draw(figure, f"fork_map_{key}", file_name(state, f"fork-map-{key}"), label=label)
+    names = list(_figures_of(state, values))
+    VIEW.draw_figures(state, values, *names[:1])
+    if len(names) > 1:
+        VIEW.draw_beside(state, values, fork_map_observed="kind-observed", fork_map_other="kind-instead")
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """Both branches, and the attention of each; one of them where the other finds no end."""
     row, _, fork = _fork(state)
     if fork is None:
@@ -119,11 +99,15 @@ def _probabilities(trace: AttentionTrace) -> list[float]:
     return np.exp(trace.log_probabilities).tolist()
 
 
-def _choose_step(point: dict, length: int) -> None:
-    """The roads part at the step of a chosen cell; an unknown point changes nothing."""
-    cell = figures.cell_of(point)
-    if cell is not None and 0 <= cell[1] < length:
-        address.put(STEP.name, str(cell[1] + 1))
+def _on_click(state: SentenceState, figure: str) -> Click | None:
+    """The other token is written at the step of a chosen cell; an unknown point changes nothing."""
+
+    def choose_step(point: dict) -> None:
+        cell = figures.cell_of(point)
+        if cell is not None and 0 <= cell[1] < len(state.trace.target_tokens):
+            address.put(STEP.name, str(cell[1] + 1))
+
+    return choose_step if figure == "fork" else None
 
 
 def _map(state: SentenceState, trace: AttentionTrace, row: int) -> go.Figure:
@@ -176,11 +160,12 @@ VIEW = declare(
         "laboratory",
         40,
         _describe,
-        _draw,
         (STEP, TOKEN),
         _notes,
         idea("fork"),
-        figures=_figures_of,
+        _draw,
+        _figures_of,
+        _on_click,
         intervenes=True,
         lacks=needs_answer(declared.alternative_continuation, "lacks_interventions"),
     )

@@ -4,28 +4,25 @@ A head that is off puts out zeros, or its means over the sentences of a survey.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 import viz
 from engine import questions as declared
 from model import ModelFolderError
+from model.analysis.head_effects import HeadEffects
 from model.survey.results import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
-from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text
-from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.views.view import Click, Figures, Values, View, declare, idea, needs_experiment
 from ui.wording import change_in_words, correlation, head_name, say
 from viz.labels import probability
 
@@ -47,43 +44,29 @@ def _survey_of(state: SentenceState) -> HeadSurvey | None:
         return None
 
 
-def _means_of(state: SentenceState, values: Values) -> dict[str, np.ndarray] | None:
-    survey = _survey_of(state) if values["off"] == MEAN else None
-    return survey.means if survey is not None else None
+def _means_of(state: SentenceState, values: Values) -> declared.Means:
+    """The ablation values; none: zero."""
+    survey = _survey_of(state) if values[OFF.name] == MEAN else None
+    return declared.means(survey.means) if survey is not None else ()
+
+
+def _effects(state: SentenceState, values: Values) -> HeadEffects:
+    return state.ask(declared.head_effects, state.edit, _means_of(state, values))
 
 
 def _heads_off(state: SentenceState, values: Values) -> tuple[Head, ...]:
     """The heads that are off: those that the visitor chose, at first the strongest ones."""
     if address.get(HEADS.name) == NONE:
         return ()
-    change = state.asked_change
-    return () if change is None else _framed_heads(state, change, _means_of(state, values))
+    return _switched_off(state) or _effects(state, values).strongest(STRONGEST)
 
 
 def _switched_off(state: SentenceState) -> tuple[Head, ...]:
     """The heads that the visitor switched off, of those that the network has."""
-    found = [
-        Head(kind, int(layer) - 1, int(head) - 1)
-        for kind, layer, head in re.findall(
-            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
-        )
-    ]
-    return tuple(head for head in dict.fromkeys(found) if _has(state, head))
-
-
-def _has(state: SentenceState, head: Head) -> bool:
-    if head.kind not in state.trace.kinds:
-        return False
-    layers, heads = state.trace.shape(head.kind)
-    return 0 <= head.layer < layers and 0 <= head.head < heads
-
-
-def _framed_heads(
-    state: SentenceState, change: Change, means: Mapping[str, np.ndarray] | None
-) -> tuple[Head, ...]:
-    """The heads that the visitor switched off; before that the strongest ones."""
-    found = questions.head_effects(state.sentence, change, state.corrector, means)
-    return _switched_off(state) or found.strongest(STRONGEST)
+    named = re.findall(r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII)
+    points = ({"custom": [kind, int(layer) - 1, int(head) - 1]} for kind, layer, head in named)
+    found = (figures.known_head(state.trace, point) for point in points)
+    return tuple(dict.fromkeys(head for head in found if head is not None))
 
 
 def _names_of(heads: Collection[Head]) -> str:
@@ -94,12 +77,15 @@ def _names_of(heads: Collection[Head]) -> str:
     return say("without_heads", heads=", ".join(map(head_name, sorted(heads))))
 
 
-def _switch(state: SentenceState, off: Sequence[Head], point: dict) -> None:
-    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point
-    changes nothing."""
-    match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if _has(state, chosen := Head(kind, layer, head)):
-            _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])
+def _on_click(state: SentenceState, figure: str) -> Click | None:
+    """A square switches its head off, or on again; an unknown point changes nothing."""
+    off = _heads_off(state, controls.values((OFF,)))
+
+    def switch(point: dict) -> None:
+        if head := figures.known_head(state.trace, point):
+            _put([each for each in off if each != head] if head in off else [*off, head])
+
+    return switch if figure == "without_mosaic" else None
 
 
 def _put(heads: Iterable[Head]) -> None:
@@ -109,8 +95,6 @@ def _put(heads: Iterable[Head]) -> None:
 
 def _draw(state: SentenceState, values: Values) -> None:
     """The correction without the heads that are off, then a square for each head, and a point for each."""
-    if state.asked_change is None:
-        return
     off = _heads_off(state, values)
     _show_verdict(state, values, off)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -130,11 +114,9 @@ def _draw(state: SentenceState, values: Values) -> None:
             on_click=address.reset,
             args=([HEADS.name],),
         )
-    parts = dict(zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True))
-    for name, (figure, label) in _figures_of(state, values).items():
-        on_click = partial(_switch, state, off) if name == "without_mosaic" else None
-        with parts[name]:
-            figures.draw(figure, name, file_name(state, name.replace("_", "-")), on_click, label=label)
+    for name, place in zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True):
+        with place:
+            VIEW.draw_figures(state, values, name)
     markup.paragraph(_observed(state, values), "note")
 
 
@@ -165,11 +147,9 @@ class Verdict:
 
 def _verdict(state: SentenceState, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
     """With all heads, and without those that are ``off``."""
-    change, means = state.asked_change, _means_of(state, values)
-    assert change is not None, "without a change this is not called"
-    sets = ((), tuple(off))
-    texts = questions.ablate_heads(state.sentence, sets, state.corrector, means)
-    shares = questions.ablated_fix_probability(state.sentence, change, sets, state.corrector, means)
+    sets, means = ((), tuple(off)), _means_of(state, values)
+    texts = state.ask(declared.ablate_heads, state.sentence.source, sets, means)
+    shares = state.ask(declared.ablated_fix_probability, state.edit, sets, means)
     before, after = (
         Verdict(one.text, share, outcome(state.sentence.source, one.text, _typed(state)))
         for one, share in zip(texts, shares, strict=True)
@@ -203,12 +183,9 @@ def outcome(source: str, text: str | None, change: Change) -> str:
     return "made" if same else "other"
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """The squares and the points of all heads; nothing where nothing was changed."""
-    change = state.asked_change
-    if change is None:
-        return {}
-    found = questions.head_effects(state.sentence, change, state.corrector, _means_of(state, values))
+def _figures_of(state: SentenceState, values: Values) -> Figures:
+    """The squares and the points of all heads."""
+    found = _effects(state, values)
     shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in state.trace.kinds},
         "chosen": _heads_off(state, values),
@@ -235,12 +212,8 @@ def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figu
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    change = state.asked_change
-    if change is None:
-        return say("without_none")
-    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        off = _heads_off(state, values)
-        before, after = _verdict(state, values, off)
+    change, off = state.explained, _heads_off(state, values)
+    before, after = _verdict(state, values, off)
     shares = [probability(each.probability, digits=3) for each in (before, after)]
     if not off:
         return say("without_reading_on", change=change_in_words(change), before=shares[0])
@@ -255,13 +228,11 @@ def _describe(state: SentenceState, values: Values) -> str:
 
 def _observed(state: SentenceState, values: Values) -> str:
     """Whether the head that looked most is the one that mattered most."""
-    change = state.asked_change
-    assert change is not None, "without a change this is not called"
-    found = questions.head_effects(state.sentence, change, state.corrector, _means_of(state, values))
+    found = _effects(state, values)
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",
-        change=change_in_words(change),
+        change=change_in_words(state.explained),
         looker=head_name(looker),
         rank=rank,
         count=len(found.heads),
@@ -285,14 +256,16 @@ VIEW = declare(
         "laboratory",
         10,
         _describe,
-        _draw,
         (OFF, HEADS),
         _notes,
         idea("without"),
-        has_map=False,
-        figures=_figures_of,
+        _draw,
+        _figures_of,
+        _on_click,
         drawn=(OFF,),
+        has_map=False,
         intervenes=True,
         lacks=needs_experiment(declared.head_effects),
+        unchanged="without_none",
     )
 )

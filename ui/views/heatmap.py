@@ -15,7 +15,7 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
-from ui.views.view import Values, View, declare, file_name, idea, picture_title
+from ui.views.view import Values, View, declare, file_name, idea, map_label, picture_title
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
@@ -184,7 +184,7 @@ def _draw(state: SentenceState, values: Values) -> None:
         "heatmap",
         file_name(state),
         partial(choose_cell, cells),
-        label=f"{say(f'kind_{state.kind}')} · {state.place}",
+        label=map_label(state),
         title=picture_title(state),
     )
 
@@ -246,10 +246,16 @@ def _describe(state: SentenceState, values: Values) -> str:
     return say(told, query=query, key=key, amount=amount, place=state.place)
 
 
+def cell_in_address() -> tuple[int, int] | None:
+    """The (query, key) tokens of the chosen cell, from 0; None where none was chosen."""
+    found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def selected_cell(cells: MapCells) -> tuple[int, int] | None:
     """The row and column numbers of the cell that the setting names; None if it is not on this map."""
-    found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
-    return cells.cell_of((int(found[1]), int(found[2]))) if found else None
+    cell = cell_in_address()
+    return cells.cell_of(cell) if cell else None
 
 
 def choose_cell(cells: MapCells, point: dict) -> None:
@@ -288,4 +294,4 @@ def _named(label: str) -> str:
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = declare(View("heatmap", "attention", 10, _describe, _draw, SETTINGS, _notes, idea("heatmap", FORMULA)))
+VIEW = declare(View("heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw))

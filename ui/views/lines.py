@@ -190,10 +190,10 @@ VIEW = declare(
         "attention",
         20,
         describe,
-        _draw,
         (MASS, HEADS),
         _notes,
         idea("lines", *FORMULAS),
+        _draw,
         choose=_choose_heads,
         draws_all=True,
     )

@@ -6,26 +6,23 @@ Each head also has a map of its contribution over queries and keys.
 from functools import partial
 
 import numpy as np
-import plotly.graph_objects as go
-import streamlit as st
 
 import viz
 from engine import questions as declared
 from model.analysis.residual_stream import KINDS, LogitAttribution, LogitLens, ResidualComponent
 from model.trace.interventions import Head
-from ui.asking import questions
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls
+from ui.shell import address
 from ui.shell.settings import Choice
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View, declare, file_name, idea, needs_answer, picture_title
+from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
 from ui.wording import change_in_words, head_name, nats, say
 from viz.figure import Specification
 from viz.labels import visible_token
 
 PARTS, MAP = "parts", "map"
-SETTINGS = (Choice("wrote_as", (PARTS, MAP)), Choice("wrote_order", ("size", "network")))
+AS, ORDER = Choice("wrote_as", (PARTS, MAP)), Choice("wrote_order", ("size", "network"))
 SHOWN = 12  # bars of one part each; all others are one bar together
 FORMULA = (
     r"\log p(a) - \log p(b) = \sum_{\mathrm{part}} "
@@ -35,8 +32,8 @@ FORMULA = (
 )
 
 
-def _written(state: SentenceState) -> LogitAttribution:
-    return questions.direct_logit_attribution(state.sentence, state.corrector)
+def _attribution(state: SentenceState) -> LogitAttribution:
+    return state.ask(declared.direct_logit_attribution, *state.texts, state.spans)
 
 
 def number_of(state: SentenceState, found: LogitAttribution | LogitLens) -> int:
@@ -51,26 +48,19 @@ def number_of(state: SentenceState, found: LogitAttribution | LogitLens) -> int:
 
 def _draw(state: SentenceState, values: Values) -> None:
     """The bars of one character, or the selected head's map in nats."""
-    found = _written(state)
-    with st.container(key="wrote_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        controls.choose(
-            "wrote_as", [PARTS, MAP], lambda how: say(f"wrote_as_{how}"), label_visibility="collapsed"
-        )
-        if values["wrote_as"] == PARTS:
-            choose_step(state, found.questions[number_of(state, found)].row)
-    if values["wrote_as"] == PARTS:
-        figure, label = _parts(state, values, found)
-        figures.draw(figure, "wrote", file_name(state, "wrote"), partial(_open_part, state), label=label)
-    elif state.kind in KINDS:
-        figure, label = _map(state, found)
-        figures.draw(
-            figure, "wrote_map", file_name(state, "wrote-map"), label=label, title=picture_title(state)
-        )
+    if values[AS.name] == PARTS:
+        found = _attribution(state)
+        VIEW.draw_choices(AS, partial(choose_step, state, found.questions[number_of(state, found)].row))
+        VIEW.draw_figures(state, values, "wrote")
+        return
+    VIEW.draw_choices(AS)
+    if state.kind in KINDS:
+        VIEW.draw_figures(state, values, "wrote_map")
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure | Specification, str]]:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """The bars, and the selected head's map where it is one of the decoder's."""
-    found = _written(state)
+    found = _attribution(state)
     maps = {"wrote_map": _map(state, found)} if state.kind in KINDS else {}
     return {"wrote": _parts(state, values, found)} | maps
 
@@ -79,7 +69,7 @@ def _parts(state: SentenceState, values: Values, found: LogitAttribution) -> tup
     number = number_of(state, found)
     ranked = sorted(found.parts(number), key=lambda part: -abs(part.nats))
     shown, rest = ranked[:SHOWN], ranked[SHOWN:]
-    if values["wrote_order"] == "network":
+    if values[ORDER.name] == "network":
         shown = [part for part in found.parts(number) if part in shown]
     chosen = state.kind, state.layer, state.head
     amounts = [
@@ -135,7 +125,7 @@ def _selected(state: SentenceState, maps: np.ndarray) -> np.ndarray:
 
 
 def _tiles(state: SentenceState) -> np.ndarray | None:
-    return _written(state).maps(state.kind) if state.kind in KINDS else None
+    return _attribution(state).maps(state.kind) if state.kind in KINDS else None
 
 
 def _place(state: SentenceState) -> str:
@@ -155,20 +145,22 @@ def _name_of(part: ResidualComponent) -> str:
     return say(f"wrote_{part.name}", layer=(part.layer or 0) + 1)
 
 
-def _open_part(state: SentenceState, point: dict) -> None:
-    """Show the map of a chosen bar's head; an unknown point changes nothing."""
-    match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if kind in KINDS:
-            layers, heads = state.trace.shape(kind)
-            if 0 <= layer < layers and 0 <= head < heads:
-                address.put_head(layer, head, kind)
-                address.put("wrote_as", MAP)
+def _on_click(state: SentenceState, figure: str) -> Click | None:
+    """A bar of a head shows its map; an unknown point changes nothing."""
+
+    def open_part(point: dict) -> None:
+        head = figures.known_head(state.trace, point)
+        if head is not None and head.kind in KINDS:
+            address.put_head(head.layer, head.head, head.kind)
+            address.put(AS.name, MAP)
+
+    return open_part if figure == "wrote" else None
 
 
 def _describe(state: SentenceState, values: Values) -> str:
     """The part that wrote most, or where the selected head looked while it did."""
-    found = _written(state)
-    return _describe_map(state, found) if values["wrote_as"] == MAP else _describe_parts(state, found)
+    found = _attribution(state)
+    return _describe_map(state, found) if values[AS.name] == MAP else _describe_parts(state, found)
 
 
 def _describe_parts(state: SentenceState, found: LogitAttribution) -> str:
@@ -207,9 +199,9 @@ def _describe_map(state: SentenceState, found: LogitAttribution) -> str:
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
-    told = [say("wrote_map_note" if values["wrote_as"] == MAP else "wrote_note"), say("wrote_given")]
+    told = [say("wrote_map_note" if values[AS.name] == MAP else "wrote_note"), say("wrote_given")]
     if state.can(declared.direct_logit_attribution):
-        found = _written(state)
+        found = _attribution(state)
         told.append(say("wrote_exact", remainder=f"{abs(found.remainder(number_of(state, found))):.0e}"))
     return told
 
@@ -219,14 +211,14 @@ def other_look(state: SentenceState, view: str) -> str | None:
     without a switch."""
     if view == "heatmap" and state.kind in KINDS and state.can(declared.direct_logit_attribution):
         return VIEW.name
-    return "heatmap" if view == VIEW.name and address.get("wrote_as") == MAP else None
+    return "heatmap" if view == VIEW.name and address.get(AS.name) == MAP else None
 
 
 def switch_look(view: str) -> None:
     """From a callback: show the same head's map in ``view``."""
     address.put("view", view)
     if view == VIEW.name:
-        address.put("wrote_as", MAP)
+        address.put(AS.name, MAP)
 
 
 VIEW = declare(
@@ -235,13 +227,14 @@ VIEW = declare(
         "attention",
         50,
         _describe,
-        _draw,
-        SETTINGS,
+        (AS, ORDER),
         _notes,
         idea("wrote", FORMULA),
-        figures=_figures_of,
+        _draw,
+        _figures_of,
+        _on_click,
+        drawn=(AS,),
         tiles=_tiles,
-        drawn=SETTINGS[:1],
         lacks=needs_answer(declared.direct_logit_attribution, "lacks_residual"),
     )
 )

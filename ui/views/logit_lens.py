@@ -1,77 +1,57 @@
 """View *when decided*: logit lens after each sub-layer, and jamo lens."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import streamlit as st
 
 import viz
 from engine import questions as declared
 from model.analysis.residual_stream import JAMO, LogitLens
-from ui.asking import questions
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views.logit_attribution import number_of
 from ui.views.sources import choose_step
-from ui.views.view import Values, View, declare, file_name, idea, needs_answer
+from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
 from ui.wording import changed_rows, say
 from viz.figure import Specification
 from viz.labels import probability, visible_token
 
 GRID, CURVE, READ_JAMO = "grid", "curve", "jamo"
-SETTINGS = (
-    Choice("decided_as", (GRID, CURVE, READ_JAMO)),
-    Choice("decided_part", ("final", "medial", "initial")),
-    Choice("decided_side", ("decoder", "encoder")),
-)
+AS = Choice("decided_as", (GRID, CURVE, READ_JAMO))
+PART = Choice("decided_part", ("final", "medial", "initial"))
+SIDE = Choice("decided_side", ("decoder", "encoder"))
 FORMULA = r"p_n = \mathrm{softmax}\big(\mathrm{LayerNorm}(x_n)\, E^{\top} + b\big)"
 NO_FINAL = "∅"
 
 
-def _decided(state: SentenceState) -> LogitLens:
-    return questions.logit_lens(state.sentence, state.corrector)
+def _lens(state: SentenceState) -> LogitLens:
+    return state.ask(declared.logit_lens, *state.texts, state.spans)
 
 
 def _draw(state: SentenceState, values: Values) -> None:
     """The grid of all characters, the curve of one, or the jamo of one part."""
-    found = _decided(state)
-    with st.container(key="decided_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        _choose("decided_as", [how for how in SETTINGS[0].options if found.jamo or how != READ_JAMO])
-        how = _shown(values, found)
-        if how == READ_JAMO:
-            _choose("decided_part", SETTINGS[1].options)
-            _choose("decided_side", SETTINGS[2].options)
-        elif how == CURVE:
-            choose_step(state, found.questions[number_of(state, found)].row)
-    name = f"decided_{how}"
-    figure, label = _pictures(state, values, found)[name]
-    figures.draw(
-        figure,
-        name,
-        file_name(state, name.replace("_", "-")),
-        partial(_choose_column, state) if name == "decided_grid" else None,
-        label=label,
-    )
+    lens = _lens(state)
+    how = _shown(values, lens)
+    parts: list[Choice | Callable[[], object]] = []
+    if how == READ_JAMO:
+        parts += [PART, SIDE]
+    elif how == CURVE:
+        parts += [partial(choose_step, state, lens.questions[number_of(state, lens)].row)]
+    options = [how for how in AS.options if lens.jamo or how != READ_JAMO]
+    VIEW.draw_choices(partial(controls.choose_beside, AS, options), *parts)
+    VIEW.draw_figures(state, values, f"decided_{how}")
 
 
-def _shown(values: Values, found: LogitLens) -> str:
-    how = values["decided_as"]
-    return GRID if how == READ_JAMO and not found.jamo else how
+def _shown(values: Values, lens: LogitLens) -> str:
+    how = values[AS.name]
+    return GRID if how == READ_JAMO and not lens.jamo else how
 
 
-def _choose(name: str, options: Iterable[str]) -> None:
-    controls.choose(name, list(options), lambda option: say(f"{name}_{option}"), label_visibility="collapsed")
-
-
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[Specification, str]]:
-    return _pictures(state, values, _decided(state))
-
-
-def _pictures(state: SentenceState, values: Values, found: LogitLens) -> dict[str, tuple[Specification, str]]:
-    side, part = values["decided_side"], values["decided_part"]
+def _pictures(state: SentenceState, values: Values) -> Figures:
+    found, side, part = _lens(state), values[SIDE.name], values[PART.name]
     pictures = {
         "decided_grid": (_grid(state, found), say("decided_grid_label")),
         "decided_curve": (_curve(state, found), say("decided_curve_label")),
@@ -82,13 +62,16 @@ def _pictures(state: SentenceState, values: Values, found: LogitLens) -> dict[st
     return pictures
 
 
-def _choose_column(state: SentenceState, point: dict) -> None:
-    """Ask about the step of a chosen cell, and show its curve. A browser may send anything; an unknown point
-    changes nothing."""
-    cell = figures.cell_of(point)
-    if cell is not None and 0 <= cell[1] < len(state.trace.target_tokens):
-        address.put("sources_step", str(cell[1] + 1))
-        address.put("decided_as", CURVE)
+def _on_click(state: SentenceState, figure: str) -> Click | None:
+    """A cell of the grid asks about its step, and shows its curve; an unknown point changes nothing."""
+
+    def choose_column(point: dict) -> None:
+        cell = figures.cell_of(point)
+        if cell is not None and 0 <= cell[1] < len(state.trace.target_tokens):
+            address.put("sources_step", str(cell[1] + 1))
+            address.put(AS.name, CURVE)
+
+    return choose_column if figure == "decided_grid" else None
 
 
 def places(side: str, count: int) -> list[str]:
@@ -119,7 +102,7 @@ def _grid(state: SentenceState, found: LogitLens) -> Specification:
         state.trace.target_tokens,
         details=details,
         outlined=found.questions[number_of(state, found)].row,
-        emphasis=_changed(state, "decoder"),
+        emphasis=side_of(state, "decoder")[1],
         place_title=say("decided_place"),
         token_title=say("decided_step"),
         probability_title=say("decided_probability"),
@@ -148,7 +131,7 @@ def _curve(state: SentenceState, found: LogitLens) -> Specification:
 def _jamo_grid(state: SentenceState, found: LogitLens, side: str, part: str) -> Specification:
     read = found.jamo[f"{side} {part}"]
     texts = [[JAMO[part][jamo] or NO_FINAL for jamo in row] for row in read.likeliest.tolist()]
-    tokens = state.trace.source_tokens if side == "encoder" else state.trace.target_tokens
+    tokens, changed = side_of(state, side)
     expected = [
         ["" if np.isnan(share) else say(f"decided_own_{side}", share=probability(share)) for share in row]
         for row in read.expected.tolist()
@@ -159,7 +142,7 @@ def _jamo_grid(state: SentenceState, found: LogitLens, side: str, part: str) -> 
         places(side, len(read.likeliest)),
         tokens,
         details=expected,
-        emphasis=_changed(state, side),
+        emphasis=changed,
         place_title=say("decided_place"),
         token_title=say(f"decided_step_{side}"),
         probability_title=say("decided_probability" if side == "decoder" else "decided_likeness"),
@@ -167,17 +150,16 @@ def _jamo_grid(state: SentenceState, found: LogitLens, side: str, part: str) -> 
     )
 
 
-def _changed(state: SentenceState, side: str) -> list[int]:
-    kind, tokens = (
-        ("encoder_attention", state.trace.source_tokens)
-        if side == "encoder"
-        else ("cross_attention", state.trace.target_tokens)
-    )
-    return changed_rows(state.changes, kind, len(tokens))
+def side_of(state: SentenceState, side: str) -> tuple[tuple[str, ...], list[int]]:
+    """The tokens that the "encoder" reads or the "decoder" writes, and the places of the changes in them."""
+    of_encoder = side == "encoder"
+    tokens = state.trace.source_tokens if of_encoder else state.trace.target_tokens
+    kind = "encoder_attention" if of_encoder else "cross_attention"
+    return tokens, changed_rows(state.changes, kind, len(tokens))
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    found = _decided(state)
+    found = _lens(state)
     number = number_of(state, found)
     row = found.questions[number].row
     names = places("decoder", len(found.likeliest))
@@ -201,8 +183,8 @@ def _describe(state: SentenceState, values: Values) -> str:
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
-    found = _decided(state) if state.can(declared.logit_lens) else None
-    how = _shown(values, found) if found else values["decided_as"]
+    found = _lens(state) if state.can(declared.logit_lens) else None
+    how = _shown(values, found) if found else values[AS.name]
     told = [say(f"decided_{how}_note")]
     if how == READ_JAMO:
         told.append(say(f"decided_jamo_{values['decided_side']}"))
@@ -217,13 +199,14 @@ VIEW = declare(
         "attention",
         60,
         _describe,
-        _draw,
-        SETTINGS,
+        (AS, PART, SIDE),
         _notes,
         idea("decided", FORMULA),
+        _draw,
+        _pictures,
+        _on_click,
+        drawn=(AS, PART, SIDE),
         has_map=False,
-        figures=_figures_of,
-        drawn=SETTINGS,
         lacks=needs_answer(declared.logit_lens, "lacks_residual"),
     )
 )

@@ -15,12 +15,11 @@ from model.analysis.building_blocks import DotProduct, dot_product_attention
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
-from ui.asking import questions
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
-from ui.shell.settings import is_number
-from ui.views.view import Values, View, declare, file_name, idea, needs_answer, picture_title
+from ui.views.heatmap import cell_in_address
+from ui.views.view import Figures, Values, View, declare, file_name, idea, needs_answer, picture_title
 from ui.wording import say
 from viz.labels import visible_token
 
@@ -35,6 +34,10 @@ class Panel:
     name: str
     formulas: tuple[str, ...]
     figure: go.Figure
+
+    @property
+    def heading(self) -> str:
+        return say(f"numbers_{self.name}_heading")
 
 
 def _draw(state: SentenceState, values: Values) -> None:
@@ -55,11 +58,8 @@ def panels(state: SentenceState) -> tuple[Panel, Panel, Panel]:
     return _vectors(state, steps, row, shown), _scores(state, steps, shown), _sum(state, steps, shown)
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    return {
-        f"numbers_{panel.name}": (panel.figure, say(f"numbers_{panel.name}_heading"))
-        for panel in panels(state)
-    }
+def _figures_of(state: SentenceState, values: Values) -> Figures:
+    return {f"numbers_{panel.name}": (panel.figure, panel.heading) for panel in panels(state)}
 
 
 def _paragraphs_of(state: SentenceState, values: Values) -> list[str]:
@@ -87,8 +87,8 @@ def _place_of(state: SentenceState) -> tuple[int, int]:
 
 def _chosen_query(state: SentenceState) -> int:
     """The row that the visitor chose here or in another view; else the first that a change concerns."""
-    here = _chosen_row()
-    return here if here is not None and here < len(state.queries) else next(iter(state.rows), 0)
+    cell = cell_in_address()
+    return cell[0] if cell is not None and cell[0] < len(state.queries) else next(iter(state.rows), 0)
 
 
 def _choose_query(state: SentenceState, row: int) -> None:
@@ -111,14 +111,9 @@ def _choose_query(state: SentenceState, row: int) -> None:
     )
 
 
-def _chosen_row() -> int | None:
-    row, _, column = address.get("cell").partition(",")
-    return int(row) if is_number(row) and is_number(column) else None
-
-
 def _calculate(state: SentenceState, layer: int, head: int, row: int) -> DotProduct:
     """Every step for one row (Q = 1) of one head, from the network's own queries, keys and values."""
-    found = questions.projections(state.sentence.source, state.sentence.text, state.corrector)[state.kind]
+    found = state.ask(declared.projections, *state.texts)[state.kind]
     allowed = None if state.masked is None else ~state.masked[row : row + 1]
     query = found.query[layer, head, row : row + 1]
     return dot_product_attention(query, found.key[layer, head], found.value[layer, head], allowed)
@@ -212,19 +207,16 @@ def _matrix(state: SentenceState, table: np.ndarray, rows: list[str], titles: tu
 
 def _side_by_side(state: SentenceState, panel: Panel) -> None:
     name = panel.name
-    st.subheader(say(f"numbers_{name}_heading"))
+    st.subheader(panel.heading)
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         markup.paragraph(say(f"numbers_{name}_words"), "note")
         for line in panel.formulas:
             st.latex(line)
     with picture:
+        title = picture_title(state)
         figures.draw(
-            panel.figure,
-            f"numbers_{name}",
-            file_name(state, name),
-            label=say(f"numbers_{name}_heading"),
-            title=picture_title(state),
+            panel.figure, f"numbers_{name}", file_name(state, name), label=panel.heading, title=title
         )
 
 
@@ -234,10 +226,10 @@ VIEW = declare(
         "attention",
         80,
         _describe,
-        _draw,
         explain=idea("numbers"),
-        one_head=_one_head,
+        drawing=_draw,
         figures=_figures_of,
+        one_head=_one_head,
         paragraphs=_paragraphs_of,
         lacks=needs_answer(declared.projections, "lacks_projections"),
     )

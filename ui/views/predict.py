@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis.edits import MARKS, Agreement, agreeing_head, agreement, attention_of_change, focus
@@ -14,21 +13,19 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from ui import wording
-from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Flag, Text, is_number
 from ui.views.edits import KIND, bars
 from ui.views.view import (
+    Figures,
     Values,
     View,
     ask_without,
     declare,
-    file_name,
     idea,
     needs_changes,
     open_head,
-    picture_title,
 )
 from ui.wording import change_in_words, percent, say
 from viz.labels import visible_token
@@ -47,9 +44,7 @@ FORMULA = (
 
 
 def _draw(state: SentenceState, values: Values) -> None:
-    if not state.all_changes:
-        return
-    change = state.changes[0]
+    change = state.explained
     _forget_another_question(state, change)
     if is_revealed(state):
         _compare(state, change)
@@ -61,13 +56,11 @@ def is_revealed(state: SentenceState) -> bool:
     return controls.is_on(REVEALED.name) and bool(marks(state))
 
 
-def describe(state: SentenceState, values: Values) -> str:
+def _describe(state: SentenceState, values: Values) -> str:
     """The question; once it is answered, how the marks compare with the attention."""
-    if not state.all_changes:
-        return say("predict_nothing")
-    change = state.changes[0]
+    change = state.explained
     if is_revealed(state):
-        return _describe(state, *_agreements(state, change)[:3])
+        return _comparison(state, *_agreements(state, change)[:3])
     return say(
         "predict_question" if state.focus else "predict_question_first", change=change_in_words(change)
     )
@@ -163,8 +156,7 @@ def _reveal() -> None:
 
 
 def _compare(state: SentenceState, change: Change) -> None:
-    ((figure, label),) = _figures_of(state, {}).values()
-    figures.draw(figure, "predict_bars", file_name(state, "predict"), label=label, title=picture_title(state))
+    VIEW.draw_figures(state, {})
     mean, heads, head, _ = _agreements(state, change)
     several = heads.share.size > 1
     with st.container(horizontal=True, gap="small"):
@@ -204,16 +196,16 @@ def _rows_told(state: SentenceState, change: Change, of: str) -> str:
     return say("predict_rows", of=of, rows=" · ".join(told))
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """The bars with the marks; none before the reveal, since they would give the answer away."""
-    if not state.all_changes or not is_revealed(state):
+    if not is_revealed(state):
         return {}
-    change = state.changes[0]
+    change = state.explained
     _, heads, head, attention = _agreements(state, change)
     rows = [attention.mean(axis=(0, 1))] if heads.share.size > 1 else []
     outlined = (marks(state), say("predict_outlined"))
     figure = bars(state, change, [*rows, attention[head]], _names(state, heads, head), outlined)
-    return {"predict": (figure, change_in_words(change))}
+    return {"predict_bars": (figure, change_in_words(change))}
 
 
 def _names(state: SentenceState, heads: Agreement, head: tuple[int, int]) -> list[str]:
@@ -236,7 +228,7 @@ def _agreements(
     return mean, heads, agreeing_head(heads), attention
 
 
-def _describe(state: SentenceState, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
+def _comparison(state: SentenceState, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
     several = heads.share.size > 1
     return say(
         "predict_reading" if several else "predict_reading_only",
@@ -268,13 +260,14 @@ VIEW = declare(
         "predict",
         "attention",
         90,
-        describe,
-        _draw,
+        _describe,
         (MARKED, REVEALED, OFFERED),
         explain=idea("predict", FORMULA),
+        drawing=_draw,
         drawn=(REVEALED,),
-        has_map=False,
         figures=_figures_of,
+        has_map=False,
         lacks=needs_changes,
+        unchanged="predict_nothing",
     )
 )

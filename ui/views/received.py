@@ -1,13 +1,11 @@
 """View *received*: attention that each token receives, as the mean over a map's queries."""
 
 import numpy as np
-import plotly.graph_objects as go
 
 import viz
 from ui import wording
-from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.views.view import Values, View, declare, file_name, picture_title
+from ui.views.view import Figures, Values, View, declare, map_label
 from ui.wording import say
 from viz.labels import visible_token
 
@@ -24,19 +22,9 @@ def _allowed(state: SentenceState) -> np.ndarray:
     return everywhere[state.read_rows]
 
 
-def _draw(state: SentenceState, values: Values) -> None:
-    figures.draw(
-        picture(state),
-        "received",
-        file_name(state, "received"),
-        label=state.place,
-        title=picture_title(state),
-    )
-
-
-def picture(state: SentenceState) -> go.Figure:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     """One bar a key; those that the changes concern are outlined. The bars are (K,)."""
-    return viz.attention_bars(
+    figure = viz.attention_bars(
         _received(state)[None],
         state.keys,
         [state.place],
@@ -47,6 +35,7 @@ def picture(state: SentenceState) -> go.Figure:
         hover=(say("hover_key"), say("received_mean")),
         theme=state.theme,
     )
+    return {"received": (figure, map_label(state))}
 
 
 def changed_columns(state: SentenceState) -> list[int]:
@@ -74,4 +63,4 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
     return [say("received_note"), *([say("received_masked")] if state.masked is not None else [])]
 
 
-VIEW = declare(View("received", "attention", 70, _describe, _draw, (), _notes))
+VIEW = declare(View("received", "attention", 70, _describe, notes=_notes, figures=_figures_of))

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
-import streamlit as st
 
 import viz
 from engine import questions as declared
@@ -14,13 +13,11 @@ from model.analysis.counterfactuals import PAINTED, ReplacedAttention, row_of_co
 from model.analysis.edits import attention_to_edit
 from model.text.changes import Change
 from model.trace.interventions import Contrast, Head
-from ui.asking import questions
 from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
-from ui.shell.runs import spinner
 from ui.shell.settings import Choice, Text, is_number
-from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.views.view import Click, Figures, Values, View, declare, idea, needs_experiment
 from ui.wording import change_in_words, head_name, say
 from viz.browser.texts import map_texts
 from viz.labels import probability, visible_token
@@ -45,8 +42,9 @@ def _head_of(state: SentenceState, change: Change) -> Head:
 
 def _one_head(state: SentenceState) -> Head:
     """``_head_of`` for the controls, which are there without a change, too."""
-    change = state.asked_change
-    return _head_of(state, change) if change else Head(state.kind, state.layer or 0, state.head or 0)
+    if state.asked_change is None:
+        return Head(state.kind, state.layer or 0, state.head or 0)
+    return _head_of(state, state.asked_change)
 
 
 def _painted_keys() -> tuple[int, ...]:
@@ -58,11 +56,13 @@ def _painted_keys() -> tuple[int, ...]:
     ]
 
 
-def _asked(state: SentenceState, change: Change) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
-    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        return questions.replaced(
-            state.sentence, change, _head_of(state, change), _painted_keys(), state.corrector
-        )
+def _versions(state: SentenceState) -> tuple[Contrast, tuple[ReplacedAttention, ...]]:
+    return state.ask(declared.replaced, state.edit, _head_of(state, state.explained), _painted_keys())
+
+
+def _row(state: SentenceState) -> int:
+    """The row of the map in which weights can be given."""
+    return row_of_contrast(state.kind, _versions(state)[0].row, state.explained)
 
 
 def _chosen(versions: tuple[ReplacedAttention, ...], values: Values) -> ReplacedAttention:
@@ -73,12 +73,15 @@ def _chosen(versions: tuple[ReplacedAttention, ...], values: Values) -> Replaced
 def _draw(state: SentenceState, values: Values) -> None:
     """The head's map as it was and as it would be, side by side, and the probabilities and text of each
     version."""
-    change = state.asked_change
-    if change is None:
-        return
     controls.show(INSTEAD)
-    contrast, versions = _asked(state, change)
-    row = row_of_contrast(state.kind, contrast.row, change)
+    VIEW.draw_beside(state, values, replace_observed="kind-observed", replace_instead="kind-instead")
+    contrast, versions = _versions(state)
+    markup.table(_table(contrast, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
+
+
+def _on_click(state: SentenceState, figure: str) -> Click | None:
+    """A cell of the row in question gets one more share of the weight."""
+    row = _row(state)
 
     def paint(point: dict) -> None:
         cell = figures.cell_of(point)
@@ -89,22 +92,13 @@ def _draw(state: SentenceState, values: Values) -> None:
             address.put(KEYS.name, ",".join(str(number + 1) for number in keys))
             address.put(INSTEAD.name, PAINTED if keys else INSTEAD.default)
 
-    shown = zip(st.columns(2), _figures_of(state, values).items(), strict=True)
-    for place, (name, (figure, label)) in shown:
-        with place:
-            markup.paragraph(label, name.replace("replace_", "kind-"))
-            on_click = paint if name == "replace_instead" else None
-            figures.draw(figure, name, file_name(state, name.replace("_", "-")), on_click, label=label)
-    markup.table(_table(contrast, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
+    return paint if figure == "replace_instead" else None
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """The head's map as it was and as it would be; nothing where nothing was changed."""
-    change = state.asked_change
-    if change is None:
-        return {}
-    contrast, versions = _asked(state, change)
-    row = row_of_contrast(state.kind, contrast.row, change)
+def _figures_of(state: SentenceState, values: Values) -> Figures:
+    """The head's map as it was and as it would be."""
+    _, versions = _versions(state)
+    row = _row(state)
     shown = {"replace_observed": versions[0], "replace_instead": _chosen(versions, values)}
     return {name: (_map(state, version, row), say(name)) for name, version in shown.items()}
 
@@ -147,17 +141,14 @@ def _name(version: ReplacedAttention) -> str:
 
 
 def _describe(state: SentenceState, values: Values) -> str:
-    change = state.asked_change
-    if change is None:
-        return say("without_none")
-    _, versions = _asked(state, change)
+    _, versions = _versions(state)
     observed, chosen = versions[0], _chosen(versions, values)
     if chosen is observed:
         return say("replace_paint")
     return say(
         "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
-        change=change_in_words(change),
-        head=head_name(_head_of(state, change)),
+        change=change_in_words(state.explained),
+        head=head_name(_head_of(state, state.explained)),
         how=say(f"instead_{chosen.how}"),
         before=probability(observed.written_probability, digits=3),
         after=probability(chosen.written_probability, digits=3),
@@ -174,14 +165,16 @@ VIEW = declare(
         "laboratory",
         30,
         _describe,
-        _draw,
         (INSTEAD, KEYS),
         _notes,
         idea("replace"),
+        _draw,
+        _figures_of,
+        _on_click,
         drawn=(INSTEAD,),
-        figures=_figures_of,
         one_head=_one_head,
         intervenes=True,
         lacks=needs_experiment(declared.replaced),
+        unchanged="without_none",
     )
 )

@@ -13,12 +13,12 @@ import viz
 from model import ModelFolderError
 from model.analysis.attention_maps import aligned_difference
 from model.trace.trace import AttentionTrace, Selection
-from ui.asking import loaders, models, questions
+from ui.asking import loaders, models
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, markup
+from ui.shell import address, controls
 from ui.shell.settings import Choice, Flag, Text
-from ui.views.view import Values, View, declare, file_name, idea
+from ui.views.view import Figures, Values, View, declare, file_name, idea
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.labels import visible_token
@@ -65,7 +65,7 @@ def _other_pass(state: SentenceState, values: Values) -> OtherPass | str:
 
 
 def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
-    found = questions.correct(text, corrector)
+    found = corrector.correct(text)
     if not found.sentences:
         return "beside_empty"
     sentence = found.sentences[0]
@@ -103,13 +103,8 @@ def _draw(state: SentenceState, values: Values) -> None:
     if isinstance(other, str):
         return
     kind = _kind(state, other)
-    shown = zip(
-        st.columns(2), ("kind-first", "kind-second"), _maps_of(state, other, values).items(), strict=True
-    )
-    for place, sort, (name, (figure, label)) in shown:
-        with place:
-            markup.paragraph(label, sort)
-            figures.draw(figure, name, file_name(state, name.replace("_", "-")), label=label)
+    first, second = _maps_of(state, other, values)
+    VIEW.draw_beside(state, values, **{first: "kind-first", second: "kind-second"})
     if other.trace.shape(kind) != (1, 1):
         file = file_name(state, "second-heads")
         selection = _selection(state, other.trace, kind)
@@ -119,7 +114,7 @@ def _draw(state: SentenceState, values: Values) -> None:
         figures.draw(tiles, "beside_heads", file, opened, label=say("beside_heads"))
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     try:
         other = _other_pass(state, values)
     except loaders.StillLoading:
@@ -127,7 +122,7 @@ def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figu
     return {} if isinstance(other, str) else _maps_of(state, other, values)
 
 
-def _maps_of(state: SentenceState, other: OtherPass, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _maps_of(state: SentenceState, other: OtherPass, values: Values) -> Figures:
     """The first map, and the second or its difference from the first."""
     kind = _kind(state, other)
     first, second = (_selection(state, each.trace, kind).weights(each.trace) for each in (state, other))
@@ -233,11 +228,11 @@ VIEW = declare(
         "laboratory",
         50,
         _describe,
-        _draw,
         (OTHER, DIFFERENCE, SENTENCE, MODEL),
         _notes,
         idea("beside"),
+        _draw,
+        _figures_of,
         drawn=(OTHER,),
-        figures=_figures_of,
     )
 )

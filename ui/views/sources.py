@@ -1,7 +1,9 @@
 """Experiment *from what*: input attribution of one produced character, and occlusion."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -10,14 +12,12 @@ from model import ModelFolderError
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contributions import REFERENCE, Contribution, MethodAgreement, method_agreement
 from model.text.changes import Change
-from ui.asking import loaders, models, questions
-from ui.components import figures
+from ui.asking import loaders, models
 from ui.sentence.state import SentenceState
 from ui.shell import controls, markup, runs
-from ui.shell.runs import spinner
 from ui.shell.settings import Ordinal
 from ui.views.fork import step_name
-from ui.views.view import Values, View, declare, file_name, idea, needs_experiment
+from ui.views.view import Figures, Values, View, declare, idea, needs_experiment
 from ui.wording import change_in_words, correlation, say
 from viz.labels import visible_token
 
@@ -38,20 +38,45 @@ def asked_about(state: SentenceState) -> Change | int | None:
     return change or 0
 
 
-def _said(
+def _ask(state: SentenceState, about: Change | int, number: int = 0) -> declared.MethodRound:
+    """The contributions by one round of methods."""
+    if isinstance(about, int):
+        return state.ask(declared.step_contributions, *state.texts, about, number)
+    return state.ask(declared.contributions, state.edit_of(about), number)
+
+
+def _known(state: SentenceState, about: Change | int, number: int) -> declared.MethodRound | None:
+    if isinstance(about, int):
+        return state.known(declared.step_contributions, *state.texts, about, number)
+    return state.known(declared.contributions, state.edit_of(about), number)
+
+
+def _answers(
     state: SentenceState, about: Change | int
-) -> tuple[int, dict[str, Contribution | None], dict[str, MethodAgreement]]:
-    """(row, the answer of each method, the agreement of the known ones with the reference). The reference
-    comes first; None means not known yet."""
-    row, methods, found, _ = questions.contributions(state.sentence, about, state.corrector)
+) -> tuple[int, dict[str, Contribution | None], Callable[[], object] | None]:
+    """(row, the answer of each method, a function that asks for more). It waits for the quick methods. The
+    reference comes first; None means not known yet. Where all are known, there is nothing more to ask."""
+    row, methods, found = _ask(state, about)
+    number, more = 1, None
+    while len(found) < len(methods):
+        answered = _known(state, about, number)
+        if answered is None:
+            more = partial(_ask, state, about, number)
+            break
+        found += answered[-1]
+        number += 1
     known = {each.method: each for each in found}
-    reference = known.get(REFERENCE)
-    agreed = {
+    return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, more
+
+
+def _agreements(found: Mapping[str, Contribution | None]) -> dict[str, MethodAgreement]:
+    """The agreement of the known methods with the reference."""
+    reference = found[REFERENCE]
+    return {
         name: method_agreement(each, reference)
-        for name, each in known.items()
-        if reference is not None and name != REFERENCE
+        for name, each in found.items()
+        if each is not None and reference is not None and name != REFERENCE
     }
-    return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, agreed
 
 
 def _draw(state: SentenceState, values: Values) -> None:
@@ -60,13 +85,12 @@ def _draw(state: SentenceState, values: Values) -> None:
     about = asked_about(state)
     if about is None:
         return
-    row, _, _, more = questions.contributions(state.sentence, about, state.corrector)
+    row, _, more = _answers(state, about)
     if state.can(declared.step_contributions):
         choose_step(state, row if isinstance(about, int) else about.target_start)
     if more is not None:
         runs.ask_later(more)
-    for name, (figure, label) in _figures_of(state, values).items():
-        figures.draw(figure, name, file_name(state, name), label=label)
+    VIEW.draw_figures(state, values)
 
 
 def choose_step(state: SentenceState, row: int) -> None:
@@ -83,11 +107,12 @@ def choose_step(state: SentenceState, row: int) -> None:
         )
 
 
-def _figures_of(state: SentenceState, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def _figures_of(state: SentenceState, values: Values) -> Figures:
     about = asked_about(state)
     if about is None:
         return {}
-    row, found, agreed = _said(state, about)
+    row, found, _ = _answers(state, about)
+    agreed = _agreements(found)
     panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
     figure = viz.contribution_panels(
         panels,
@@ -127,8 +152,7 @@ def _describe(state: SentenceState, values: Values) -> str:
     about = asked_about(state)
     if about is None:
         return say("without_none")
-    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        row, found, agreed = _said(state, about)
+    row, found, _ = _answers(state, about)
     answered = {name: each for name, each in found.items() if each is not None}
     if len(answered) < len(found):
         return say("sources_coming", answered=len(answered), count=len(found))
@@ -145,8 +169,8 @@ def _describe(state: SentenceState, values: Values) -> str:
         token=visible_token(token),
         key=visible_token(state.trace.source_tokens[key]),
         position=key + 1,
-        agreeing=sum(each.top_1 for each in agreed.values()),
-        count=len(agreed),
+        agreeing=sum(each.top_1 for each in _agreements(found).values()),
+        count=len(found) - 1,
     )
 
 
@@ -182,12 +206,12 @@ VIEW = declare(
         "laboratory",
         20,
         _describe,
-        _draw,
         (STEP,),
         notes,
         idea("sources"),
+        _draw,
+        _figures_of,
         has_map=False,
-        figures=_figures_of,
         intervenes=True,
         lacks=needs_experiment(declared.contributions),
     )

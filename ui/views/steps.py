@@ -160,5 +160,5 @@ def _name(say: Say, token: str) -> str:
 
 
 VIEW = declare(
-    View("steps", "attention", 30, _describe, _draw, (STEP,), _notes, _explain, lacks=needs_probabilities)
+    View("steps", "attention", 30, _describe, (STEP,), _notes, _explain, _draw, lacks=needs_probabilities)
 )

@@ -5,6 +5,7 @@ The links are buttons that lead from one view to another.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,8 +14,9 @@ import streamlit as st
 
 from engine import questions as declared
 from model.trace.interventions import Head
+from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, header
+from ui.shell import address, controls, header, markup, runs
 from ui.shell.settings import AnySetting, Choice, Flag, Number, register
 from ui.wording import say
 from viz.figure import Specification
@@ -85,51 +87,106 @@ def file_name(state: SentenceState, what: str = "attention") -> str:
 
 def picture_title(state: SentenceState) -> str:
     """The same for people, escaped for a figure."""
-    return plain_text(f"{state.sentence.text} · {say(f'kind_{state.kind}')} · {state.place}")
+    return plain_text(f"{state.sentence.text} · {map_label(state)}")
+
+
+def map_label(state: SentenceState) -> str:
+    """The map that is shown, in words: its kind of attention, its layer and head."""
+    return f"{say(f'kind_{state.kind}')} · {state.place}"
 
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
+Figures = Mapping[str, tuple[go.Figure | Specification, str]]  # name -> figure, description
+Click = Callable[[dict[str, Any]], None]  # takes the point that a browser reports; it may be anything
 
 
 @dataclass(frozen=True)
 class View:
     """A way to look at one sentence.
 
-    ``describe`` is the sentence above the picture, computed from what it shows. ``draw`` shows the picture
-    and nothing else, so that it is always at the same place. ``notes`` follow below it, ``explain`` shows the
-    idea, the formulas and the sources one click away.
+    ``reading`` is the sentence above the picture, computed from what it shows. Below it stand the controls of
+    ``drawn`` and the ``figures``, or what ``drawing`` draws, always at the same place. ``notes`` follow,
+    ``explain`` shows the idea, the formulas and the sources one click away. ``reading``, ``figures`` and
+    ``drawing`` are called only where there is something to show (``message``).
     """
 
     name: str  # in addresses, and in the text ``view_<name>``
     page: Literal["attention", "laboratory"]
     order: int  # of its tab among those of the page
-    describe: Callable[[SentenceState, Values], str]
-    draw: Callable[[SentenceState, Values], None]
+    reading: Callable[[SentenceState, Values], str]
     settings: tuple[AnySetting, ...] = ()  # all that an address may say about it
     notes: Callable[[SentenceState, Values], list[str]] = lambda state, values: []
     explain: Callable[[SentenceState], None] | None = None
-    choose: Callable[[SentenceState], None] | None = None  # own controls among the options
-    framed: Callable[[SentenceState], list[tuple[int, int]]] | None = (
-        None  # heads to mark among all, see ``marked``
-    )
-    has_map: bool = True  # whether it depends on kind, layer and head
-    one_head: Callable[[SentenceState], Head] | None = (
-        None  # the head it shows where a mean is selected; None: it can show a mean
-    )
-    draws_all: bool = False  # whether it draws a mean as the heads that it is the mean of
+    drawing: Callable[[SentenceState, Values], None] | None = None  # None: all ``figures``
+    figures: Callable[[SentenceState, Values], Figures] | None = None  # for the exported page and phones, too
+    on_click: Callable[[SentenceState, str], Click | None] = lambda state, figure: None  # by a figure's name
     drawn: tuple[AnySetting, ...] = ()  # those of ``settings`` whose controls are beside the picture
-    # For the exported page: each figure with its description, by its name.
-    figures: Callable[[SentenceState, Values], Mapping[str, tuple[go.Figure | Specification, str]]] | None = (
-        None
-    )
+    choose: Callable[[SentenceState], None] | None = None  # own controls among the options
+    framed: Callable[[SentenceState], list[tuple[int, int]]] | None = None  # heads to mark, see ``marked``
+    has_map: bool = True  # whether it depends on kind, layer and head
+    one_head: Callable[[SentenceState], Head] | None = None  # the head it shows in place of a mean
+    draws_all: bool = False  # whether it draws a mean as the heads that it is the mean of
     # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.
     tiles: Callable[[SentenceState], np.ndarray | None] = lambda state: None
-    # For the exported page: the texts of ``draw`` beside its pictures, in the order of the page.
+    # For the exported page: the texts beside its pictures, in the order of the page.
     paragraphs: Callable[[SentenceState, Values], list[str]] = lambda state, values: []
     intervenes: bool = False  # whether it shows an intervention
-    lacks: Callable[[SentenceState], str | None] = lambda state: (
-        None
-    )  # the key of the text about a missing part
+    lacks: Need = lambda state: None  # the key of the text about a missing part
+    unchanged: str = ""  # the key of its text where nothing was changed; empty: it needs no change
+
+    def message(self, state: SentenceState) -> str | None:
+        """The text in place of the picture: a part of the network is missing, or nothing was changed."""
+        if missing := self.lacks(state):
+            return missing_text(state, missing)
+        return say(self.unchanged) if self.unchanged and state.asked_change is None else None
+
+    def describe(self, state: SentenceState, values: Values) -> str:
+        """The sentence above the picture."""
+        message = self.message(state)
+        if message is not None or not self.intervenes:
+            return message or self.reading(state, values)
+        with runs.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+            return self.reading(state, values)
+
+    def draw(self, state: SentenceState, values: Values) -> None:
+        """The picture, where there is no ``message``."""
+        if self.message(state) is not None:
+            return
+        if self.drawing is not None:
+            self.drawing(state, values)
+            return
+        if self.drawn:
+            self.draw_choices(*(each for each in self.drawn if isinstance(each, Choice)))
+        self.draw_figures(state, values)
+
+    def draw_choices(self, *parts: Choice | Callable[[], object]) -> None:
+        """A line of controls beside the picture: those of settings, and others that draw themselves."""
+        line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
+        with line(key=f"{self.name}_choices"):
+            for part in parts:
+                controls.choose_beside(part) if isinstance(part, Choice) else part()
+
+    def draw_figures(self, state: SentenceState, values: Values, *names: str) -> None:
+        """The figures of these ``names``; without names all of them."""
+        made = self.figures(state, values) if self.figures else {}
+        for name in names or made:
+            figure, label = made[name]
+            figures.draw(
+                figure,
+                name,
+                file_name(state, name.replace("_", "-")),
+                self.on_click(state, name),
+                label=label,
+                title=picture_title(state),
+            )
+
+    def draw_beside(self, state: SentenceState, values: Values, **kinds: str) -> None:
+        """Two figures side by side, by their names, each below its description in the style of its kind."""
+        made = self.figures(state, values) if self.figures else {}
+        for place, (name, kind) in zip(st.columns(2), kinds.items(), strict=True):
+            with place:
+                markup.paragraph(made[name][1], kind)
+                self.draw_figures(state, values, name)
 
     def marked(self, state: SentenceState) -> list[tuple[int, int]] | None:
         """The heads to mark among all; None: those selected."""
@@ -186,6 +243,12 @@ def open_head(state: SentenceState, head: Head) -> None:
     address.put("view", "heatmap")
     if not state.from_file:  # the page of a file has the same views, and no other page has the file
         header.turn_to("attention")
+
+
+def open_known_head(state: SentenceState, point: dict[str, Any]) -> None:
+    """From a callback: show the map of the head of a chosen point; an unknown point changes nothing."""
+    if head := figures.known_head(state.trace, point):
+        open_head(state, head)
 
 
 def may_switch_off(state: SentenceState) -> bool:

@@ -60,5 +60,5 @@ def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):
         planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light"
     )
     told = take_away.experiment(shown, claims.VIEW).told
-    claims = [line for line in told if line.startswith(("✓ ", "✗ "))]
-    assert len(claims) >= 5 and all(" → " in claim for claim in claims)
+    written = [line for line in told if line.startswith(("✓ ", "✗ "))]
+    assert len(written) >= 5 and all(" → " in claim for claim in written)

@@ -11,7 +11,6 @@ from model.trace.trace import Grown
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from tests.ui.screen import figure, figures, html, told
-from ui.asking import questions
 from ui.wording import table
 
 KO = table("ko")
@@ -19,16 +18,22 @@ SENTENCE = "고갱이 왔다"
 STEPS = (0, 96, 2000)
 
 
+def that_answers(found: tuple[Grown, ...]) -> FakeCorrector:
+    """A corrector whose snapshots answer ``found``."""
+    corrector = FakeCorrector()
+    corrector.ask = lambda question, text: found
+    return corrector
+
+
 @pytest.fixture
-def grown(monkeypatch, entries, correctors):
+def grown(entries, correctors):
     entries.append(entry(ASSETS / "growing-up"))
-    correctors["growing-up"] = FakeCorrector()
     texts = (SENTENCE, "고개이 왔다", "고객이 왔다")
     found = tuple(
         Grown(step, SENTENCE, text, random_trace(SENTENCE, text, seed=step))
         for step, text in zip(STEPS, texts, strict=True)
     )
-    monkeypatch.setattr(questions, "grown", lambda text, corrector: found if text.strip() else ())
+    correctors["growing-up"] = that_answers(found)
     return found
 
 
@@ -48,11 +53,11 @@ def test_the_slider_opens_another_snapshot(open_app, grown):
     assert mark["x0"] == 1
 
 
-def test_a_snapshot_that_cannot_end_its_text_is_not_said_to_leave_it(open_app, grown, monkeypatch):
+def test_a_snapshot_that_cannot_end_its_text_is_not_said_to_leave_it(open_app, grown, correctors):
     trace = grown[0].trace
     unended = replace(trace, alternatives=(*trace.alternatives[:-1], ("갈", "</s>")))
     found = (replace(grown[0], trace=unended), *grown[1:])
-    monkeypatch.setattr(questions, "grown", lambda text, corrector: found)
+    correctors["growing-up"] = that_answers(found)
     app = open_app("growing", sentence=SENTENCE, snapshot="0")
     assert KO["growing_unfinished"].format(step=0) in told(app)
     assert KO["without_no_end"] in html(app)

@@ -1,6 +1,6 @@
-"""Capture of every softmax's weights in one forward pass, by patching library functions.
+"""Capture and replacement of every softmax's weights in one forward pass, by patching library functions.
 
-H heads, Q query and K key positions.
+B rows of a batch, H heads, Q query and K key positions.
 """
 
 import sys
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 
 Function = Callable[..., Any]
+# (number of the softmax, weights (B, H, Q, K), scores or None) -> the weights to show and those to use
+Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
 Place = tuple[Any, str]  # an owner and the name of its attribute
 
 # The functions in which attention layers end: (module, name).
@@ -33,6 +36,7 @@ FUSED = (
     ("xformers", "ops.memory_efficient_attention"),
     ("flash_attn", "flash_attn_func"),
 )
+LOCK = RLock()  # one pass at a time: the whole process shares the replaced functions
 MASKED = 5e3  # a score this far below the largest of its row was masked
 SAME_PASS = 1e-4  # of the largest output: the tolerance between a traced pass and the network's own
 _HALF_PRECISION = 5e-2  # the same for float16 and bfloat16
@@ -52,15 +56,19 @@ class Maps(NamedTuple):
     weights: np.ndarray  # (H, Q, K)
     masked: np.ndarray  # (H, Q, K) bool, True where a mask hides the key from the query
     path: tuple[LayerCall, ...] = ()  # the enclosing calls of layers, outermost first
+    axes: int = 4  # of the tensor
 
     @classmethod
-    def of(cls, weights: np.ndarray, scores: np.ndarray | None, path: tuple[LayerCall, ...] = ()) -> "Maps":
-        """Read the mask off the ``scores`` (H, Q, K) before the softmax; without scores nothing is masked."""
+    def of(cls, weights: np.ndarray, scores: np.ndarray | None, *where: Any) -> "Maps":
+        """Read the mask off the ``scores`` (H, Q, K) before the softmax; without scores nothing is masked.
+
+        ``where``: the path and the number of axes.
+        """
         if scores is None or scores.shape != weights.shape:
-            return cls(weights, np.zeros(weights.shape, bool), path)
+            return cls(weights, np.zeros(weights.shape, bool), *where)
         largest = scores.max(axis=-1, keepdims=True)
         floor = np.where(np.isfinite(largest), largest, 0) - MASKED
-        return cls(weights, (scores < floor) & (weights == 0), path)
+        return cls(weights, (scores < floor) & (weights == 0), *where)
 
 
 def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
@@ -79,13 +87,18 @@ class Capture:
 
     Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The
     mask is read off the scores of the inner one, because layers add their masks to them.
+
+    ``replacing`` changes weights (B, H, Q, K) of ``rows`` B; none are replaced where it returns None.
     """
 
+    replacing: Replacing | None = None
+    rows: int = 1
     maps: list[Maps] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     fused: list[str] = field(default_factory=list)  # those of ``missed`` that are attention for certain
     _calls: list[LayerCall] = field(default_factory=list)
     _count: int = 0  # of calls of layers
+    _number: int = 0  # of softmaxes
     _depth: int = 0  # of nested captured functions
     _scores: Any = None  # the argument of the innermost softmax
 
@@ -107,10 +120,12 @@ class Capture:
                 result = function(*args, **kwargs)
             finally:
                 self._depth -= 1
-            if not self._depth:
-                scores, self._scores = self._scores, None
-                self._keep(*(weights_of or softmax_axis)(result, *args, **kwargs), scores)
-            return result
+            if self._depth:
+                return result
+            scores, self._scores = self._scores, None
+            weights, axis = (weights_of or softmax_axis)(result, *args, **kwargs)
+            replaced = self._keep(weights, axis, scores)
+            return replaced if replaced is not None and weights is result else result
 
         return captured
 
@@ -141,22 +156,36 @@ class Capture:
 
         return noticed
 
-    def replace_softmaxes(self, stack: ExitStack, parts: Sequence[Any], library: str = "") -> None:
+    def replace_softmaxes(self, stack: ExitStack, parts: "Parts", library: str = "") -> None:
         """Enter the replacement of all SOFTMAXES and FUSED of modules whose name begins with ``library``."""
         for owner, name in loaded([each for each in SOFTMAXES if each[0].startswith(library)]):
-            stack.enter_context(replaced_everywhere(owner, name, self.softmax(getattr(owner, name)), parts))
+            stack.enter_context(parts.replaced(owner, name, self.softmax(getattr(owner, name))))
         for owner, name in loaded(FUSED):
-            new = self.without_weights(getattr(owner, name))
-            stack.enter_context(replaced_everywhere(owner, name, new, parts))
+            stack.enter_context(parts.replaced(owner, name, self.without_weights(getattr(owner, name))))
 
-    def _keep(self, weights: Any, axis: int, scores: Any) -> None:
+    def _keep(self, weights: Any, axis: int, scores: Any) -> Any:
+        """Keep the weights; the tensor in their place, or None where nothing is replaced."""
+        number, self._number = self._number, self._number + 1
         try:
             given = None if scores is None else as_maps(plain_array("softmax", scores), axis)
             found = as_maps(plain_array("softmax", weights), axis)
-            self.maps.append(Maps.of(found, given, tuple(self._calls)))
         except TraceError:
             compiled = "a softmax ran inside a compiled function (tf.function, jit, scan)"
             self.missed.append(f"{compiled}, after {len(self.maps)} captured ones: call it eagerly")
+            return None
+        shown, used = found, None
+        if self.replacing is not None:
+            by_row = found.reshape(self.rows, -1, *found.shape[-2:])
+            of_scores = (
+                given.reshape(by_row.shape) if given is not None and given.size == found.size else None
+            )
+            if (replacement := self.replacing(number, by_row, of_scores)) is not None:
+                shown, used = replacement[0].reshape(found.shape), replacement[1]
+        self.maps.append(Maps.of(shown, given, tuple(self._calls), len(weights.shape)))
+        if used is None:
+            return None
+        *others, last = np.moveaxis(np.empty(tuple(weights.shape), bool), axis, -1).shape
+        return like(weights, np.moveaxis(used.reshape(*others, last), -1, axis))
 
     def reason(self) -> str:
         """Why attention is missing, and the remedy."""
@@ -269,27 +298,49 @@ def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
             delattr(owner, name)
 
 
-@contextmanager
-def replaced_everywhere(owner: Any, name: str, new: Any, parts: Iterable[Any] = ()) -> Iterator[None]:
-    """``replaced``, also where a file imported the function by its name and where one of ``parts`` holds it.
+class Parts:
+    """The modules of a network, which may hold functions of a library as attributes.
 
-    The library's own files keep the old function.
+    Places are searched once, because that takes as long as a pass.
     """
-    with ExitStack() as stack:
-        for each, own_name in places_of(owner, name, parts):
-            stack.enter_context(replaced(each, own_name, new))
-        yield
+
+    def __init__(self, parts: Iterable[Any]):
+        self._parts = list(parts)
+        self._places: dict[tuple[int, str], list[Place]] = {}
+
+    @contextmanager
+    def replaced(self, owner: Any, name: str, new: Any) -> Iterator[None]:
+        """``replaced``, also where a file imported the function by its name and where a module holds it.
+
+        The library's own files keep the old function.
+        """
+        if (id(owner), name) not in self._places:
+            self._places[id(owner), name] = self._search(owner, name)
+        with ExitStack() as stack:
+            for place in self._places[id(owner), name]:
+                stack.enter_context(replaced(*place, new))
+            yield
+
+    def _search(self, owner: Any, name: str) -> list[Place]:
+        """All places outside of its library from which ``owner.name`` may be called, its own one first."""
+        old = getattr(owner, name)
+        library = (owner.__module__ if isinstance(owner, type) else owner.__name__).partition(".")[0]
+        files = [file for path, file in list(sys.modules.items()) if path.partition(".")[0] != library]
+        found = [
+            (each, own_name)
+            for each in (*files, *self._parts)
+            for own_name, value in list(getattr(each, "__dict__", {}).items())
+            if value is old
+        ]
+        return [(owner, name), *found]
 
 
-def places_of(owner: Any, name: str, parts: Iterable[Any] = ()) -> list[Place]:
-    """All places outside of its library from which ``owner.name`` may be called, its own one first."""
-    old = getattr(owner, name)
-    library = (owner.__module__ if isinstance(owner, type) else owner.__name__).partition(".")[0]
-    files = [file for path, file in list(sys.modules.items()) if path.partition(".")[0] != library]
-    found = [
-        (each, own_name)
-        for each in (*files, *parts)
-        for own_name, value in list(getattr(each, "__dict__", {}).items())
-        if value is old
-    ]
-    return [(owner, name), *found]
+def like(tensor: Any, array: np.ndarray) -> Any:
+    """``array`` as a tensor of the library, the dtype and the device of ``tensor``."""
+    if hasattr(tensor, "detach"):
+        import torch
+
+        return torch.as_tensor(np.ascontiguousarray(array), dtype=tensor.dtype, device=tensor.device)
+    import keras
+
+    return keras.ops.convert_to_tensor(array, tensor.dtype)

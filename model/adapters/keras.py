@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.capture import Capture, check_same_pass, loaded, replaced, replaced_everywhere
+from model.adapters.capture import Capture, Parts, check_same_pass, loaded, replaced
 from model.adapters.torch import spelled_out
 from model.adapters.trace_building import (
     Building,
@@ -87,7 +87,8 @@ def trace_keras(
         sides = [stretched(ids, lengths[0])]
         if written is not None and lengths[1] is not None:
             sides.append(stretched(written, lengths[1] + 1)[:-1])
-        with captured(model) as capture:
+        capture = Capture()
+        with captured(capture, Parts(model._flatten_layers())):
             returned = call(sides)
         if lengths == first:
             check_same_pass(own, returned, model.name)
@@ -171,26 +172,25 @@ class KerasCall:
 
 
 @contextmanager
-def captured(model: Any) -> Iterator[Capture]:
-    """Capture the weights (H, Q, K) of each softmax of Keras or its backend.
+def captured(capture: Capture, parts: Parts) -> Iterator[None]:
+    """Capture, or replace, the weights (H, Q, K) of each softmax of Keras or its backend.
 
     Fused attention is computed step by step.
     """
-    import keras
+    from keras import layers
 
-    capture, layers, parts = Capture(), keras.layers, list(model._flatten_layers())
     with ExitStack() as stack:
         for owner, name in loaded([TORCH_FUSED]):
-            stack.enter_context(replaced_everywhere(owner, name, spelled_out(capture), parts))
+            stack.enter_context(parts.replaced(owner, name, spelled_out(capture)))
         for owner, name in loaded([JAX_FUSED]):
             attend = spelled_out_jax(capture.softmax(owner.softmax))
-            stack.enter_context(replaced_everywhere(owner, name, attend, parts))
+            stack.enter_context(parts.replaced(owner, name, attend))
         capture.replace_softmaxes(stack, parts)
         stack.enter_context(replaced(layers.Layer, "__call__", capture.layer_call(layers.Layer.__call__)))
         softmax = capture.softmax(layers.Softmax.call, _of_softmax_layer)
         stack.enter_context(replaced(layers.Softmax, "call", softmax))
         stack.enter_context(eager_functions())
-        yield capture
+        yield
 
 
 def _of_softmax_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:

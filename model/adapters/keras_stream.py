@@ -18,19 +18,18 @@ import numpy as np
 
 from model.activations.sublayers import kind_side
 from model.adapters.capture import replaced
-from model.adapters.own_passes import DECODER_KIND, Ids
+from model.adapters.own_passes import DECODER_KIND, Ids, array_of
 from model.adapters.own_stream import (
     NO_NORMALISATION,
     Built,
+    DecoderPass,
+    DecoderStream,
     NoStreamError,
     OwnStream,
-    check_logits,
     checked,
-    insides_of_taps,
-    turned,
 )
 from model.stored.config import ATTENTION_PATHS
-from model.trace.interventions import ATTENTIONS, FEED_FORWARDS, SUBLAYERS, Insides, Normalisation, Zeroed
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Normalisation
 
 Declared = Sequence[tuple[Any, Any, Any, Any]]  # (query, key, value, output) layers of each attention
 
@@ -91,10 +90,9 @@ class Linear(NamedTuple):
     bias: np.ndarray  # (out,)
     activation: Callable[..., Any] | None  # None where it is linear
 
-    @property
-    def before(self) -> np.ndarray:
-        """(N, out) before the activation."""
-        return self.given @ self.kernel + self.bias
+    def of(self, given: np.ndarray) -> np.ndarray:
+        """(N, in) -> (N, out) before the activation."""
+        return given @ self.kernel + self.bias
 
     def repeated(self, width: int, parts: int) -> "Linear":
         """The same where ``parts`` of its output are shared by heads whose own parts have ``width`` in all.
@@ -162,7 +160,7 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
         yield calls
 
 
-def stream_of(recording: Recording, start: int, attention: Declared) -> "KerasStream":
+def stream_of(recording: Recording, start: int, attention: Declared) -> OwnStream:
     """The residual stream of an encoder-decoder whose decoder reads ``start`` first.
 
     Raises:
@@ -173,98 +171,43 @@ def stream_of(recording: Recording, start: int, attention: Declared) -> "KerasSt
     for side in ATTENTIONS:
         found.follow(side)
     beginnings = {side: _Beginning(recording, found, side, ids) for side in ATTENTIONS}
-    built = found.built(start, {side: each.vectors for side, each in beginnings.items()})
-    stream = KerasStream(built, found.arrays, lambda side, length: beginnings[side].added(length))
+    vectors = {side: each.vectors for side, each in beginnings.items()}
+    built = found.built(start, vectors, lambda side, length: beginnings[side].added(length))
+    stream = OwnStream(built, found.arrays)
     for source, target in ((ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])):
         checked(stream, source, target, recording(source, [start, *target[:-1]]).logits)
     return stream
 
 
-class KerasStream(OwnStream):
-    """An ``OwnStream`` that asks the network for the positions of its stream.
-
-    Some compute them, some look them up.
-    """
-
-    def __init__(self, built: Built, arrays: dict[str, np.ndarray], added: Callable[[str, int], np.ndarray]):
-        super().__init__(built, arrays)
-        self._asked = added
-        self._known: dict[tuple[str, int], np.ndarray] = {}
-
-    def _added(self, length: int, side: str) -> np.ndarray:
-        if (side, length) not in self._known:
-            self._known[side, length] = self._asked(side, length)
-        return self._known[side, length]
-
-
-class KerasMixing:
-    """The values and layers of a decoder alone, whose attention weights are those of each pass.
-
-    Its parts are kept by the names of an encoder, whose layers have the same ones. Queries and keys are not
-    read, since some networks rotate them by position (Su et al., "RoFormer", 2021).
-
-    Args:
-        recording: runs the network.
-        start: an id that the network may read.
-        attention: as in ``laboratory_of``.
+def decoder_stream_of(recording: Recording, start: int, attention: Declared) -> DecoderStream:
+    """The layers of a decoder alone, which may read ``start``.
 
     Raises:
-        ValueError: for a network of another architecture.
+        ValueError: for a network of another architecture, with the missing part.
     """
+    ids = _some_ids(recording, [[start] * 2], DECODER_KIND)
+    first = _as_encoder(recording(ids))
+    found = _Parts(first, {"encoder": ("encoder_attention",)}, attention)
+    found.follow("encoder")
+    place, is_normalised = found.starts["encoder"], "encoder" in found.begins
 
-    def __init__(self, recording: Recording, start: int, attention: Declared):
-        self._recording = recording
-        ids = _some_ids(recording, [[start] * 2], DECODER_KIND)
-        pass_ = self._recorded(ids)
-        found = _Parts(pass_, {"encoder": ("encoder_attention",)}, attention)
-        found.follow("encoder")
-        self._stream = OwnStream(found.built(start, {}), found.arrays)
-        self._place, self._calls = found.starts["encoder"], len(pass_.calls)
-        for other in (ids[::-1], ids[1:] + ids[:2]):
-            self._activations(other)
-
-    def insides(self, read: Ids) -> Insides:
-        """The values and weights of one plain pass over N ids."""
-        found = insides_of_taps(self._stream, self._activations(read), ["encoder_attention"])
-        named = {
-            name: part and {DECODER_KIND: part["encoder_attention"]} for name, part in found._asdict().items()
-        }
-        return Insides(**named)
-
-    def zeroed(self, read: Ids) -> Zeroed:
-        """As ``Passes.zeroed``; all positions (L, N, N) are read ones, and none is of a source."""
-        found, layers = self._activations(read), range(self._stream.layers("encoder"))
-        rows = [turned(self._stream, found, "encoder_attention", layer) for layer in layers]
-        return Zeroed(np.stack(rows), np.empty((len(rows), len(read), 0), np.float32))
-
-    def _recorded(self, read: Ids) -> Recorded:
-        pass_ = self._recording(read)
-        return pass_._replace(order=[at and ("encoder_attention", at[1]) for at in pass_.order])
-
-    def _activations(self, read: Ids) -> dict[str, np.ndarray]:
-        """The walk through the layers with the pass's own weights.
-
-        Raises ValueError for other logits than its own.
-        """
-        pass_, stream = self._recorded(read), self._stream
-        if len(pass_.calls) != self._calls:
+    def run(read: list[int]) -> DecoderPass:
+        pass_ = recording(read)
+        if len(pass_.calls) != len(first.calls):
             raise ValueError("it does not call the same layers for each text")
-        begun, kind, feed = pass_.calls[self._place], "encoder_attention", FEED_FORWARDS["encoder"]
-        x = begun.returned if "encoder" in stream.built.begins else begun.given
-        weights = np.stack(
-            [maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at is not None]
-        )
-        values, residual = [], [x]
-        for layer, looks in enumerate(weights):
-            value = stream.dense(stream.enter(kind, layer, x), f"encoder_{layer + 1}/self_attention/value")
-            values.append(_by_head(value, stream.heads(kind)))
-            x = stream.leave(kind, layer, x + stream.join(kind, layer, (looks @ values[-1])[None])[0])
-            residual.append(x)
-            fed = stream.feed_forward("encoder", layer, stream.enter(feed, layer, x))
-            x = stream.leave(feed, layer, x + fed)
-            residual.append(x)
-        check_logits(stream.logits(stream.close("encoder", x)), pass_.logits)
-        return {kind: weights, "encoder_value": np.stack(values), "encoder_residual": np.stack(residual)}
+        begun = pass_.calls[place]
+        weights = [maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at is not None]
+        return DecoderPass(begun.returned if is_normalised else begun.given, np.stack(weights), pass_.logits)
+
+    stream = DecoderStream(found.built(start, {}, lambda *_: np.zeros(0)), found.arrays, run)
+    for other in (ids[::-1], ids[1:] + ids[:2]):
+        stream.activations(other)
+    return stream
+
+
+def _as_encoder(pass_: Recorded) -> Recorded:
+    """The pass of a decoder alone by the names of an encoder, whose layers have the same parts."""
+    return pass_._replace(order=[at and ("encoder_attention", at[1]) for at in pass_.order])
 
 
 class _Parts:
@@ -297,7 +240,7 @@ class _Parts:
         }
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: the call that reads the beginning of the stream
-        self.activation: Callable[[np.ndarray], np.ndarray] = lambda hidden: hidden
+        self.feed_forwards: dict[tuple[str, int], Callable[[np.ndarray], np.ndarray]] = {}
         if not self._norms:
             raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
         self.normalisation = self._norms[0].normalisation
@@ -328,14 +271,21 @@ class _Parts:
                 else:
                     assert stream is not None and last is not None
                     entered = self._norm_of(stream).returned if self.norm_first else stream
-                    last = self._feed_forward(f"{name}/feed_forward", entered, last, f"{side} {layer + 1}")
+                    last, self.feed_forwards[side, layer] = self._feed_forward(
+                        entered, last, f"{side} {layer + 1}"
+                    )
                     around = "around_feed_forward"
                 stream = self._through(f"{name}/{around}/norm", stream, entered, last.returned, name)
         assert stream is not None
         if self.norm_first:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
 
-    def built(self, start: int, embeddings: Mapping[str, np.ndarray]) -> Built:
+    def built(
+        self,
+        start: int,
+        embeddings: Mapping[str, np.ndarray],
+        positions: Callable[[str, int], np.ndarray],
+    ) -> Built:
         """The parts as an ``OwnStream`` takes them. Raises ValueError without an output layer."""
         shape = self.pass_.logits.shape
         calls = [each for each in self.pass_.calls if each.returned.shape == shape and each.given.ndim == 2]
@@ -349,11 +299,11 @@ class _Parts:
             normalisation=self.normalisation,
             start=start,
             embeddings=embeddings,
-            positions={},
+            positions=positions,
             begins=self.begins,
             output=vectors,
             output_bias=bias,
-            activation=self.activation,
+            feed_forward=lambda side, layer, entered: self.feed_forwards[side, layer](entered),
         )
 
     def _layers_of(self, kind: str, layer: int) -> dict[str, Linear]:
@@ -412,31 +362,32 @@ class _Parts:
             self.begins[side] = before.gamma, before.beta
         return before.given if before is not None and self.norm_first else first.given
 
-    def _feed_forward(self, path: str, entered: np.ndarray, last: Linear, where: str) -> Linear:
-        """The linear layer that ends the feed-forward network that reads ``entered``.
+    def _feed_forward(
+        self, entered: np.ndarray, last: Linear, where: str
+    ) -> tuple[Linear, Callable[[np.ndarray], np.ndarray]]:
+        """The linear layer that ends the feed-forward network that reads ``entered``, and all of it.
 
         It is called after the attention's ``last``.
         """
         later = [each for each in self._linears.values() if each.place > last.place]
         hidden = [each for each in later if _near(each.given, entered)]
-        ends = [
-            e
-            for e in later
-            if hidden and e.place > hidden[0].place and e.given.shape == hidden[0].returned.shape
-        ]
+        ends = [e for e in later if hidden and e.place > hidden[0].place]
+        ends = [e for e in ends if e.given.shape == hidden[0].returned.shape]
         if not ends or ends[0].returned.shape != entered.shape:
             raise ValueError(f"no feed-forward network of Dense layers stands in layer {where}")
         end = ends[0]
         hidden = [each for each in hidden if each.place < end.place]
         for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2)):
             for function in _functions(opened):
-                made = function(opened.before)
-                if _near(made if gate is None else made * gate.before, end.given):
-                    self.activation = function
-                    parts = {"hidden": opened, "output": end} | ({} if gate is None else {"gate": gate})
-                    for name, each in parts.items():
-                        self._keep(f"{path}/{name}", each)
-                    return end
+
+                def inner(
+                    x: np.ndarray, function: Any = function, opened: Linear = opened, gate: Any = gate
+                ) -> np.ndarray:
+                    made = function(opened.of(x))
+                    return made if gate is None else made * gate.of(x)
+
+                if _near(inner(entered), end.given):
+                    return end, lambda x: end.of(inner(x))
         raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
 
     def _through(
@@ -537,21 +488,21 @@ def _linear(place: int, call: Call) -> Linear | None:
     kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
     if kernel is None or call.given.ndim != 2:
         return None
-    matrix = _array(kernel)
+    matrix = array_of(kernel)
     if matrix.size != call.given.shape[1] * call.returned.shape[1]:
         return None
     matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
-    shift = np.zeros(matrix.shape[1], np.float32) if bias is None else _array(bias).reshape(-1)
+    shift = np.zeros(matrix.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     if getattr(activation, "__name__", "") == "linear":
         activation = None
     found = Linear(place, call.given, call.returned, matrix, shift, activation)
-    made = found.before if activation is None else _applied(activation)(found.before)
+    made = found.of(call.given) if activation is None else _applied(activation)(found.of(call.given))
     return found if _near(made, call.returned) else None
 
 
 def _norm(place: int, call: Call) -> Norm | None:
     """The weights of a normalisation with one or two vectors; None of another layer."""
-    width, weights = call.returned.shape[-1], [_array(each) for each in call.layer.weights]
+    width, weights = call.returned.shape[-1], [array_of(each) for each in call.layer.weights]
     if (
         call.given.shape != call.returned.shape
         or {each.shape for each in weights} != {(width,)}
@@ -577,8 +528,8 @@ def _unembedding(call: Call) -> tuple[np.ndarray, np.ndarray]:
 
     width = call.given.shape[1]
     if (found := getattr(call.layer, "kernel", None)) is not None:
-        bias, kernel = getattr(call.layer, "bias", None), _array(found).reshape(width, -1)
-        return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else _array(bias).reshape(-1)
+        bias, kernel = getattr(call.layer, "bias", None), array_of(found).reshape(width, -1)
+        return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     asked = np.concatenate([np.zeros((1, width), np.float32), np.eye(width, dtype=np.float32)])
     answers = _rows(call.layer(keras.ops.convert_to_tensor(asked[None]), *call.rest, **call.named))
     return np.ascontiguousarray((answers[1:] - answers[0]).T), answers[0]
@@ -589,7 +540,7 @@ def _table(call: Call, ids: list[int]) -> np.ndarray | None:
     found = getattr(call.layer, "embeddings", None)
     if found is None or call.given.shape != (len(ids),) or call.given.tolist() != ids:
         return None
-    matrix = _array(found)
+    matrix = array_of(found)
     return matrix if _near(matrix[ids], call.returned) else None
 
 
@@ -607,7 +558,7 @@ def _applied(activation: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarra
     """A function of Keras on arrays."""
     import keras
 
-    return lambda array: _array(activation(keras.ops.convert_to_tensor(array)))
+    return lambda array: array_of(activation(keras.ops.convert_to_tensor(array)))
 
 
 def _near(one: np.ndarray, other: np.ndarray) -> bool:
@@ -629,13 +580,6 @@ def _centred(array: np.ndarray, seen: np.ndarray) -> np.ndarray:
 def _by_head(array: np.ndarray, heads: int) -> np.ndarray:
     """(N, H·d) -> (H, N, d)."""
     return array.reshape(len(array), heads, -1).transpose(1, 0, 2)
-
-
-def _array(tensor: Any) -> np.ndarray:
-    """A tensor of Keras as float32."""
-    import keras
-
-    return np.asarray(keras.ops.convert_to_numpy(tensor)).astype(np.float32)
 
 
 def _rows(tensor: Any) -> np.ndarray:

@@ -13,11 +13,11 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.adapters.own_passes import OwnPasses
-from model.adapters.own_stream import OTHER_PARTS
+from model.adapters.own_stream import OTHER_PARTS, OwnStream, without_memory
 from model.adapters.trace_building import Token, names
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Intervening
-from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.text.changes import Change, find_rewriting
 from model.text.tokenizer import normalise, split_sentences
 from model.trace.interventions import Intervention
@@ -225,3 +225,23 @@ class OwnNetwork(Intervening):
         target = normalise(self.tokenizer.decode(written.ids, source))
         changes = find_rewriting(source, target)
         return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+
+
+def opened(name: str, passes: OwnPasses, read: Callable[[], OwnStream]) -> OwnNetwork:
+    """The laboratory of a network, with the residual stream that ``read`` returns.
+
+    It raises for layers of another architecture; then the network has all abilities that need no stream.
+    """
+    stream: OwnStream | ValueError = without_memory()
+    abilities = {INTERVENTIONS, GRADIENTS}
+    try:
+        passes.stream = read()
+        abilities.add(MIXING)
+        if not passes.is_decoder:
+            stream = passes.stream
+            abilities.add(STREAM)
+    except Exception as reason:  # noqa: BLE001  layers of another architecture, or of fixed lengths: each library has its own kind
+        if not passes.is_decoder:
+            known = isinstance(reason, ValueError)
+            stream = reason if known else ValueError(f"{type(reason).__name__}: {reason}")  # type: ignore[assignment]
+    return OwnNetwork(name, passes, abilities, stream)

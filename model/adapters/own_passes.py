@@ -8,19 +8,22 @@ B interventions (or rows of a batch), L layers, H heads, S source and T target t
 sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
+from model.adapters.capture import MASKED, Capture, check_same_pass
+from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities
+from model.trace.checks import plain_array
 from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 Ids = Sequence[int]
-PROBE = 3, 2  # S and T of the pass that shows the kind of each attention by its shape
+PROBE = 7, 5  # S and T of the pass that shows the kind of each attention by its shape
 DECODER_KIND = "decoder_attention"
 _TINY = 1e-30  # keeps a row that sees nothing at zeros
 
@@ -50,40 +53,47 @@ class AttentionSize(NamedTuple):
 
     layers: int
     heads: int
-    depth: int  # the width of a head, D/H
 
 
 class Altering(NamedTuple):
     """Interventions on the weights (B, H, Q, K) of one layer, as arrays; None changes nothing."""
 
-    seen: np.ndarray | None = (
-        None  # (B, 1, 1, K) 0 where a key is hidden; the rest of the row is scaled to sum to 1
-    )
+    seen: np.ndarray | None = None  # (B, 1, 1, K) False where a key is hidden
     kept: np.ndarray | None = None  # (B, H, Q, 1) 0 where ``weights`` replace the head's own
     weights: np.ndarray | None = None  # (B, H, Q, K)
     gates: np.ndarray | None = None  # (B, H, 1, K) factors of the values
     added: np.ndarray | None = None  # (B, H, 1, D/H) added to a head's output
 
-    def used(self, weights: Any, tensor: Callable[[np.ndarray], Any], sink: Any = 0) -> Any:
-        """The weights that the pass uses and a trace shows. ``sink`` (B, H, Q, 1): the weight of no key.
+    def of(self, weights: np.ndarray, scores: np.ndarray | None, keys: int) -> tuple[np.ndarray, np.ndarray]:
+        """The weights that the pass uses and a trace shows, and the factors of the values.
 
-        Keys are hidden before the softmax, too, where the library allows it: a head with all its weight on a
-        hidden key would have nothing left.
+        Zeroing a value, or a head, is zeroing the weights on it. Columns beyond ``keys`` are attention sinks,
+        whose weight falls on no key.
         """
         if self.seen is not None:
-            weights = weights * tensor(self.seen)
-            keys = np.ones((weights.shape[-1], 1), np.float32)
-            weights = weights / (weights @ tensor(keys) + sink + _TINY)
+            weights = _over_seen(weights, scores, self.seen)
+        used, sink = weights[..., :keys], weights[..., keys:]
         if self.kept is not None and self.weights is not None:
-            weights = weights * tensor(self.kept) + tensor(self.weights)
-        return weights
+            used = used * self.kept + self.weights
+        working = used if self.gates is None else used * self.gates
+        return np.concatenate([used, sink], -1), np.concatenate([working, sink], -1)
 
-    def working(self, used: Any, tensor: Callable[[np.ndarray], Any]) -> Any:
-        """The factors (B, H, Q, K) of the values.
 
-        Zeroing a value, or a head, is zeroing the weights on it.
-        """
-        return used if self.gates is None else used * tensor(self.gates)
+def _over_seen(weights: np.ndarray, scores: np.ndarray | None, seen: np.ndarray) -> np.ndarray:
+    """The softmax over the keys that are ``seen``, the others 0. Rows of zeros stay so.
+
+    A head with all its weight on a hidden key would have nothing left behind the softmax, so it is computed
+    once more from its ``scores``, where they are known.
+    """
+    seen = np.pad(seen, [(0, 0)] * 3 + [(0, weights.shape[-1] - seen.shape[-1])], constant_values=True)
+    if scores is None:
+        shares = weights * seen
+    else:
+        seen = seen & (scores > scores.max(-1, keepdims=True) - MASKED)
+        lowered = np.where(seen, scores, -np.inf)
+        highest = np.nan_to_num(lowered.max(-1, keepdims=True), neginf=0)
+        shares = np.exp(lowered - highest) * weights.any(-1, keepdims=True)
+    return shares / (shares.sum(-1, keepdims=True) + _TINY)
 
 
 def altering(
@@ -99,33 +109,34 @@ def altering(
     for each in interventions:
         _check(each, sizes, source)
     return {
-        kind: [_of_layer(kind, layer, interventions, size, shapes[kind]) for layer in range(size.layers)]
+        kind: [
+            _of_layer((kind, layer), interventions, size.heads, shapes[kind]) for layer in range(size.layers)
+        ]
         for kind, size in sizes.items()
     }
 
 
 def _of_layer(
-    kind: str, layer: int, interventions: Sequence[Intervention], size: AttentionSize, shape: tuple[int, int]
+    at: tuple[str, int], interventions: Sequence[Intervention], heads: int, shape: tuple[int, int]
 ) -> Altering:
     rows, (queries, keys) = len(interventions), shape
-    seen, gates = np.ones((rows, 1, 1, keys), np.float32), np.ones((rows, size.heads, 1, keys), np.float32)
-    kept, weights = (
-        np.ones((rows, size.heads, queries, 1), np.float32),
-        np.zeros((rows, size.heads, *shape), np.float32),
-    )
-    added = np.zeros((rows, size.heads, 1, size.depth), np.float32)
+    seen, gates = np.ones((rows, 1, 1, keys), bool), np.ones((rows, heads, 1, keys), np.float32)
+    kept = np.ones((rows, heads, queries, 1), np.float32)
+    weights, added = np.zeros((rows, heads, *shape), np.float32), None
     for row, each in enumerate(interventions):
-        hidden = each.without_target if kind == DECODER_KIND else each.without_source
-        seen[row, ..., [place for place in hidden if place < keys]] = 0
-        for head in (head for head in each.off if (head.kind, head.layer) == (kind, layer)):
+        hidden = each.without_target if at[0] == DECODER_KIND else each.without_source
+        seen[row, ..., [place for place in hidden if place < keys]] = False
+        for head in (head for head in each.off if head[:2] == at):
             gates[row, head.head] = 0
             if each.means is not None:
-                added[row, head.head] = each.means[kind][layer, head.head]
+                mean = each.means[at[0]][at[1], head.head]
+                added = np.zeros((rows, heads, 1, len(mean)), np.float32) if added is None else added
+                added[row, head.head] = mean
         for value in each.zeroed:
-            if (value.kind, value.layer) == (kind, layer) and value.position < keys:
+            if value[:2] == at and value.position < keys:
                 gates[row, :, :, value.position] = 0
         for head, given in each.weights.items():
-            if (head.kind, head.layer) == (kind, layer):
+            if head[:2] == at:
                 some = np.asarray(given, np.float32)[:queries, :keys]
                 replacing = np.array([not np.isnan(each).all() for each in some])
                 kept[row, head.head, : len(some), 0] = ~replacing
@@ -136,7 +147,7 @@ def _of_layer(
         kept if changed else None,
         weights if changed else None,
         None if gates.all() else gates,
-        added if added.any() else None,
+        added,
     )
 
 
@@ -184,6 +195,10 @@ class Run(NamedTuple):
     attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
 
 
+class NotCausalError(ValueError):
+    """Raised for a network that cannot write, because its rows look at later tokens."""
+
+
 class OwnPasses:
     """``Passes`` of a foreign network. A library's subclass says how it runs, and how much it writes at most.
 
@@ -194,18 +209,88 @@ class OwnPasses:
     """
 
     rows_at_once = 1  # in one batch
-    sizes: dict[str, AttentionSize]  # by kind
+    sinks = 0  # columns of a softmax that belong to no key
     suppressed: Ids = ()  # ids that are never written
 
     def __init__(self, texts: Texts, start: int | None, end: int):
         self.texts, self.start, self.end = texts, start, end
-        self.sizes = {}
+        self.order: list[tuple[str, int] | None] = []  # the kind and the layer of each softmax of a pass
+        self.sizes: dict[str, AttentionSize] = {}  # by kind
+        self.stream: OwnStream | None = None  # where its layers are known
+
+    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Any], capture: Capture) -> Any:
+        """The logits (B, T, V) of one pass over the rows of each input, as a tensor.
+
+        ``factors`` (B, N) scale the embeddings of each input; ``capture`` sees the softmaxes.
+        """
+        raise NotImplementedError
+
+    def read_kinds(self, own: Any, name: str) -> Capture:
+        """Read the kind and the layer of each softmax, by its shape in a pass over PROBE tokens.
+
+        ``own``: the logits of the network ``name`` for that pass, without its attention captured.
+
+        Raises:
+            ValueError: for attention that cannot be captured, for another pass than its own, and for a
+                decoder alone that looks ahead.
+        """
+        capture = Capture()
+        check_same_pass(own, self.forward(self.probe(), (), capture), name)
+        capture.check()
+        shapes = [
+            (*each.weights.shape[1:-1], each.weights.shape[-1] - self.sinks)
+            if each.axes > 2  # those of a router have two
+            else ()
+            for each in capture.maps
+        ]
+        self.order = kinds_by_shape(shapes, self.is_decoder)
+        for kind in (DECODER_KIND,) if self.is_decoder else ATTENTION_KINDS:
+            pairs = zip(capture.maps, self.order, strict=True)
+            maps = [each.weights for each, at in pairs if at and at[0] == kind]
+            if not maps:
+                missing = "attention" if self.is_decoder else kind
+                advice = f"{missing} that is computed by a softmax ({name})"
+                raise ValueError(f"the network should be a Transformer, but its pass has no {advice}")
+            if len(heads := {len(each) for each in maps}) > 1:
+                raise ValueError(f"the layers of {name} should have as many heads, received {sorted(heads)}")
+            if self.is_decoder and any(np.triu(each[..., : PROBE[0]], 1).any() for each in maps):
+                raise NotCausalError(
+                    "the network should write one token after the other, but a row of it looks ahead"
+                )
+            self.sizes[kind] = AttentionSize(len(maps), len(maps[0]))
+        return capture
+
+    def probe(self) -> list[list[list[int]]]:
+        """One row of PROBE tokens for each input."""
+        return [[[self.end] * length] for length in (PROBE[:1] if self.is_decoder else PROBE)]
 
     def run(
-        self, inputs: Sequence[Sequence[Ids]], changes: dict[str, list[Altering]], factors: Sequence[Any]
+        self,
+        inputs: Sequence[Sequence[Ids]],
+        changes: Mapping[str, Sequence[Altering]],
+        factors: Sequence[np.ndarray] = (),
     ) -> Run:
         """One pass over the rows of each input, with factors (B, N) of the embeddings of each, or none."""
-        raise NotImplementedError
+        columns = {kind: len(inputs[-1 if kind == DECODER_KIND else 0][0]) for kind in self.sizes}
+
+        def replacing(
+            number: int, weights: np.ndarray, scores: np.ndarray | None
+        ) -> tuple[np.ndarray, np.ndarray] | None:
+            if (at := self.order[number]) is None:
+                return None
+            change = changes[at[0]][at[1]]
+            is_plain = all(each is None for each in change[:4])
+            return None if is_plain else change.of(weights, scores, columns[at[0]])
+
+        rows = len(inputs[0])
+        capture = Capture(replacing if changes else None, rows)
+        logits = array_of(self.forward(inputs, factors, capture))
+        found: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
+        for each, at in zip(capture.maps, self.order, strict=True):
+            if at is not None:
+                by_row = each.weights.reshape(rows, -1, *each.weights.shape[1:])
+                found[at[0]].append(by_row[..., : columns[at[0]]])
+        return Run(logits, {kind: np.stack(maps, axis=1) for kind, maps in found.items()})
 
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
@@ -227,11 +312,16 @@ class OwnPasses:
 
         Raises ValueError for a network whose layers are not known.
         """
-        raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self._known().insides(source, target)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
         """As ``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
-        raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self._known().zeroed(source, target)
+
+    def _known(self) -> OwnStream:
+        if self.stream is None:
+            raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self.stream
 
     def declared(self, attention: np.ndarray) -> dict[str, Any]:
         """Further fields of the trace of a decoder alone, with its attention (L, H, N, N)."""
@@ -280,7 +370,8 @@ class OwnPasses:
         if self.is_decoder:
             interventions = [in_sequence(each, len(sources[0])) for each in interventions]
         read = len(inputs[-1][0])
-        changes = altering(interventions, self.sizes, (len(inputs[0][0]), read)) if self.sizes else {}
+        plain = all(each == Intervention() for each in interventions)
+        changes = {} if plain else altering(interventions, self.sizes, (len(inputs[0][0]), read))
         factors = []
         if any(
             each.without_target for each in interventions
@@ -371,15 +462,16 @@ class OwnPasses:
 def kinds_by_shape(shapes: Sequence[tuple[int, ...]], is_decoder: bool) -> list[tuple[str, int] | None]:
     """The kind and the layer of each softmax (Q, K) of a pass over PROBE tokens; None of another softmax.
 
-    >>> kinds_by_shape([(3, 3), (3, 3), (2, 2), (2, 3), (2, 7)], is_decoder=False)[1:]
+    >>> kinds_by_shape([(7, 7), (7, 7), (5, 5), (5, 7), (5, 9)], is_decoder=False)[1:]
     [('encoder_attention', 1), ('decoder_attention', 0), ('cross_attention', 0), None]
     """
     source, target = PROBE
-    kinds = dict(zip(((source, source), (target, target), (target, source)), ATTENTION_KINDS, strict=True))
+    shapes_of = (source, source), (target, target), (target, source)
+    kinds: dict[tuple[int, ...], str] = dict(zip(shapes_of, ATTENTION_KINDS, strict=True))
     kinds = {(source, source): DECODER_KIND} if is_decoder else kinds
     order: list[tuple[str, int] | None] = []
     for shape in shapes:
-        kind = kinds.get((shape[0], shape[1]))
+        kind = kinds.get(shape)
         order.append(
             None if kind is None else (kind, sum(each is not None and each[0] == kind for each in order))
         )
@@ -398,3 +490,8 @@ def without_nan(found: np.ndarray) -> np.ndarray:
             "diverged"
         )
     return found
+
+
+def array_of(tensor: Any) -> np.ndarray:
+    """The numbers of a tensor of any library."""
+    return plain_array("output", tensor)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.capture import Capture, check_same_pass, replaced, replaced_everywhere
+from model.adapters.capture import Capture, Parts, check_same_pass, replaced
 from model.adapters.trace_building import (
     Building,
     CapturedPass,
@@ -72,7 +72,8 @@ def trace_torch(
             for each, pair in zip(inputs, zip(first, lengths, strict=True), strict=False)
         ]
         with _plain(model):
-            with captured(model) as capture:
+            capture = Capture()
+            with captured(capture, Parts(model.modules())):
                 returned = model(*given, *inputs[2:], **named)
             if lengths == first:
                 check_same_pass(model(*inputs, **named), returned, type(model).__name__)
@@ -159,21 +160,24 @@ def _plain(model: Any) -> Iterator[None]:
 
 
 @contextmanager
-def captured(model: Any) -> Iterator[Capture]:
-    """Capture the weights (H, Q, K) of each softmax of PyTorch; fused attention is computed step by step."""
+def captured(capture: Capture, parts: Parts) -> Iterator[None]:
+    """Capture, or replace, the weights (H, Q, K) of each softmax of PyTorch.
+
+    Fused attention is computed step by step.
+    """
     import torch
 
-    parts, capture, functional = list(model.modules()), Capture(), torch.nn.functional
+    functional = torch.nn.functional
     with ExitStack() as stack:
         stack.enter_context(
             replaced(torch.nn.Module, "__call__", capture.layer_call(torch.nn.Module.__call__))
         )
         attend = spelled_out(capture)
-        stack.enter_context(replaced_everywhere(functional, "scaled_dot_product_attention", attend, parts))
+        stack.enter_context(parts.replaced(functional, "scaled_dot_product_attention", attend))
         by_head = _of_each_head(functional.multi_head_attention_forward, capture)
-        stack.enter_context(replaced_everywhere(functional, "multi_head_attention_forward", by_head, parts))
+        stack.enter_context(parts.replaced(functional, "multi_head_attention_forward", by_head))
         capture.replace_softmaxes(stack, parts, "torch")
-        yield capture
+        yield
 
 
 def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:

@@ -53,7 +53,7 @@ class CapturedPass:
     def maps(self) -> list[Maps]:
         """The weights (H, Q, K) without the softmax that makes the probabilities of the output."""
         output = self.answer if self.output is None else self.output
-        return [each for each in self.capture.maps if output is None or not _makes(each.weights, output)]
+        return [each for each in self.capture.maps if output is None or not makes(each.weights, output)]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Building:
         return None
 
 
-def _makes(maps: np.ndarray, output: np.ndarray) -> bool:
+def makes(maps: np.ndarray, output: np.ndarray) -> bool:
     """Whether a softmax (1, Q, V) is ``output`` (T, V), or one row of it."""
     if len(maps) != 1 or maps.shape[-1] != output.shape[-1]:
         return False

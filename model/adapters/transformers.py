@@ -189,8 +189,7 @@ def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
     An attention sink is a score for no token (gpt-oss, Agarwal et al. 2025). A window is how far a row sees
     to either side (Beltagy et al. 2020); a layer that looks farther than its config says has none.
     """
-    sinks = any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
-    found: dict[str, Any] = {"sinks": (kind,)} if sinks else {}
+    found: dict[str, Any] = {"sinks": (kind,)} if has_sinks(model) else {}
     config = model.config.get_text_config()
     if (both := getattr(config, "local_attention", None)) is not None:  # ModernBERT
         window = both // 2
@@ -207,6 +206,11 @@ def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
         for kind, layer in zip(kinds, weights, strict=False)
     )
     return found if set(windows) == {EVERYWHERE} else found | {"windows": windows}
+
+
+def has_sinks(model: Any) -> bool:
+    """Whether each softmax has one more column, whose weight falls on no token."""
+    return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
 
 
 def _without_sampling(generating: dict[str, Any]) -> dict[str, Any]:
@@ -289,16 +293,18 @@ def _array(tensor: Any) -> np.ndarray:
 
 
 class TransformersTexts:
-    """A tokenizer as ``own_network.Texts``, for an encoder-decoder."""
+    """A tokenizer as ``own_passes.Texts``, for an encoder-decoder whose decoder reads ``start`` first."""
 
-    def __init__(self, tokenizer: Any):
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Any, start: int | None = None):
+        self._tokenizer, self._start = tokenizer, start
 
     def encode_source(self, text: str) -> list[int]:
         return self._tokenizer(text).input_ids
 
     def encode_target(self, text: str) -> list[int]:
-        return self._tokenizer(text_target=text).input_ids
+        """T ids, without a start mark of the tokenizer's own, which the decoder would read twice."""
+        ids = self._tokenizer(text_target=text).input_ids
+        return ids[1:] if len(ids) > 1 and ids[0] == self._start else ids
 
     def decode(self, ids: Sequence[int], source: str = "") -> str:
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)

@@ -1,171 +1,271 @@
-"""Residual stream of a Hugging Face encoder-decoder of the BART or T5 architecture.
+"""Residual stream of Hugging Face models of the BART, T5, GPT-2 and Llama architectures.
 
-BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. The walk through the
-layers of a model with these names has to give its own logits (``own_stream.checked``).
+Their modules are read by the names that these families give them. The walk through the layers of a model
+with these names has to give its own logits (``own_stream.checked``).
 
-H heads, Q and K positions, D d_model, P longest text.
+H heads, N rows, Q and K positions, D d_model.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from model.adapters.own_stream import Built, OwnStream
+from model.adapters.capture import LOCK, Capture, like
+from model.adapters.own_passes import PROBE, Ids, OwnPasses, array_of
+from model.adapters.own_stream import Built, DecoderPass, DecoderStream, OwnStream, checked
+from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS
-from model.trace.interventions import ATTENTIONS, Normalisation
+from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
 
-_BART = ("q_proj", "k_proj", "v_proj", "out_proj")
-_T5 = ("q", "k", "v", "o")
+_PARTS = {
+    "query": ("q_proj", "q"),
+    "key": ("k_proj", "k"),
+    "value": ("v_proj", "v"),
+    "output": ("out_proj", "o_proj", "c_proj", "o"),
+}
+_FUSED = ("c_attn", "qkv_proj")  # query, key and value in one
+_ATTENTIONS: tuple[tuple[str, ...], ...] = ("self_attn", "attn"), ("encoder_attn",)
+_NORMS: tuple[tuple[str, ...], ...] = (
+    ("self_attn_layer_norm", "input_layernorm", "ln_1"),
+    ("encoder_attn_layer_norm",),
+)
+_LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2"  # before, or behind, the feed-forward
 
 
-class _Layer(NamedTuple):
-    """The modules of one layer of either family."""
+@dataclass(frozen=True)
+class _Layer:
+    """The modules of one layer."""
 
     attentions: list[tuple[Any, Any]]  # each with its normalisation
-    feed_forward: dict[str, Any]
+    feed_forward: Callable[[Any], Any]
     norm: Any  # of the feed-forward network
 
 
-def stream_of(model: Any, start: int) -> OwnStream:
-    """The stream of a model whose decoder reads the id ``start`` first.
+def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
+    """The stream of a model, checked against its own logits.
 
     Raises:
-        ValueError: for a model whose parts have other names.
+        ValueError: for a model whose parts have other names, or that computes more than they do.
     """
-    sides = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+    source, target = ([passes.end] * length for length in PROBE)
     try:
-        is_t5 = hasattr(sides["encoder"], "block")
-        read = _layer_of_t5 if is_t5 else _layer_of_bart
-        layers = {
-            side: [read(each) for each in (stack.block if is_t5 else stack.layers)]
-            for side, stack in sides.items()
-        }
-        arrays = _arrays(layers, _T5 if is_t5 else _BART)
-        for side, stack in sides.items():
-            if (norm := getattr(stack, "final_layer_norm" if is_t5 else "layer_norm", None)) is not None:
-                _norm(arrays, f"{side}_norm", norm)
-        return OwnStream((_built_like_t5 if is_t5 else _built_like_bart)(model, sides, layers, start), arrays)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        message = f"the parts of {type(model).__name__} are not named as BART's or T5's: {error}"
+        stream = _Reading(model, passes).stream()
+    except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
+        families = "BART's, T5's, GPT-2's or Llama's"
+        message = f"the parts of {type(model).__name__} are not named as {families}: {error}"
         raise ValueError(message) from error
+    if isinstance(stream, DecoderStream):
+        stream.activations(source)
+        return stream
+    return checked(stream, source, target, passes.pass_over([source], [target], [Intervention()]).logits[0])
 
 
-def _layer_of_bart(layer: Any) -> _Layer:
-    attentions = [(layer.self_attn, layer.self_attn_layer_norm)]
-    if hasattr(layer, "encoder_attn"):
-        attentions.append((layer.encoder_attn, layer.encoder_attn_layer_norm))
-    return _Layer(attentions, {"hidden": layer.fc1, "output": layer.fc2}, layer.final_layer_norm)
+class _Reading:
+    """The modules of a model by side. The layers of a decoder alone are read as those of an encoder."""
+
+    def __init__(self, model: Any, passes: OwnPasses):
+        self.model, self.passes = model, passes
+        if passes.is_decoder:
+            self.stacks = {"encoder": next(each for each in model.modules() if _layers(each) is not None)}
+        else:
+            self.stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+        self.layers = {
+            side: [_layer_of(each) for each in _layers(stack)] for side, stack in self.stacks.items()
+        }
+        self.heads = {
+            "encoder_attention" if passes.is_decoder else kind: size.heads
+            for kind, size in passes.sizes.items()
+        }
+        self.embedded = {
+            side: getattr(stack, "layernorm_embedding", None) for side, stack in self.stacks.items()
+        }
+
+    def stream(self) -> OwnStream:
+        closing = {
+            side: norm
+            for side, stack in self.stacks.items()
+            for name, norm in stack.named_children()
+            if "Norm" in type(norm).__name__ and "embedding" not in name
+        }
+        arrays = self._arrays()
+        for side, norm in closing.items():
+            _keep_norm(arrays, f"{side}_norm", norm)
+        config, output = self.model.config, self.model.get_output_embeddings()
+        looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
+        has_distances = any(hasattr(each, "compute_bias") for each in looking.values())
+        vectors, bias = array_of(output.weight), getattr(output, "bias", None)
+        bias = getattr(self.model, "final_logits_bias", bias)
+        is_tied = has_distances and config.tie_word_embeddings and config.model_type != "mt5"
+        if getattr(config, "scale_decoder_outputs", is_tied):  # of T5 and its relatives
+            vectors = vectors * np.float32(config.d_model**-0.5)
+        built = Built(
+            layers={side: len(some) for side, some in self.layers.items()},
+            heads=self.heads,
+            norm_first=bool(closing),
+            normalisation=_normalisation(self.layers["encoder"][0].norm),
+            start=int(self.passes.start or 0),
+            embeddings={} if self.passes.is_decoder else {side: self._vectors(side) for side in self.stacks},
+            positions=self._positions,
+            begins={side: _norm(norm) for side, norm in self.embedded.items() if norm is not None},
+            output=vectors,
+            output_bias=np.zeros(len(vectors), np.float32) if bias is None else array_of(bias).reshape(-1),
+            feed_forward=self._feed_forward,
+            scaled=not has_distances,  # T5 divides no scores
+            scores=(lambda kind, *lengths: _distances(looking.get(kind), *lengths))
+            if has_distances
+            else None,
+        )
+        return DecoderStream(built, arrays, self._run) if self.passes.is_decoder else OwnStream(built, arrays)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """The weights of all layers, in the paths that ``OwnStream`` reads."""
+        arrays: dict[str, np.ndarray] = {}
+        for side, some in self.layers.items():
+            for number, layer in enumerate(some, start=1):
+                name = f"{side}_{number}"
+                for kind, (attention, norm) in zip(ATTENTIONS[side], layer.attentions, strict=True):
+                    path, around = ATTENTION_PATHS[kind]
+                    for part, (kernel, bias) in _projections(attention, self.heads[kind]).items():
+                        arrays[f"{name}/{path}/{part}/kernel"] = np.ascontiguousarray(kernel)
+                        arrays[f"{name}/{path}/{part}/bias"] = bias
+                    _keep_norm(arrays, f"{name}/{around}/norm", norm)
+                _keep_norm(arrays, f"{name}/around_feed_forward/norm", layer.norm)
+        return arrays
+
+    def _feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        import torch
+
+        with LOCK, torch.no_grad(), evaluating(self.model):
+            given = like(next(self.model.parameters()), entered[None])
+            output = self.layers[side][layer].feed_forward(given)
+            return array_of(output[0] if isinstance(output, tuple) else output).reshape(entered.shape)
+
+    def _vectors(self, side: str) -> np.ndarray:
+        """(ids, D): the output of the table for each id, since some tables scale."""
+        import torch
+
+        stack = self.stacks[side]
+        with torch.no_grad():
+            table = stack.get_input_embeddings()
+            found = array_of(table(torch.arange(len(table.weight), device=table.weight.device)))
+        return found * np.float32(getattr(stack, "embed_scale", 1.0))
+
+    def _positions(self, side: str, length: int) -> np.ndarray:
+        ids = {"encoder": [self.passes.end] * length}
+        ids["decoder"] = [int(self.passes.start or 0), *ids["encoder"][1:]]
+        starts, _, _ = self._recorded([*ids.values()])
+        return starts[side] - self._vectors(side)[ids[side]]
+
+    def _recorded(self, sides: Sequence[Ids]) -> tuple[dict[str, np.ndarray], list[np.ndarray], np.ndarray]:
+        """The beginning (N, D) of each stream, the weights (H, Q, K) of each attention, and the logits."""
+        import torch
+
+        starts, capture = {}, Capture()
+
+        def keep(side: str) -> Callable[..., None]:
+            def kept(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
+                starts[side] = array_of(given[0] if given else named["hidden_states"])[0]
+
+            return kept
+
+        with LOCK, torch.no_grad(), ExitStack() as stack:
+            for side, module in self.stacks.items():
+                first = self.embedded[side] or _layers(module)[0]
+                stack.callback(first.register_forward_pre_hook(keep(side), with_kwargs=True).remove)
+            logits = array_of(self.passes.forward([[each] for each in sides], (), capture))[0]
+        pairs = zip(capture.maps, self.passes.order, strict=True)
+        return starts, [each.weights[..., : len(sides[0])] for each, at in pairs if at], logits
+
+    def _run(self, read: list[int]) -> DecoderPass:
+        starts, weights, logits = self._recorded([read])
+        return DecoderPass(starts["encoder"], np.stack(weights), logits)
 
 
-def _layer_of_t5(block: Any) -> _Layer:
-    *attending, feeding = block.layer
-    names = ("SelfAttention", "EncDecAttention")
-    attentions = [
-        (getattr(each, name), each.layer_norm) for each, name in zip(attending, names, strict=False)
-    ]
-    module = feeding.DenseReluDense
-    gated = {"hidden": module.wi_0, "gate": module.wi_1} if hasattr(module, "wi_0") else {"hidden": module.wi}
-    return _Layer(attentions, gated | {"output": module.wo}, feeding.layer_norm)
+def _layers(stack: Any) -> Any:
+    """The first list of modules of a stack; None without one."""
+    return next((each for each in stack.children() if type(each).__name__ == "ModuleList"), None)
 
 
-def _arrays(layers: Mapping[str, list[_Layer]], projections: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The weights of all layers, in the paths that ``PatchedTransformer`` reads."""
-    arrays: dict[str, np.ndarray] = {}
-    for side, some in layers.items():
-        for number, layer in enumerate(some, start=1):
-            name = f"{side}_{number}"
-            for kind, (attention, norm) in zip(ATTENTIONS[side], layer.attentions, strict=True):
-                path, around = ATTENTION_PATHS[kind]
-                for part, projection in zip(("query", "key", "value", "output"), projections, strict=True):
-                    _linear(arrays, f"{name}/{path}/{part}", getattr(attention, projection))
-                _norm(arrays, f"{name}/{around}/norm", norm)
-            for part, module in layer.feed_forward.items():
-                _linear(arrays, f"{name}/feed_forward/{part}", module)
-            _norm(arrays, f"{name}/around_feed_forward/norm", layer.norm)
-    return arrays
+def _layer_of(layer: Any) -> _Layer:
+    if hasattr(layer, "layer"):  # of T5
+        *attending, feeding = layer.layer
+        names = ("SelfAttention", "EncDecAttention")
+        attentions = [(_first(each, *names), each.layer_norm) for each in attending]
+        return _Layer(attentions, _first(feeding, "DenseReluDense", "mlp"), feeding.layer_norm)
+    attentions = []
+    for names, normalised in zip(_ATTENTIONS, _NORMS, strict=True):
+        if not attentions or hasattr(layer, names[0]):
+            attention = _first(layer, *names)
+            attentions.append((getattr(attention, "attention", attention), _first(layer, *normalised)))
+    if not hasattr(layer, "fc1"):
+        return _Layer(attentions, layer.mlp, _first(layer, *_LAST_NORMS))
+
+    def feed_forward(entered: Any) -> Any:
+        return layer.fc2(layer.activation_fn(layer.fc1(entered)))
+
+    return _Layer(attentions, feed_forward, _first(layer, *_LAST_NORMS))
 
 
-def _built_like_bart(
-    model: Any, sides: Mapping[str, Any], layers: Mapping[str, list[_Layer]], start: int
-) -> Built:
-    begins = {side: getattr(stack, "layernorm_embedding", None) for side, stack in sides.items()}
-    return Built(
-        layers={side: len(some) for side, some in layers.items()},
-        heads=_heads(layers, "num_heads"),
-        norm_first=hasattr(sides["encoder"], "layer_norm"),
-        normalisation=Normalisation(layers["encoder"][0].norm.eps),
-        start=start,
-        embeddings={
-            side: _embeddings(stack.embed_tokens, getattr(stack, "embed_scale", 1.0))
-            for side, stack in sides.items()
-        },
-        positions={side: _positions(stack.embed_positions) for side, stack in sides.items()},
-        begins={side: (array_of(norm.weight), array_of(norm.bias)) for side, norm in begins.items() if norm},
-        output=array_of(model.get_output_embeddings().weight),
-        output_bias=array_of(model.final_logits_bias)[0],
-        activation=_activation(sides["encoder"].layers[0].activation_fn),
-    )
+def _first(owner: Any, *names: str) -> Any:
+    """The first attribute of these names. Raises AttributeError without any."""
+    for name in names:
+        if (found := getattr(owner, name, None)) is not None:
+            return found
+    raise AttributeError(f"{type(owner).__name__} has no {names[0]}")
 
 
-def _built_like_t5(
-    model: Any, sides: Mapping[str, Any], layers: Mapping[str, list[_Layer]], start: int
-) -> Built:
-    config = model.config
-    width = np.float32(config.d_model**-0.5 if config.scale_decoder_outputs else 1)
-    output = array_of(model.get_output_embeddings().weight) * width
-    looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in layers.items()}
-    return Built(
-        layers={side: len(some) for side, some in layers.items()},
-        heads=_heads(layers, "n_heads"),
-        norm_first=True,
-        normalisation=Normalisation(config.layer_norm_epsilon, is_centred=False),
-        start=start,
-        embeddings={side: _embeddings(stack.embed_tokens, 1.0) for side, stack in sides.items()},
-        positions={},  # scores hold them
-        begins={},
-        output=output,
-        output_bias=np.zeros(len(output), np.float32),
-        activation=_activation(sides["encoder"].block[0].layer[-1].DenseReluDense.act),
-        scaled=False,
-        scores=lambda kind, queries, keys: _distances(looking.get(kind), queries, keys),
-    )
+def _projections(attention: Any, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads.
+
+    Heads that share keys and values (Ainslie et al., "GQA", 2023) get one copy each.
+    """
+    kernel, bias = _linear(_first(attention, *_PARTS["output"]))
+    found, width = {"output": (kernel, bias)}, len(kernel)
+    fused = next((getattr(attention, name) for name in _FUSED if hasattr(attention, name)), None)
+    if fused is None:
+        found |= {part: _linear(_first(attention, *_PARTS[part])) for part in ("query", "key", "value")}
+    else:
+        kernel, bias = _linear(fused)
+        shared = (len(bias) - width) // 2
+        cuts = {"query": slice(width), "key": slice(width, width + shared), "value": slice(-shared, None)}
+        found |= {part: (kernel[:, cut], bias[cut]) for part, cut in cuts.items()}
+
+    def spread(array: np.ndarray) -> np.ndarray:
+        parts = array.reshape(*array.shape[:-1], -1, width // heads)
+        return parts.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], width)
+
+    return found | {part: (spread(found[part][0]), spread(found[part][1])) for part in ("key", "value")}
 
 
-def _heads(layers: Mapping[str, list[_Layer]], name: str) -> dict[str, int]:
-    """The number of heads by kind of attention."""
-    return {
-        kind: getattr(module, name)
-        for side, some in layers.items()
-        for kind, (module, _) in zip(ATTENTIONS[side], some[0].attentions, strict=True)
-    }
+def _linear(module: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The kernel (in, out) and the bias (out,). GPT-2 holds its kernels in this way, PyTorch in the other."""
+    kernel, bias = array_of(module.weight), module.bias
+    kernel = kernel if type(module).__name__ == "Conv1D" else kernel.T
+    return kernel, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
 
 
-def _linear(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
-    kernel, bias = array_of(module.weight).T, module.bias
-    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
-    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
+def _normalisation(module: Any) -> Normalisation:
+    is_centred = type(module).__name__ == "LayerNorm"
+    return Normalisation(float(_first(module, "eps", "variance_epsilon")), is_centred=is_centred)
 
 
-def _norm(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
-    gamma, bias = array_of(module.weight), getattr(module, "bias", None)
-    arrays[f"{path}/gamma"] = gamma
-    arrays[f"{path}/beta"] = np.zeros_like(gamma) if bias is None else array_of(bias)
-
-
-def _embeddings(table: Any, scale: float) -> np.ndarray:
-    """(ids, D): the output of the table for each id, since some tables scale."""
+def _norm(module: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Gamma and beta (D,). A normalisation that only scales is asked, because some add 1 to their weights."""
     import torch
 
+    how = _normalisation(module)
+    if how.is_centred:
+        return array_of(module.weight), array_of(module.bias)
     with torch.no_grad():
-        return array_of(table(torch.arange(len(table.weight), device=table.weight.device))) * np.float32(
-            scale
-        )
+        gamma = array_of(module(torch.ones_like(module.weight))) * np.float32((1 + how.epsilon) ** 0.5)
+    return gamma, np.zeros_like(gamma)
 
 
-def _positions(table: Any) -> np.ndarray:
-    """(P, D): a learnt table without the unused rows at its beginning."""
-    return array_of(table.weight)[getattr(table, "offset", 0) :]
+def _keep_norm(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
+    arrays[f"{path}/gamma"], arrays[f"{path}/beta"] = _norm(module)
 
 
 def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
@@ -176,18 +276,3 @@ def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
         return None
     with torch.no_grad():
         return array_of(module.compute_bias(queries, keys))[0]
-
-
-def _activation(function: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
-    import torch
-
-    def applied(hidden: np.ndarray) -> np.ndarray:
-        with torch.no_grad():
-            return function(torch.from_numpy(np.ascontiguousarray(hidden))).numpy()
-
-    return applied
-
-
-def array_of(tensor: Any) -> np.ndarray:
-    """A tensor of PyTorch as float32."""
-    return tensor.detach().float().cpu().numpy()

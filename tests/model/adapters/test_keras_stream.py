@@ -19,7 +19,7 @@ from examples.keras_networks import (
 )
 from model import Intervention, laboratory_of
 from model.activations.drafting import log_softmax
-from model.adapters.keras_stream import KerasStream
+from model.adapters.own_stream import OwnStream
 from model.analysis import (
     AttentionCell,
     contrast_of_row,
@@ -210,7 +210,7 @@ def without_a_stream():
 
 
 def test_live_it_has_its_stream_or_terminal_and_page_are_told_why(capfd):
-    assert isinstance(load(f"{__name__}:live").patched, KerasStream)
+    assert isinstance(load(f"{__name__}:live").patched, OwnStream)
     assert "residual stream" not in capfd.readouterr().err
     told = load(f"{__name__}:without_a_stream").config.why_no_stream
     assert told.startswith("no layer of it normalises")

@@ -37,7 +37,12 @@ PARTS = (  # of the repository; what else it holds stays there
         "viz",
         BASE,
     ),
-    *("deploy/site", "examples/__init__.py", "examples/keras_networks.py"),
+    *(
+        "deploy/site",
+        "examples/__init__.py",
+        "examples/keras_networks.py",
+        "examples/hugging_face_networks.py",
+    ),
 )
 LEFT_OUT = (
     "__pycache__",

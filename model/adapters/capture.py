@@ -18,7 +18,7 @@ from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 
 Function = Callable[..., Any]
-# (number of the softmax, weights (B, H, Q, K), scores or None) -> the weights to show and those to use
+# (number of the softmax, weights (B·H, Q, K), scores or None) -> the weights to show and those to use
 Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
 Place = tuple[Any, str]  # an owner and the name of its attribute
 
@@ -88,11 +88,10 @@ class Capture:
     Of nested softmaxes the outer result counts, because layers may set rows of padding to 0 afterwards. The
     mask is read off the scores of the inner one, because layers add their masks to them.
 
-    ``replacing`` changes weights (B, H, Q, K) of ``rows`` B; none are replaced where it returns None.
+    ``replacing`` changes weights; none are replaced where it returns None.
     """
 
     replacing: Replacing | None = None
-    rows: int = 1
     maps: list[Maps] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     fused: list[str] = field(default_factory=list)  # those of ``missed`` that are attention for certain
@@ -173,14 +172,9 @@ class Capture:
             compiled = "a softmax ran inside a compiled function (tf.function, jit, scan)"
             self.missed.append(f"{compiled}, after {len(self.maps)} captured ones: call it eagerly")
             return None
-        shown, used = found, None
-        if self.replacing is not None:
-            by_row = found.reshape(self.rows, -1, *found.shape[-2:])
-            of_scores = (
-                given.reshape(by_row.shape) if given is not None and given.size == found.size else None
-            )
-            if (replacement := self.replacing(number, by_row, of_scores)) is not None:
-                shown, used = replacement[0].reshape(found.shape), replacement[1]
+        given = given if given is not None and given.shape == found.shape else None
+        replacement = None if self.replacing is None else self.replacing(number, found, given)
+        shown, used = (found, None) if replacement is None else replacement
         self.maps.append(Maps.of(shown, given, tuple(self._calls), len(weights.shape)))
         if used is None:
             return None
@@ -241,7 +235,7 @@ def check_same_pass(own: Any, traced: Any, name: str) -> None:
         scale = max(1.0, float(np.abs(one[1][np.isfinite(one[1])]).max(initial=0)))
         if off.max(initial=0) > (_HALF_PRECISION if half else SAME_PASS) * scale:
             advice = "Its dropout may be on (Keras: pass training=False), or its attention differs where it "
-            advice += "returns weights"
+            advice += "returns weights (transformers: load it with attn_implementation='eager')"
             raise TraceError(
                 "the traced pass",
                 f"equal the own pass of {name}",

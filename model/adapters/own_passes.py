@@ -271,7 +271,11 @@ class OwnPasses:
         factors: Sequence[np.ndarray] = (),
     ) -> Run:
         """One pass over the rows of each input, with factors (B, N) of the embeddings of each, or none."""
+        rows = len(inputs[0])
         columns = {kind: len(inputs[-1 if kind == DECODER_KIND else 0][0]) for kind in self.sizes}
+
+        def by_row(maps: np.ndarray) -> np.ndarray:
+            return maps.reshape(rows, -1, *maps.shape[1:])  # (B·H, Q, K) -> (B, H, Q, K)
 
         def replacing(
             number: int, weights: np.ndarray, scores: np.ndarray | None
@@ -279,17 +283,18 @@ class OwnPasses:
             if (at := self.order[number]) is None:
                 return None
             change = changes[at[0]][at[1]]
-            is_plain = all(each is None for each in change[:4])
-            return None if is_plain else change.of(weights, scores, columns[at[0]])
+            if all(each is None for each in change[:4]):
+                return None
+            of_scores = None if scores is None else by_row(scores)
+            found = change.of(by_row(weights), of_scores, columns[at[0]])
+            return found[0].reshape(weights.shape), found[1]
 
-        rows = len(inputs[0])
-        capture = Capture(replacing if changes else None, rows)
+        capture = Capture(replacing if changes else None)
         logits = array_of(self.forward(inputs, factors, capture))
         found: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for each, at in zip(capture.maps, self.order, strict=True):
             if at is not None:
-                by_row = each.weights.reshape(rows, -1, *each.weights.shape[1:])
-                found[at[0]].append(by_row[..., : columns[at[0]]])
+                found[at[0]].append(by_row(each.weights)[..., : columns[at[0]]])
         return Run(logits, {kind: np.stack(maps, axis=1) for kind, maps in found.items()})
 
     def gradients(

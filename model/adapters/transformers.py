@@ -146,12 +146,13 @@ def _one_sequence(
     out = _attending(model, read)
     weights = _attention(getattr(out, "attentions", None), "attentions")
     if (layers := getattr(model.config, "num_hidden_layers", len(weights))) != len(weights):
-        warnings.warn(
-            f"{len(weights)} of the {layers} layers of {type(model).__name__} have attention; "
-            "they are numbered alone",
-            UserWarning,
-            stacklevel=3,
+        kinds = getattr(model.config, "layer_types", None) or getattr(model.config, "layers_block_type", [])
+        which = [number for number, kind in enumerate(kinds) if "linear" not in kind and "attention" in kind]
+        named = f"the layers {which}" if len(which) == len(weights) else f"{len(weights)} layers"
+        message = (
+            f"{named} of the {layers} of {type(model).__name__} have attention; the trace counts them alone"
         )
+        warnings.warn(message, UserWarning, stacklevel=3)
     seen = weights
     if weights.shape[-1] == 1:  # of the token twice, a decoder's first one does not see the second
         twice = _attending(model, {"input_ids": torch.cat([read["input_ids"]] * 2, dim=1)})

@@ -192,8 +192,9 @@ def _layers(stack: Any) -> Any:
 def _layer_of(layer: Any) -> _Layer:
     if hasattr(layer, "layer"):  # of T5
         *attending, feeding = layer.layer
-        names = ("SelfAttention", "EncDecAttention")
-        attentions = [(_first(each, *names), each.layer_norm) for each in attending]
+        attentions = [
+            (_first(each, "SelfAttention", "EncDecAttention"), each.layer_norm) for each in attending
+        ]
         return _Layer(attentions, _first(feeding, "DenseReluDense", "mlp"), feeding.layer_norm)
     attentions = []
     for names, normalised in zip(_ATTENTIONS, _NORMS, strict=True):

@@ -1,0 +1,117 @@
+"""Small untrained models of transformers with own tokenizers, for documents and tests of the adapters."""
+
+from collections.abc import Callable
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MarianConfig,
+    MarianMTModel,
+    MistralConfig,
+    MistralForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+CORPUS = [
+    "the cat sat on the mat",
+    "손님이 왔는데 방이 없으면 어떡해요?",
+    "a dog and a cat",
+    "방이 없어요",
+] * 20
+PAD, START, END, UNKNOWN = range(4)
+MARKS = ["<pad>", "<s>", "</s>", "<unk>"]
+MARK_IDS = {
+    "pad_token_id": PAD,
+    "bos_token_id": START,
+    "eos_token_id": END,
+    "decoder_start_token_id": PAD,
+    "forced_eos_token_id": END,
+}
+PIECES = [f"▁{word}" for word in "the cat sat on a dog 손님 방 왔는데".split()] + ["▁", "이", "t", "에"]
+
+
+def trained(kind: str) -> PreTrainedTokenizerFast:
+    """A tokenizer of "bytes" (as GPT-2 and BART), "pieces" (as MarianMT and T5), or "words" (as BERT)."""
+    if kind == "bytes":
+        tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=MARKS, initial_alphabet=alphabet)
+        tokenizer.train_from_iterator(CORPUS, trainer)
+    elif kind == "pieces":
+        tokenizer = of_pieces(PIECES)
+    else:
+        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=MARKS)
+        tokenizer.train_from_iterator(CORPUS, trainer)
+    if kind != "bytes":
+        ends = [("<s>", START), ("</s>", END)]
+        tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    return fast(tokenizer)
+
+
+def of_pieces(pieces: list[str]) -> Tokenizer:
+    """Pieces of words, as SentencePiece has them."""
+    tokenizer = Tokenizer(models.Unigram([(piece, -1.0) for piece in (*MARKS, *pieces)], unk_id=UNKNOWN))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    return tokenizer
+
+
+def fast(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+    """The tokenizer as transformers takes it."""
+    names = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+SIDES: dict[str, float] = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 3}
+SIDES |= {"encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "dropout": 0.5, "attention_dropout": 0.5}
+SIDES |= {"encoder_attention_heads": 4, "decoder_attention_heads": 2}
+NARROW = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+GROUPED = NARROW | {"num_key_value_heads": 2, "max_position_embeddings": 64}
+
+
+def marian(size: int) -> PreTrainedModel:
+    """``size``: the number of its tokens, as in all of these."""
+    return MarianMTModel(MarianConfig(vocab_size=size, **SIDES, **MARK_IDS))
+
+
+def bart(size: int) -> PreTrainedModel:
+    return BartForConditionalGeneration(BartConfig(vocab_size=size, **SIDES, **MARK_IDS))
+
+
+def t5(size: int) -> PreTrainedModel:
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4}
+    # transformers 5.23 gives the decoder's cache as many layers as the encoder has.
+    return T5ForConditionalGeneration(T5Config(vocab_size=size, use_cache=False, **sizes, **MARK_IDS))
+
+
+def bert(size: int) -> PreTrainedModel:
+    return BertModel(BertConfig(vocab_size=size, **NARROW | {"num_hidden_layers": 3}))
+
+
+def gpt2(size: int) -> PreTrainedModel:
+    return GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=16, n_layer=3, n_head=4, n_positions=64))
+
+
+def llama(size: int) -> PreTrainedModel:
+    return LlamaForCausalLM(LlamaConfig(vocab_size=size, **GROUPED))
+
+
+def mistral(size: int) -> PreTrainedModel:
+    return MistralForCausalLM(MistralConfig(vocab_size=size, **GROUPED, sliding_window=4))
+
+
+ENCODER_DECODERS: dict[str, Callable[[int], PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}

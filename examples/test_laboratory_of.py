@@ -24,6 +24,7 @@ from examples.hugging_face_networks import (
 )
 from model import Intervention, from_transformers, laboratory_of
 from model.analysis import (
+    Edit,
     contrast_of_row,
     contribution,
     contribution_rows,
@@ -229,7 +230,7 @@ def test_gradients_are_those_of_pytorch(case):
     by_hand = [(each.grad * each).sum(-1)[0].detach().numpy() for each in embedded]
     if case.first:  # it has no start mark
         by_hand = [by_hand[0][: case.first], np.append(0, by_hand[0][case.first :])]
-    found = contribution(case.lab, *case.texts, contrast, "gradient")
+    found = contribution(case.lab, Edit(*case.texts, contrast), "gradient")
     np.testing.assert_allclose(found.source, by_hand[0], **CLOSE)
     np.testing.assert_allclose(found.before, by_hand[1][: ROW + 1], **CLOSE)
     assert np.abs(by_hand[0]).max() > 1e-3
@@ -279,9 +280,9 @@ def test_all_questions_are_answered(case):
     assert methods_of(case.lab) == tuple(METHODS)
     contrast = contrast_of_row(case.lab, *case.texts, ROW)
     for method in ("attention", "rollout", "norms", "alti", "value_zeroing"):
-        found = contribution(case.lab, *case.texts, contrast, method)
+        found = contribution(case.lab, Edit(*case.texts, contrast), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
-    left_out = contribution(case.lab, *case.texts, contrast, "occlusion")
+    left_out = contribution(case.lab, Edit(*case.texts, contrast), "occlusion")
     asked = [Intervention(), Intervention(without_source={1})]
     gone = case.lab.logit_differences(*case.texts, contrast, asked).differences
     assert left_out.source[1] == pytest.approx(gone[0] - gone[1], abs=1e-4)
@@ -289,10 +290,10 @@ def test_all_questions_are_answered(case):
         assert left_out.before[0] == 0
         return
     (change, *_) = case.lab.changes(*case.texts)
-    effects = head_effects(case.lab, *case.texts, change)
+    effects = head_effects(case.lab, Edit(*case.texts, change))
     sizes = case.lab.laboratory.sizes.values()
     assert len(effects.heads) == sum(size.layers * size.heads for size in sizes)
-    _, replaced = replaced_for_change(case.lab, *case.texts, change, Head("cross_attention", 1, 0))
+    _, replaced = replaced_for_change(case.lab, Edit(*case.texts, change), Head("cross_attention", 1, 0))
     assert [each.how for each in replaced] == ["observed", "uniform", "copy", "permuted"]
 
 
@@ -333,7 +334,7 @@ def test_weights_that_are_no_numbers_are_refused(name):
     next(norms).data[0] = torch.nan
     for ask in (
         lambda: case.lab.correct(case.source),
-        lambda: contribution(case.lab, *case.texts, contrast, "gradient"),
+        lambda: contribution(case.lab, Edit(*case.texts, contrast), "gradient"),
         lambda: case.lab.logit_differences(*case.texts, contrast, [Intervention()]),
     ):
         with pytest.raises(ValueError, match="the network computes NaN"):
@@ -391,7 +392,7 @@ def test_what_it_does_not_take_is_told(case):
         return
     (change, *_) = case.lab.changes("the cat sat", "the dog sat")
     with pytest.raises(ValueError, match="each token should be one character, but the tokenizer makes"):
-        verified_explanation(case.lab, "the cat sat", "the dog sat", change)
+        verified_explanation(case.lab, Edit("the cat sat", "the dog sat", change))
 
 
 def test_a_model_that_cannot_write_is_refused():

@@ -13,7 +13,8 @@ from model.activations.drafting import log_softmax
 from model.adapters.own_stream import checked
 from model.analysis import (
     AttentionCell,
-    contrast_of_change,
+    Edit,
+    contrast_of_edit,
     corrupted_by_exchange,
     decompose_attention_score,
     direct_logit_attribution,
@@ -52,7 +53,7 @@ def test_the_walk_is_the_model_s_own_pass_or_refused(case):
 
 def test_a_head_without_output_is_a_head_that_is_off(case, change):
     """Its numbers come from the laboratory, which replaces functions of PyTorch."""
-    contrast = contrast_of_change(case.lab, *case.texts, change)
+    contrast = contrast_of_edit(case.lab, Edit(*case.texts, change))
     np.testing.assert_allclose(*silent_and_off(case.lab, case.texts, case.ids, contrast), **CLOSE)
 
 
@@ -69,15 +70,15 @@ def test_attributions_sum_to_the_score_and_the_lens_ends_at_the_answer(case, cha
 
 
 def test_a_circuit_is_found_against_the_means_of_the_sentence(case, change):
-    circuit = find_circuit(case.lab, *case.texts, change)
+    circuit = find_circuit(case.lab, Edit(*case.texts, change))
     assert set(circuit.nodes) == set(case.lab.patched.nodes)
     means = mean_values(case.lab, *case.texts)
-    effects = node_effects(case.lab, *case.texts, circuit.contrast, means)
+    effects = node_effects(case.lab, Edit(*case.texts, circuit.contrast), means)
     order = [effects.nodes.index(node) for node in circuit.nodes]
     np.testing.assert_allclose(circuit.effects, effects.total[order], atol=1e-3)
     if circuit.is_telling:
         assert circuit.faithfulness >= circuit.goal or len(circuit.members) == len(circuit.nodes)
-        edges = circuit_edges(case.lab, *case.texts, circuit)
+        edges = circuit_edges(case.lab, Edit(*case.texts, circuit.contrast), circuit)
         assert {edge.receiver for edge in edges.edges} == {*circuit.members, None}
 
 
@@ -96,4 +97,4 @@ def test_the_parts_of_a_score_sum_to_it(case):
 
 def test_a_twin_needs_a_token_for_each_character(case, change):
     with pytest.raises(ValueError, match="each token should be one"):
-        corrupted_by_exchange(case.lab, *case.texts, change)
+        corrupted_by_exchange(case.lab, Edit(*case.texts, change))

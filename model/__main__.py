@@ -1,4 +1,4 @@
-"""Command line of ``python -m model``: ``correct``, ``heads``, ``check`` and ``export``."""
+"""Command line of ``python -m model``: ``correct``, ``heads`` and ``export``."""
 
 import math
 import os
@@ -186,32 +186,6 @@ def heads(
             progress.update(bars[part], completed=done)
             survey.save(out)
     click.echo(write_result(survey, out))
-
-
-@main.command()
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
-@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
-def check(files: tuple[Path, ...], model: str) -> None:
-    """Print each correction of the text FILES as `file:line:column: wrong → right`; the status is 1 where
-    one is due.
-    \f
-
-    Raises:
-        click.ClickException: for a file that is not UTF-8.
-    """
-    corrector, found = _load(model), 0
-    for path in files:
-        try:
-            lines = path.read_text("utf-8").splitlines()
-        except UnicodeDecodeError as error:
-            raise click.ClickException(f"{path} is not UTF-8") from error
-        for number, correction in enumerate(corrector.correct_batch(lines), start=1):
-            for change in correction.changes:
-                found += 1
-                click.echo(f"{path}:{number}:{change.source_start + 1}: {change.wrong} → {change.right}")
-    sys.exit(bool(found))
 
 
 @main.command()

@@ -1,5 +1,5 @@
-"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, the survey of heads,
-the site, training.
+"""The command ``see-attention``, also ``python -m see_attention``: the app, corrections, checks of files, the
+service for editors, the survey of heads, the site, training.
 """
 
 import sys
@@ -26,7 +26,7 @@ EXTRAS = {
 PLACES = {
     "app": ("ui.__main__", "main"),
     "correct": ("model.__main__", "correct"),
-    "check": ("model.__main__", "check"),
+    "check": ("service.__main__", "check"),
     "serve": ("service.__main__", "serve"),
     "heads": ("model.__main__", "heads"),
     "export": ("model.__main__", "export"),

@@ -1,10 +1,14 @@
 """Commands ``serve``, which runs the service for editors, and ``check``, which checks files."""
 
 import ipaddress
+import os
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-from model.stored.folder import DEFAULT_MODEL
+from model.stored.folder import DEFAULT_MODEL, ModelFolderError
 from model.terminal import hide_log_lines
 
 
@@ -54,6 +58,66 @@ def serve(
         proxy_headers=False,
         server_header=False,
     )
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--format", "report", type=click.Choice(["text", "json", "sarif", "github"]), default="text")
+@click.option("--fix", is_flag=True, help="Correct the files in place; all else in them stays.")
+@click.option("--suggest", is_flag=True, help="Also report changes that were not sure enough.")
+@click.option(
+    "--words",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of words that are right, one a line; * stands for any letters.",
+)
+@click.option("--ignore", "ignored", multiple=True, help="A pattern of paths, such as 'docs/*.json'.")
+@click.option("--jobs", type=click.IntRange(min=1), default=min(os.cpu_count() or 1, 2), show_default=True)
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+def check(
+    paths: tuple[Path, ...],
+    report: str,
+    fix: bool,
+    suggest: bool,
+    ignored: tuple[str, ...],
+    jobs: int,
+    **named: Any,
+) -> None:
+    """Report wrong words in files, and in those of folders; the status is 1 where one is left.
+
+    Markdown (code, front matter and links are left alone), .txt, .po, .json and .xml string tables, .srt and
+    .ipynb are read; every other file that is named is a text. With --fix the sure ones are corrected.
+    \f
+
+    Raises:
+        click.ClickException: for a file that cannot be read.
+    """
+    from service.checks import Checking, UnreadableFileError, corrected, read
+    from service.files import files_in
+    from service.reports import REPORTS
+
+    options = {"model": named["model"], **_words(named["words"])}
+    files = list(files_in(paths, ignored))
+    try:
+        found = list(Checking(tuple(options.items()), suggest, jobs).findings(files))
+    except (UnreadableFileError, ModelFolderError) as error:
+        raise click.ClickException(str(error)) from error
+    if fix:
+        for path, mine in zip(files, found, strict=True):
+            if any(each.is_sure for each in mine):
+                path.write_bytes(corrected(read(path), mine).encode())
+        found = [[each for each in mine if not each.is_sure] for mine in found]
+    shown = [each for mine in found for each in mine]
+    if shown or report in ("json", "sarif"):
+        click.echo(REPORTS[report](shown))
+    sys.exit(any(each.is_sure for each in shown))
+
+
+def _words(path: Path | None) -> dict[str, Any]:
+    """The option of ``Corrector.load`` for a file of words."""
+    if path is None:
+        return {}
+    lines = (line.strip() for line in path.read_text("utf-8-sig").splitlines())
+    return {"words": tuple(line for line in lines if line and not line.startswith("#"))}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,274 @@
+"""Readers of files: the prose of a format as ``Annotated`` documents, which keep their place in the file.
+
+Code, addresses, keys and other markup are left alone, and so is all the rest of a file when its prose is
+corrected. Markdown's blocks are found by markdown-it-py, which follows CommonMark.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from service.annotated import Annotated, Piece
+
+WORD = "X"  # stands for code in a sentence
+
+_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# Inside a line of Markdown: code, formulas, addresses and directives are read as a word, so that a particle
+# behind them has one to follow; images, targets of links, tags, escapes, entities and emphasis as nothing.
+_INLINE = re.compile(
+    r"(?P<word>(?P<code>`+)(?:(?!`).|`(?!(?P=code)))*?(?P=code)(?!`)"
+    r"|\$\$.+?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    r"|\bhttps?://[^\s<>)\]]+|<[a-z]+:[^>\s]+>|<[^>\s]+@[^>\s]+>|\{[{%#].*?[}%#]\})"
+    r"|!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?"
+    r"|\]\((?:[^()\n]|\([^()\n]*\))*\)|\]\[[^\]\n]*\]|\[\^[^\]\n]*\]"
+    r"|</?[A-Za-z!][^>\n]*>|\{[\w.:#=\" -]*\}|\\(?=[!-/:-@\[-`{-~])|&#?\w+;"
+    r"|[*~]+|(?<!\w)_+|_+(?!\w)|[\[\]]"
+)
+_IGNORED = re.compile(
+    r"<!--\s*see-attention:\s*off\s*-->.*?(?:<!--\s*see-attention:\s*on\s*-->|\Z)", re.DOTALL
+)
+
+
+def plain(text: str) -> Iterator[Annotated]:
+    """A plain text. Its paragraphs are texts of their own, so that a long file is many small ones."""
+    for match in re.finditer(r"\S(?:.|\n(?!\s*\n))*", text):
+        yield Annotated.of(text, [Piece(*match.span(), match[0])])
+
+
+def markdown(text: str) -> Iterator[Annotated]:
+    """The paragraphs, headings and cells of a Markdown document.
+
+    A line end inside a paragraph is read as a space. Between ``<!-- see-attention: off -->`` and ``on``
+    nothing is read.
+
+    Example:
+        >>> [each.text for each in markdown("# 제목\\n\\n밥을 **머거**요, `코드`도\\n봐요.")]
+        ['제목', '밥을 머거요, 도 봐요.']
+    """
+    from markdown_it import MarkdownIt
+
+    ignored = [match.span() for match in _IGNORED.finditer(text)]
+    front = _FRONT_MATTER.match(text)
+    if front is not None:
+        ignored.append(front.span())
+    lines = _line_starts(text)
+    blanked = "\n" * front[0].count("\n") + text[front.end() :] if front else text
+    place, seen = 0, -1
+    for token in MarkdownIt("commonmark").enable("table").disable("inline").parse(blanked):
+        if token.type != "inline" or token.map is None:
+            continue
+        first, last = token.map
+        place, seen = (place if first == seen else lines[first]), first  # cells share their line
+        pieces = list[Piece]()
+        for number, line in enumerate(token.content.split("\n")):
+            begun = text.find(line, place if number == 0 else lines[first + number], lines[last])
+            if begun < 0:
+                break
+            if pieces:
+                pieces.append(Piece(place, begun, " "))
+            place = begun + len(line)
+            pieces += _inline(text, begun, place)
+        if pieces and not any(a < pieces[-1].end and pieces[0].start < b for a, b in ignored):
+            yield Annotated.of(text, pieces)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+
+
+def _inline(text: str, start: int, end: int) -> Iterator[Piece]:
+    """The pieces of one line of Markdown."""
+    for match in _INLINE.finditer(text, start, end):
+        yield Piece(start, match.start(), text[start : match.start()])
+        yield Piece(*match.span(), WORD if match["word"] else "")
+        start = match.end()
+    yield Piece(start, end, text[start:end])
+
+
+class _Escapes(NamedTuple):
+    """The escapes of a format, and the text for which each stands. Placeholders stand for a word."""
+
+    pattern: re.Pattern[str]
+    read: Callable[[str], str]
+
+
+_PLACEHOLDER = r"%(?:\(\w+\)|\d+\$)?[-+#0-9.]*[a-zA-Z%@]|\{\w*\}"
+_CHARACTERS = {
+    "\\n": "\n",
+    "\\t": " ",
+    '\\"': '"',
+    "\\'": "'",
+    "&amp;": "&",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+}
+
+
+def _character(escape: str) -> str:
+    return WORD if escape[0] in "%{" else _CHARACTERS.get(escape, "")
+
+
+_JSON = _Escapes(
+    re.compile(rf"\\u[dD][89abAB]..\\u....|\\u....|\\.|{_PLACEHOLDER}"),
+    lambda each: json.loads(f'"{each}"') if each[0] == "\\" else WORD,
+)
+_PO = _Escapes(re.compile(rf'\\.|"[ \t]*\r?\n[ \t]*"|</?\w[^>]*>|{_PLACEHOLDER}'), _character)
+_XML = _Escapes(re.compile(rf"<!\[CDATA\[|\]\]>|<[^>]*>|&#?\w+;|\\.|{_PLACEHOLDER}"), _character)
+
+
+def _unescaped(text: str, start: int, end: int, escapes: _Escapes) -> Iterator[Piece]:
+    """The pieces of a string with escapes."""
+    for match in escapes.pattern.finditer(text, start, end):
+        yield Piece(start, match.start(), text[start : match.start()])
+        yield Piece(*match.span(), escapes.read(match[0]))
+        start = match.end()
+    yield Piece(start, end, text[start:end])
+
+
+_STRING = r'"((?:[^"\\]|\\.)*)"'
+_SOURCE = re.compile(rf'"source"\s*:\s*(\[[^"\]]*(?:{_STRING}[^"\]]*)*\]|{_STRING})')
+
+
+def string_table(text: str) -> Iterator[Annotated]:
+    """The values of a JSON file that are strings; keys are left alone.
+
+    Example:
+        >>> [each.text for each in string_table('{"가": "밥을\\\\n머거요"}')]
+        ['밥을\\n머거요']
+
+    Raises:
+        ValueError: for a file that is no JSON.
+    """
+    json.loads(text)
+    for match in re.finditer(rf"{_STRING}(\s*:)?", text):
+        if match[2] is None:
+            yield Annotated.of(text, _unescaped(text, *match.span(1), _JSON))
+
+
+def notebook(text: str) -> Iterator[Annotated]:
+    """The Markdown cells of a Jupyter notebook.
+
+    Raises:
+        ValueError: for a file that is no notebook.
+    """
+    cells = re.search(r'"cells"\s*:\s*\[', text)
+    if not isinstance(json.loads(text), dict) or cells is None:
+        raise ValueError("it is no notebook of version 4")
+    place, decoder = cells.end(), json.JSONDecoder()
+    while following := re.compile(r"[\s,]*(?=\{)").match(text, place):
+        cell, place = decoder.raw_decode(text, following.end())
+        if cell.get("cell_type") != "markdown":
+            continue
+        for match in _SOURCE.finditer(text, following.end(), place):
+            if json.loads(match[1]) == cell.get("source"):
+                found = _joined(text, *match.span(1))
+                typed = "".join(piece.text for piece in found.pieces)
+                yield from (_inside(found, each) for each in markdown(typed))
+
+
+def _joined(text: str, start: int, end: int) -> Annotated:
+    """The text of one JSON string, or of a list of them."""
+    inside = re.compile(_STRING).finditer(text, start, end)
+    return Annotated.of(text, (piece for each in inside for piece in _unescaped(text, *each.span(1), _JSON)))
+
+
+def _inside(outer: Annotated, inner: Annotated) -> Annotated:
+    """A document inside the text of another one, as a document of the outer file."""
+    pieces = list[Piece]()
+    for each in inner.pieces:
+        if inner.document[each.start : each.end] != each.text:
+            pieces.append(Piece(0, 0, each.text))
+            continue
+        begun = 0
+        for piece in outer.pieces:
+            a, b = max(each.start - begun, 0), min(each.end - begun, len(piece.text))
+            is_prose = outer.document[piece.start : piece.end] == piece.text
+            if a < b:
+                span = (piece.start + a, piece.start + b) if is_prose else (piece.start, piece.end)
+                pieces.append(Piece(*span, piece.text[a:b]))
+            begun += len(piece.text)
+    return Annotated.of(outer.document, pieces)
+
+
+def catalogue(text: str) -> Iterator[Annotated]:
+    """The translations (``msgstr``) of a gettext catalogue, without its header."""
+    pattern = r'^msgstr(?:\[\d+\])?[ \t]+"((?:[^"\\]|\\.|"[ \t]*\r?\n[ \t]*")*)"'
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        before = text.rfind("msgid", 0, match.start())
+        is_header = re.match(r'msgid[ \t]+""\s*msgstr', text[before : match.end()]) is not None
+        if not is_header:
+            yield Annotated.of(text, _unescaped(text, *match.span(1), _PO))
+
+
+_ELEMENT = re.compile(r"<(string|item|value|source|target)\b[^>]*(?<!/)>(.*?)</\1\s*>|<!--.*?-->", re.DOTALL)
+
+
+def strings(text: str) -> Iterator[Annotated]:
+    """The texts of an XML string table: Android's ``string`` and ``item``, ``value`` of .resx, and ``target``
+    of XLIFF.
+
+    Example:
+        >>> [each.text for each in strings("<string name='a'>밥을 <b>머거</b>요</string>")]
+        ['밥을 머거요']
+    """
+    for match in _ELEMENT.finditer(text):
+        if match[1] not in (None, "source"):
+            yield Annotated.of(text, _unescaped(text, *match.span(2), _XML))
+
+
+def subtitles(text: str) -> Iterator[Annotated]:
+    """The texts of a SubRip file, without numbers and times. The lines of a picture are one text."""
+    for block in re.finditer(r"-->[^\n]*\n((?:(?!\s*\n)[^\n]*(?:\n|\Z))+)", text):
+        pieces = list[Piece]()
+        start, end = block.span(1)
+        for match in re.finditer(r"<[^>\n]*>|\{\\[^}\n]*\}|\s*\n\s*", text[start:end]):
+            a, b = start + match.start(), start + match.end()
+            last = pieces[-1].end if pieces else start
+            pieces += [Piece(last, a, text[last:a]), Piece(a, b, " " if "\n" in match[0] else "")]
+        last = pieces[-1].end if pieces else start
+        yield Annotated.of(text, [*pieces, Piece(last, end, text[last:end])])
+
+
+_NO_PROSE = ("node_modules", "__pycache__", "package-lock.json")  # in folders
+Reader = Callable[[str], Iterable[Annotated]]
+READERS: dict[str, Reader] = {
+    ".txt": plain,
+    ".md": markdown,
+    ".markdown": markdown,
+    ".mdx": markdown,
+    ".po": catalogue,
+    ".pot": catalogue,
+    ".json": string_table,
+    ".xml": strings,
+    ".srt": subtitles,
+    ".ipynb": notebook,
+}
+
+
+def reader_of(path: Path) -> Reader:
+    """The reader of a file by its ending; a plain text for others."""
+    return READERS.get(path.suffix.lower(), plain)
+
+
+def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Path]:
+    """The files to check: those that are named, and in folders all with an ending of ``READERS``.
+
+    Args:
+        ignored: patterns such as "docs/*.json", in which * stands for slashes, too.
+    """
+    patterns = tuple(ignored)
+    for path in paths:
+        inside = (
+            sorted(each for each in path.rglob("*") if each.suffix.lower() in READERS)
+            if path.is_dir()
+            else [path]
+        )
+        for each in inside:
+            hidden = any(part.startswith(".") or part in _NO_PROSE for part in each.relative_to(path).parts)
+            named = each.as_posix()
+            if each.is_file() and not hidden and not any(fnmatch(named, pattern) for pattern in patterns):
+                yield each

@@ -1,0 +1,162 @@
+"""``check``: files of all formats, reports, and corrections in place."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from model import Corrector
+from service import checks
+from service.__main__ import main
+from service.checks import Checking, read
+from service.files import READERS, files_in, markdown, reader_of
+
+ROOT = Path(__file__).parents[2]
+# In each file of the folder "wrong" the same words are wrong in prose and left alone in code, addresses, keys
+# and markup; the folder "right" holds the files with the prose corrected.
+FOLDER = Path(__file__).with_name("files")
+FILES = {path.name: path.read_bytes() for path in sorted((FOLDER / "wrong").iterdir())}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The files, in the current folder."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def loaded(corrector, monkeypatch):
+    monkeypatch.setattr(Corrector, "load", lambda **options: corrector)
+
+
+def check(*arguments: str):
+    return CliRunner().invoke(main, ["check", *arguments])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_the_mistakes_of_a_file_change_and_all_else_stays(folder, name):
+    assert check(name).exit_code == 1
+    assert check("--fix", name).exit_code == 0
+    assert (folder / name).read_bytes() == (FOLDER / "right" / name).read_bytes()
+    assert check(name).exit_code == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_finding_lies_where_it_says(folder, name):
+    (found,) = Checking().findings([Path(name)])
+    text = read(Path(name))
+    assert found
+    for each in found:
+        assert text[each.start : each.end] == each.wrong
+        lines = text.split("\n")
+        assert lines[each.line - 1][each.column - 1 : each.end_column - 1] == each.wrong
+
+
+def test_a_line_of_text_names_file_line_and_column(folder):
+    assert check("text.txt").stdout.splitlines()[0].startswith("text.txt:1:4: 머거요 → 먹어요  (")
+
+
+def test_json_sarif_and_github_hold_the_same(folder):
+    listed = json.loads(check("--format", "json", "text.txt").stdout)
+    run = json.loads(check("--format", "sarif", "text.txt").stdout)["runs"][0]
+    commands = check("--format", "github", "text.txt").stdout.splitlines()
+    assert [each["right"] for each in listed] == ["먹어요", "안 돼요"]
+    assert [each["ruleId"] for each in run["results"]] == [each["rule"] for each in listed]
+    assert {each["id"] for each in run["tool"]["driver"]["rules"]} == {each["rule"] for each in listed}
+    region = run["results"][1]["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 8}
+    assert run["results"][1]["fixes"][0]["artifactChanges"][0]["replacements"][0]["deletedRegion"] == region
+    assert commands[1].startswith(
+        "::error file=text.txt,line=3,endLine=3,col=5,endColumn=8,title=KO_DOE_DWAE::"
+    )
+
+
+def test_offers_are_reported_when_asked_for_and_fail_nothing(folder):
+    Path("text.txt").write_text("지금 rkrh 있어.", "utf-8")
+    assert (check("text.txt").exit_code, check("text.txt").stdout) == (0, "")
+    found = check("--suggest", "--format", "github", "text.txt")
+    assert found.exit_code == 0 and found.stdout.startswith("::notice file=text.txt")
+
+
+def test_folders_are_searched_without_what_is_hidden_or_ignored(folder):
+    for name in ("안/글.md", "node_modules/글.md", ".git/글.md", "안/그림.png", "안/속/글.po"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("네.", "utf-8")
+    found = {str(path) for path in files_in([Path(".")], ["text*", "*/속/*"])}
+    assert found == {"안/글.md"}
+    assert [str(path) for path in files_in([Path("안/그림.png")])] == ["안/그림.png"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.txt", b"\xff\xfe"), ("a.json", "{머".encode()), ("a.ipynb", '{"가": 1}'.encode())],
+)
+def test_a_file_that_cannot_be_read_is_named(folder, name, content):
+    Path(name).write_bytes(content)
+    found = check(name)
+    assert found.exit_code == 1 and found.stderr.startswith(f"Error: {name} is ")
+
+
+def test_markdown_is_read_with_the_same_pieces_whatever_its_line_ends():
+    text = FILES["text.md"].decode()
+    unix = [each.text for each in markdown(text)]
+    assert unix == [each.text for each in markdown(text.replace("\n", "\r\n"))]
+    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X를 이어서   할수 있다. X"]
+
+
+ODD = ["", "\n", '"', "<string>", "```", 'msgstr "', '{"cells": [{"cell_type": "markdown"}]}']
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_keeps_its_pieces_in_order_for_any_text(name):
+    for text in (*map(bytes.decode, FILES.values()), *ODD):
+        try:
+            documents = list(reader_of(Path(f"a{name}"))(text))
+        except ValueError:
+            continue
+        for document in documents:
+            prose = [each for each in document.pieces if text[each.start : each.end] == each.text]
+            assert prose == sorted(prose)
+
+
+SEVERAL = """
+from pathlib import Path
+from service import checks
+checks.BATCH, checks.ALONE = 200, 0
+if __name__ == "__main__":
+    print(len(*checks.Checking(processes=2).findings([Path("long.md")])))
+"""
+
+
+def test_several_processes_find_the_same(folder, tmp_path, monkeypatch):
+    """Real processes, which load the shipped corrector themselves."""
+    text = "\n\n".join(f"{number}번째 글에서는 밥을 머거요." for number in range(60))
+    (tmp_path / "long.md").write_text(text, "utf-8")
+    (tmp_path / "run.py").write_text(SEVERAL, "utf-8")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "run.py")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "60\n", done.stderr
+
+
+def test_the_hook_and_the_workflow_call_the_command_as_it_is():
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    workflow = (ROOT / "docs/check-korean.yml").read_text("utf-8")
+    assert re.search(r"entry: see-attention check", hook)
+    for options in re.findall(r"see-attention check ([^\n]*)", hook + workflow):
+        for option in re.findall(r"--\w+", options):
+            assert option in check("--help").output
+    assert checks.BATCH < checks.ALONE

@@ -68,8 +68,8 @@ def redrawn(frame: FrameLocator) -> None:
     frame.locator("body").evaluate(
         """async () => {
           const behind = (root) => root.plot && root.dataset.drawn !== String(root.plot.turn);
-          while ([...document.querySelectorAll(".plot")].some(behind))"""
-        """ await new Promise((done) => setTimeout(done, 20));
+          while ([...document.querySelectorAll(".plot")].some(behind))
+            await new Promise((done) => setTimeout(done, 20));
         }"""
     )
 
@@ -102,8 +102,7 @@ def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
 
 
 # The pixels of the mosaic that is painted, and of the one that Plotly makes of the same figure.
-BOTH_MOSAICS = (
-    """async plot => {
+BOTH_MOSAICS = """async plot => {
   const { figure } = plot.parentElement.plot.at;
   const place = document.body.appendChild(document.createElement("div"));
   await Plotly.newPlot(place, figure.data, figure.layout);
@@ -113,10 +112,9 @@ BOTH_MOSAICS = (
   const own = plot.parentElement.querySelector(".cells");
   const other = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
   other.getContext("2d").drawImage(image, 0, 0);
-  return [own, other].map(each =>"""
-    """ Array.from(each.getContext("2d").getImageData(0, 0, each.width, each.height).data));
+  return [own, other].map(each =>
+    Array.from(each.getContext("2d").getImageData(0, 0, each.width, each.height).data));
 }"""
-)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -35,8 +35,8 @@ def test_no_words_lie_under_the_toolbar_on_a_phone(open_page, path):
           return [...figure.querySelectorAll(".xtick text, .xtitle, .x2title, .legendtext, .annotation-text")]
             .filter(word => {
               const box = word.getBoundingClientRect();
-              return box.width && box.top < bar.bottom && box.right > bar.left &&"""
-        """ box.left < bar.right && box.bottom > bar.top;
+              return box.width && box.top < bar.bottom && box.right > bar.left &&
+                box.left < bar.right && box.bottom > bar.top;
             })
             .map(word => word.textContent);
         })"""
@@ -135,12 +135,12 @@ def test_a_hand_is_shown_only_where_pressing_does_something(open_page, view):
     page = open_page(view, width=1366, height=768)
     hands = page.locator(".plot").evaluate_all(
         """plots => plots.flatMap(plot => {
-          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ??"""
-        """ plot.closest("[class*=st-key-]");
+          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ??
+            plot.closest("[class*=st-key-]");
           return [...plot.querySelectorAll(".drag, .legendtoggle")]
             .filter(part => getComputedStyle(part).cursor === "pointer")
-            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],"""
-        """ part.classList.contains("legendtoggle")]);
+            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],
+              part.classList.contains("legendtoggle")]);
         })"""
     )
     assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}

@@ -11,14 +11,12 @@ from ui.wording import table
 
 KO = table("ko")
 # Whether a part's upper edge is seen: what lies there, in the middle, is the part itself or in it.
-LIES_ON_TOP = (
-    """(place) => {
+LIES_ON_TOP = """(place) => {
   const part = document.querySelector(place), { left, top, width } = part.getBoundingClientRect();
-  return document.elementsFromPoint(left + width / 2, top + 4)"""
-    """.find((each) => !each.closest(".welcome, .st-key-welcome"))
+  return document.elementsFromPoint(left + width / 2, top + 4)
+    .find((each) => !each.closest(".welcome, .st-key-welcome"))
     ?.closest(place) === part;
 }"""
-)
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}  # of .streamlit/config.toml
 
 

@@ -18,11 +18,10 @@ LEAST_TYPE = (
 )
 STYLE = Path(__file__).parents[2] / "ui" / "shell" / "lecture.css"
 SIZES = ((1920, 1080), (1366, 768), (1024, 768))
-EVERY_TEXT = (
-    """least => {
+EVERY_TEXT = """least => {
   const small = [];
-  const hidden = style =>"""
-    """ style.clipPath.startsWith("inset") || style.opacity === "0" || style.visibility !== "visible";
+  const hidden = style =>
+    style.clipPath.startsWith("inset") || style.opacity === "0" || style.visibility !== "visible";
   const look = (node, unseen) => {
     if (node.nodeType === Node.TEXT_NODE) return unseen || read(node);
     if (node.matches?.("script, style, title, .modebar, .hoverlayer")) return;
@@ -35,14 +34,13 @@ EVERY_TEXT = (
     const { width, height } = range.getBoundingClientRect();
     if (!text.data.trim() || width < 2 || height < 2) return;
     const holder = text.parentElement, matrix = holder.getScreenCTM?.();
-    const size = parseFloat(getComputedStyle(holder).fontSize)"""
-    """ * (matrix ? Math.hypot(matrix.b, matrix.d) : 1);
+    const size = parseFloat(getComputedStyle(holder).fontSize)
+      * (matrix ? Math.hypot(matrix.b, matrix.d) : 1);
     if (size < least) small.push([Math.round(size * 10) / 10, text.data.trim().slice(0, 40)]);
   };
   look(document.body, false);
   return small;
 }"""
-)
 MARK_IN_A_CELL = re.compile(
     r"</?\w+>|<\?>"
 )  # it is wider than its cell, which is known, and smaller than other labels
@@ -154,8 +152,7 @@ def test_the_names_of_ordered_heads_lie_over_no_frame(look_at, width, height, as
 
 # [left, right, top, bottom] of what is written of each label above or below the columns of a picture, without
 # spaces; and the picture's.
-COLUMN_LABELS = (
-    """plot => {
+COLUMN_LABELS = """plot => {
   const box = ({ left, right, top, bottom }) => [left, right, top, bottom];
   const characters = label => {
     const found = [], walk = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
@@ -171,10 +168,9 @@ COLUMN_LABELS = (
   };
   const ends = [Math.min, Math.max, Math.min, Math.max];
   const labels = [...plot.querySelectorAll(".xtick text")].map(characters).filter(found => found.length);
-  return [labels.map(found => ends.map((end, side) => end(...found.map(each => each[side])))),"""
-    """ box(plot.getBoundingClientRect())];
+  return [labels.map(found => ends.map((end, side) => end(...found.map(each => each[side])))),
+    box(plot.getBoundingClientRect())];
 }"""
-)
 
 
 @pytest.mark.parametrize(

@@ -123,8 +123,8 @@ def controls_before_the_first_picture(page: Page) -> list[str]:
           const look = (node) => {
             for (const child of node.children) {
               if (child.matches(".plot")) return true;
-              const control = child.matches("a[href], button, input,"""
-        """ select, textarea, [role=button], [role=radio]");
+              const control = child.matches(`a[href], button, input,
+                select, textarea, [role=button], [role=radio]`);
               const within = child.parentElement?.closest("button, label");
               if (control && !within && child.checkVisibility() && child.getBoundingClientRect().width > 1)
                 found.push((child.ariaLabel || child.textContent || child.tagName).slice(0, 20));
@@ -265,19 +265,17 @@ def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height
 
 # Notes until ``seen`` is asked for: all upper edges that these parts had, from picture to picture of the
 # screen.
-WATCH = (
-    """places => {
+WATCH = """places => {
   const found = places.map(() => new Set());
   let seen = false;
   const look = () => {
-    places.forEach((place, i) =>"""
-    """ found[i].add(Math.round(document.querySelector(place).getBoundingClientRect().top)));
+    places.forEach((place, i) =>
+      found[i].add(Math.round(document.querySelector(place).getBoundingClientRect().top)));
     if (!seen) requestAnimationFrame(look);
   };
   look();
   window.seen = () => ((seen = true), found.map(tops => [...tops]));
 }"""
-)
 
 
 def test_another_view_moves_nothing_in_the_window_while_it_comes(open_page):

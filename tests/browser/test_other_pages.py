@@ -26,15 +26,13 @@ def at_size(page: Page, width: int) -> Page:
     return page
 
 
-COVERED = (
-    """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
+COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
   const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
   const place = heading.closest(".stElementContainer");
-  const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling;"""
-    """ // some are put away in a lecture
+  const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling;
+    // some are put away in a lecture
   return next && next.getBoundingClientRect().top < text.bottom;
 }).map(heading => heading.textContent)"""
-)
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -63,8 +61,8 @@ def test_the_rows_of_the_three_masks_stand_at_the_same_heights(look_at, path, wi
     page = look_at(path, width=width)
     tops = page.evaluate(
         """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
-          [...figure.querySelectorAll(".ytick text")]"""
-        """.map(label => Math.round(label.getBoundingClientRect().top)))"""
+          [...figure.querySelectorAll(".ytick text")]
+            .map(label => Math.round(label.getBoundingClientRect().top)))"""
     )
     assert len(tops[0]) > 5
     assert tops[0] == tops[1] == tops[2]
@@ -96,8 +94,8 @@ def test_no_label_of_a_column_lies_under_the_toolbar(look_at, name):
         """() => [...document.querySelectorAll(".js-plotly-plot")]
           .filter(figure => figure.querySelector(".modebar") && figure.querySelector(".xtick text"))
           .map(figure => Math.min(...[...figure.querySelectorAll(".xtick text, .xtitle")].map(label =>
-              label.getBoundingClientRect().top)) -"""
-        """ figure.querySelector(".modebar").getBoundingClientRect().bottom)"""
+              label.getBoundingClientRect().top)) -
+                figure.querySelector(".modebar").getBoundingClientRect().bottom)"""
     )
     assert gaps
     assert min(gaps) >= 0

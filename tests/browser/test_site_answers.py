@@ -119,10 +119,10 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
     )
     found = page.evaluate(
         """([source, once, twice]) => {
-          const known = (changes, all) =>"""
-        """ changes.map((change, i) => ({ ...change, knownConfidence: all[i] }));
-          const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]),"""
-        """ known(both.findChanges(once, twice), [0.96])];
+          const known = (changes, all) =>
+            changes.map((change, i) => ({ ...change, knownConfidence: all[i] }));
+          const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]),
+            known(both.findChanges(once, twice), [0.96])];
           return both.afterSecondReading(source, first, second, 0.8).at(-1);
         }""",
         [source, once, twice],
@@ -168,8 +168,7 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
 
 # Passes of a network that knows its answers: after the right tokens it writes the next one, else the answer's
 # token or ``lost``.
-SPELL = (
-    """async (cases) => {
+SPELL = """async (cases) => {
   const found = [];
   for (const { source, answer, lost } of cases) {
     const said = (draft, t) => {
@@ -179,11 +178,11 @@ SPELL = (
     const passOver = async (draft) => {
       const logits = new Float32Array(draft.length * 12);
       draft.forEach((_, t) => (logits[t * 12 + said(draft, t)] = 1));
-      const attention = (rows, columns) =>"""
-    """ ({ values: new Float32Array(rows * columns), shape: [1, 1, rows, columns] });
+      const attention = (rows, columns) =>
+        ({ values: new Float32Array(rows * columns), shape: [1, 1, rows, columns] });
       const [S, T] = [source.length, draft.length];
-      return { ids: [...draft], size: 12, logits,"""
-    """ attention: { decoder_attention: attention(T, T), cross_attention: attention(T, S) } };
+      return { ids: [...draft], size: 12, logits,
+        attention: { decoder_attention: attention(T, T), cross_attention: attention(T, S) } };
     };
     const stepByStep = async (limit) => (answer.includes(3) && answer.length <= limit ? answer : null);
     const settled = await network.settle({ passOver, stepByStep }, source, 4);
@@ -191,7 +190,6 @@ SPELL = (
   }
   return found;
 }"""
-)
 
 
 def test_drafts_settle_as_in_python(browser):
@@ -296,8 +294,8 @@ def test_the_figures_are_those_of_python(drawing, light, width):
             ...rest,
             kinds: kinds.map(({ overview, maps, ...kind }) => ({
               ...kind,
-              figures: [overview, ...Object.values(maps)]"""
-        """.map(({ spec, ...more }) => ({ ...more, drawn: drawn(spec, width) })),
+              figures: [overview, ...Object.values(maps)]
+                .map(({ spec, ...more }) => ({ ...more, drawn: drawn(spec, width) })),
             })),
           });
           return traces.map((trace, i) => [site.figuresOf(template, trace, []), wanted[i]].map(laidOut));

@@ -95,8 +95,8 @@ def test_the_axes_of_another_text_end_with_its_cells(typed):
         shows(typed, text)
         wanted, found = typed.locator(".overview .js-plotly-plot").evaluate(
             """({ parentElement, _fullLayout }) =>
-              [JSON.parse(parentElement.plot.data.spec).layout, _fullLayout]"""
-            """.map(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"""
+              [JSON.parse(parentElement.plot.data.spec).layout, _fullLayout]
+                .map(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"""
         )
         assert found == wanted
     typed.set_viewport_size({"width": 1280, "height": 900})
@@ -108,8 +108,8 @@ def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
     typed.evaluate("window.site.change({ lecture: true }, true)")
     typed.wait_for_function(  # the type grows, and then the pictures do
         """() => [".overview", ".heatmap"].every((picture) => {
-          const { bottom, height } = document"""
-        """.querySelector(`${picture} .js-plotly-plot .main-svg`).getBoundingClientRect();
+          const { bottom, height } = document
+            .querySelector(`${picture} .js-plotly-plot .main-svg`).getBoundingClientRect();
           return bottom <= window.innerHeight && height > window.innerHeight / 2;
         })"""
     )
@@ -128,8 +128,8 @@ def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
     # The type grows first, and then the rows share the window anew.
     typed.wait_for_function(
         """() => {
-          const [box, all] = [".box", ".drawing"].map((name) =>"""
-        """ document.querySelector(`#explorer .lines ${name}`).getBoundingClientRect());
+          const [box, all] = [".box", ".drawing"].map((name) =>
+            document.querySelector(`#explorer .lines ${name}`).getBoundingClientRect());
           return all.bottom <= box.bottom && box.bottom <= window.innerHeight;
         }"""
     )

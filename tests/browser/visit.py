@@ -118,9 +118,8 @@ class LateAnswers:
 
 
 # Of elements that hold text: the words of Hangul that stand in two lines.
-BROKEN_WORDS = (
-    """holders => holders.filter(each => each.getBoundingClientRect().width > 2)"""
-    """.flatMap(holder => {
+BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect().width > 2)
+    .flatMap(holder => {
   const found = [];
   for (const text of [...holder.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))
     for (const word of text.data.matchAll(/[가-힣]+/g)) {
@@ -132,7 +131,6 @@ BROKEN_WORDS = (
     }
   return found;
 })"""
-)
 
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:

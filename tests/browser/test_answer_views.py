@@ -1,5 +1,5 @@
-"""The views that follow an answer through the network: who wrote it, when it was decided, and the experiments
-that test it.
+"""The views that follow an answer through the network, as the lesson *looked, wrote, mattered* walks through
+them: its links, and the experiments that test an explanation, with the numbers of the library.
 """
 
 import json
@@ -10,9 +10,27 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import FOLLOWED
-from tests.browser.visit import choose, expect_settings, figure, pick, settings, settle, wait_until
+from tests.browser.visit import (
+    changed_words,
+    choose,
+    click,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    pick,
+    place_of,
+    settings,
+    settle,
+    tile,
+    wait_until,
+)
+from tests.ui.pages.test_lesson_plan import SENTENCES, links
 from ui.wording import table
 
+PLAN = "lesson-plan-answer"
+assert SENTENCES[PLAN] == FOLLOWED
+LINKS = links(PLAN, "ko")
 SIZES = ((1366, 768), (390, 844))
 
 
@@ -54,89 +72,53 @@ def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
                 assert box["x"] >= 0 and box["x"] + box["width"] <= width + beyond, (selector, width)
 
 
-def test_who_wrote_it(open_at, asked):
-    written = asked("who wrote it")
-    page = open_at("", "wrote")
-    shown = bars(page, "wrote")
-    assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
-    assert shown[-1] == pytest.approx(written.score[written.changes[0]], abs=1e-2)
-    expect_inside(page, figure("wrote"))
-    tops = []
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        settle(page)
-        tops.append(page.locator(figure("wrote")).bounding_box()["y"])
-    choose(page, "wrote_as", table("ko")["wrote_as_map"])
-    expect_settings(page, wrote_as="map")
-    for (width, height), top in zip(SIZES[::-1], tops[::-1], strict=True):
-        page.set_viewport_size({"width": width, "height": height})
-        settle(page)
-        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+def choose_form(page: Page, setting: str, option: str) -> None:
+    """Another form of the open view, and its setting in the address."""
+    choose(page, setting, table("ko")[f"{setting}_{option}"])
+    expect_settings(page, **{setting: option})
 
 
-def test_when_it_was_decided(open_at, asked):
-    decided = asked("when decided")
-    page = open_at("", "decided")
-    shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
-    np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
-    for how in ("curve", "jamo"):
-        choose(page, "decided_as", table("ko")[f"decided_as_{how}"])
-        expect_settings(page, decided_as=how)
-        expect_inside(page, figure(f"decided_{how}"))
+def expect_explanation(page: Page) -> None:
+    page.locator(".st-key-explanation summary").first.click()
+    settle(page)
+    expect(page.locator(".st-key-more p.note").first).to_be_visible()
 
 
-def test_a_transplant_returns_what_the_library_says(open_at, asked):
-    found = asked("transplant, encoder's stream")
-    page = open_at("laboratory", "patched")
-    shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
-    np.testing.assert_allclose(shown, found.restored, atol=1e-3)
-    for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
-        choose(page, setting, table("ko")[f"{setting}_{option}"])
-        expect_settings(page, **{setting: option})
-    expect(page.locator("p.told.intervened")).to_be_visible()
+@pytest.mark.parametrize(("path", "chosen"), LINKS, ids=[str(number) for number in range(len(LINKS))])
+def test_every_link_of_the_lesson_shows_its_picture_and_says_what_it_shows(open_page, path, chosen):
+    page = open_page(f"{path.strip('/')}?{urlencode(chosen | {'lang': 'ko'})}", width=1366, height=768)
+    for language in ("ko", "en"):
+        words = table(language)
+        if language != "ko":
+            pick(page, "language", words["language_name"])
+            expect_settings(page, lang=language)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        expect(page.get_by_text(words["explanation"], exact=True).first).to_be_visible()
+        expect(page.locator("p.told").first).not_to_be_empty()
+        expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
+        # What was observed and what was changed are told apart.
+        assert (page.locator("p.told.intervened").count() > 0) == ("laboratory" in path)
 
 
-def test_the_circuit_comes_with_its_edges_and_opens_its_heads(open_at, asked):
-    circuit, edges = asked("circuit, twin"), asked("edges, twin").largest(40)
-    page = open_at("laboratory", "circuit")
-    wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
-    expect_inside(page, figure("circuit_graph"))
-    expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
-    with page.expect_download() as download:
-        page.locator(".st-key-circuit_json button").click()
-    graph = json.loads(download.value.path().read_text("utf-8"))
-    assert len([node for node in graph["nodes"] if node["layer"] != "E"]) == len(circuit.members) + 1
-    for how in ("growth", "checks"):
-        choose(page, "circuit_as", table("ko")[f"circuit_as_{how}"])
-        expect_settings(page, circuit_as=how)
-        expect_inside(page, figure(f"circuit_{how}"))
+def test_the_change_is_pressed_and_other_heads_are_opened(open_at, answer):
+    """*Looked*: press the change, find the dark cell of its row, press other heads; and from a cell two steps
+    lead to the reasons: the cell of the main page is the one that the laboratory is asked about.
+    """
+    sentence, _ = answer
+    first = sentence.changes[0]
+    page = open_at("", "heatmap", layer="4", head="1", kind="cross_attention")
+    word = changed_words(page).first
+    expect(word).to_have_attribute("aria-pressed", "true")  # as the link has it
+    for edit in (None, "1"):
+        word.click()
+        expect_settings(page, edit=edit)
+    expect_heatmap(page, sentence.trace.cross_attention[3, 0])
+    click(page, tile(page, 1, 2))
+    expect_settings(page, layer="2", head="3")
+    expect_heatmap(page, sentence.trace.cross_attention[1, 2])
+    row = sentence.trace.cross_attention[1, 2, first.target_start]
+    assert heatmap(page, figure("heatmap"))[first.target_start].argmax() == row.argmax()
 
-
-def test_it_says_why_a_head_looked_there(open_at, asked):
-    page = open_at("laboratory", "why", layer="4", head="1", cell="4,5", kind="cross_attention")
-    look = asked("why it looked")  # where the change begins, at the last syllable that was typed there
-    for name in ("why_query", "why_key"):
-        assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
-    expect_inside(page, figure("why_query"), figure("why_key"))
-    choose(page, "why_as", table("ko")["why_as_without"])
-    expect_settings(page, why_as="without")
-    shown = of_figure(page, "why_without", "Array.from(d[2].x)")
-    np.testing.assert_allclose(shown, [each.weight for each in look.ablations], atol=1e-3)
-
-
-def test_every_claim_has_its_receipt(open_at, asked):
-    found = asked("claims").claims
-    page = open_at("laboratory", "receipts")
-    expect(page.locator(".receipts li")).to_have_count(len(found))
-    expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))
-    expect_inside(page, ".receipts li", beyond=0)
-    choose(page, "receipts_as", table("ko")["receipts_as_picture"])
-    expect_settings(page, receipts_as="picture")
-    expect_inside(page, figure("receipts"))
-
-
-def test_from_a_cell_of_the_map_it_takes_two_steps_to_the_reasons(open_at):
-    """The cell that is chosen on the main page is the one that is asked about in the laboratory."""
     page = open_at("", "heatmap", layer="4", head="1", cell="4,5", kind="cross_attention")
     pick(page, "pages", table("ko")["laboratory_page"])
     expect(page.locator("h1")).to_have_text(table("ko")["laboratory_page"])
@@ -147,9 +129,102 @@ def test_from_a_cell_of_the_map_it_takes_two_steps_to_the_reasons(open_at):
     expect(page.locator("p.told")).to_contain_text("4층 헤드 1")
 
 
-def test_the_explanations_open_below_each_picture(open_at):
-    for name in ("patched", "circuit", "why", "receipts"):
-        page = open_at("laboratory", name)
-        page.locator(".st-key-explanation summary").first.click()
+def test_direct_logit_attribution(open_at, asked):
+    """*Wrote*: the bars sum to the score, and the longest one of a head leads to where that head looked."""
+    written = asked("who wrote it")
+    page = open_at("", "wrote")
+    shown = bars(page, "wrote")
+    assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
+    assert shown[-1] == pytest.approx(written.score[written.changes[0]], abs=1e-2)
+    expect_inside(page, figure("wrote"))
+    tops = {}
+    for size in SIZES[::-1]:
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
         settle(page)
-        expect(page.locator(".st-key-more p.note").first).to_be_visible()
+        tops[size] = page.locator(figure("wrote")).bounding_box()["y"]
+    parts = [part for part in written.parts(written.changes[0]) if part.head is not None]
+    longest = max(parts, key=lambda part: abs(part.nats))
+    x, y = page.locator(figure("wrote")).evaluate(
+        """(figure, head) => {
+          const bars = figure._fullData[0];
+          const at = bars.customdata.findIndex(each => each && String(each) === String(head));
+          return [bars.base[at] + bars.x[at] / 2, at];
+        }""",
+        list(longest[:3]),
+    )
+    click(page, place_of(page, x, y, "wrote"))
+    expect_settings(page, wrote_as="map", layer=str(longest.layer + 1), head=str(longest.head + 1))
+    row = written.questions[written.changes[0]].row
+    assert heatmap(page, figure("wrote_map"))[row].sum() == pytest.approx(longest.nats, abs=1e-2)
+    for size, top in tops.items():
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+        settle(page)
+        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+
+
+def test_logit_lens(open_at, asked, answer):
+    """*When*: what would be written at first, and from which sublayer on the answer."""
+    decided, first = asked("when decided"), answer[0].changes[0]
+    page = open_at("", "decided")
+    shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
+    np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
+    texts = of_figure(page, "decided_grid", "d.find(trace => trace.text).text.map(row => Array.from(row))")
+    column = [row[first.target_start] for row in texts]
+    assert column == [row[first.target_start] for row in decided.labels()]
+    assert column[0] != column[-1] == first.right[0]
+    for how in ("curve", "jamo"):
+        choose_form(page, "decided_as", how)
+        expect_inside(page, figure(f"decided_{how}"))
+
+
+def test_activation_patching(open_at, asked):
+    found = asked("transplant, encoder's stream")
+    page = open_at("laboratory", "patched")
+    shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
+    np.testing.assert_allclose(shown, found.restored, atol=1e-3)
+    expect_explanation(page)
+    for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
+        choose_form(page, setting, option)
+    expect(page.locator("p.told.intervened")).to_be_visible()
+
+
+def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked):
+    circuit, edges = asked("circuit, twin"), asked("edges, twin").largest(40)
+    page = open_at("laboratory", "circuit")
+    wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
+    expect_inside(page, figure("circuit_graph"))
+    expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
+    with page.expect_download() as download:
+        page.locator(".st-key-circuit_json button").click()
+    graph = json.loads(download.value.path().read_text("utf-8"))
+    assert len([node for node in graph["nodes"] if node["layer"] != "E"]) == len(circuit.members) + 1
+    expect_explanation(page)
+    for how in ("growth", "checks"):
+        choose_form(page, "circuit_as", how)
+        expect_inside(page, figure(f"circuit_{how}"))
+
+
+def test_decomposition_of_an_attention_score(open_at, asked):
+    page = open_at("laboratory", "why", layer="4", head="1", cell="4,5", kind="cross_attention")
+    look = asked("why it looked")  # where the change begins, at the last syllable that was typed there
+    for name in ("why_query", "why_key"):
+        assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
+    expect_inside(page, figure("why_query"), figure("why_key"))
+    expect_explanation(page)
+    choose_form(page, "why_as", "without")
+    shown = of_figure(page, "why_without", "Array.from(d[2].x)")
+    np.testing.assert_allclose(shown, [each.weight for each in look.ablations], atol=1e-3)
+    expect(page.locator("p.told.intervened").first).to_be_visible()
+
+
+def test_every_claim_has_its_check(open_at, asked):
+    """*Mattered*: the mark of each sentence, and the numbers of its check."""
+    found = asked("claims").claims
+    page = open_at("laboratory", "receipts")
+    expect(page.locator(".receipts li")).to_have_count(len(found))
+    expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))
+    assert all(" → " in text for text in page.locator(".receipts li strong").all_inner_texts())
+    expect_inside(page, ".receipts li", beyond=0)
+    expect_explanation(page)
+    choose_form(page, "receipts_as", "picture")
+    expect_inside(page, figure("receipts"))

@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import expect_settings, figure, settle, wait_until
+from tests.browser.visit import click, expect_settings, figure, settle, wait_until
 from ui.wording import table
 from viz.theme import palette
 
 LABORATORY = "laboratory?experiment="
 SENTENCE = "친구와 가치 밥을 머거요."
+PHONE = {"width": 390, "height": 844}
+LAPTOP = {"width": 1366, "height": 768}
 
 
 def boxes(page: Page, selector: str) -> list[dict[str, float]]:
@@ -26,10 +28,13 @@ def boxes(page: Page, selector: str) -> list[dict[str, float]]:
     return found
 
 
+def edge(page: Page, side: str, selector: str) -> list[float]:
+    return [box[side] for box in boxes(page, selector)]
+
+
 @pytest.mark.parametrize("path", ["", f"{LABORATORY}without", f"{LABORATORY}twins"])
-def test_no_words_lie_under_the_toolbar_on_a_phone(open_page, path):
-    page = open_page(path, width=390, height=844)
-    covered = page.evaluate(
+def test_no_words_lie_under_the_toolbar_on_a_phone(look_at, path):
+    covered = look_at(path, **PHONE).evaluate(
         """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap(figure => {
           const bar = figure.querySelector(".modebar-container .modebar").getBoundingClientRect();
           return [...figure.querySelectorAll(".xtick text, .xtitle, .x2title, .legendtext, .annotation-text")]
@@ -44,51 +49,77 @@ def test_no_words_lie_under_the_toolbar_on_a_phone(open_page, path):
     assert covered == []
 
 
+@pytest.mark.parametrize("view", [f"{LABORATORY}why", f"{LABORATORY}twins", "growing", "masks"])
+def test_a_hand_is_shown_only_where_pressing_does_something(look_at, view):
+    hands = (
+        look_at(view, **LAPTOP)
+        .locator(".plot")
+        .evaluate_all(
+            """plots => plots.flatMap(plot => {
+          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ??
+            plot.closest("[class*=st-key-]");
+          return [...plot.querySelectorAll(".drag, .legendtoggle")]
+            .filter(part => getComputedStyle(part).cursor === "pointer")
+            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],
+              part.classList.contains("legendtoggle")]);
+        })"""
+        )
+    )
+    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}
+    assert not any(is_legend for _, is_legend in hands)
+
+
 @pytest.mark.parametrize("width", [1024, 1366])
 @pytest.mark.parametrize(("path", "shown"), [("growing", "growing_heads"), ("", "overview")])
-def test_no_button_is_written_over_the_number_of_a_head(open_page, path, shown, width):
-    page = open_page(path, width=width, height=768)
+def test_no_button_is_written_over_the_number_of_a_head(look_at, path, shown, width):
+    page = look_at(path, width=width, height=768)
     page.locator(figure(shown)).hover()
-    lowest = max(box["bottom"] for box in boxes(page, f"{figure(shown)} .modebar-btn text"))
-    assert lowest <= min(box["top"] for box in boxes(page, f"{figure(shown)} .xtick text"))
+    lowest = max(edge(page, "bottom", f"{figure(shown)} .modebar-btn text"))
+    assert lowest <= min(edge(page, "top", f"{figure(shown)} .xtick text"))
 
 
-def test_the_colours_of_the_heads_are_told_within_the_figure(open_page):
-    page = open_page(f"{LABORATORY}without", width=390, height=844)
-    (whole,) = boxes(page, figure("without_mosaic"))
-    for part in boxes(page, f"{figure('without_mosaic')} :is(.cbfills, .colorbar text)"):
-        assert (
-            whole["left"] - 1 < part["left"] and part["right"] < whole["right"] + 1
-        )  # a hair of a pixel is no overlap
+def test_colours_and_kinds_of_the_heads_are_told_within_the_figure(look_at):
+    mosaic = figure("without_mosaic")
+    page = look_at(f"{LABORATORY}without", **PHONE)
+    (whole,) = boxes(page, mosaic)
+    for part in boxes(page, f"{mosaic} :is(.cbfills, .colorbar text)"):  # a hair of a pixel is no overlap
+        assert whole["left"] - 1 < part["left"] and part["right"] < whole["right"] + 1
+    page = look_at(f"{LABORATORY}without&lecture=1", **LAPTOP)
+    kinds = max(edge(page, "bottom", f"{mosaic} .annotation-text"))
+    assert kinds <= min(edge(page, "top", f"{mosaic} .xtick text")) + 3
 
 
-def test_labels_of_tokens_do_not_run_into_one_another_on_a_phone(open_page):
-    page = open_page(f"{LABORATORY}sources&sentence={SENTENCE}", width=390, height=844)
+def test_labels_of_tokens_stay_apart_and_in_their_cells_on_a_phone(look_at):
+    page = look_at(f"{LABORATORY}sources&sentence={SENTENCE}", **PHONE)
     labels = boxes(page, f"{figure('sources')} .xtick text")
     assert all(left["right"] <= right["left"] + 2 for left, right in pairwise(labels))
+    page = look_at(f"{LABORATORY}fork&sentence={SENTENCE}", **PHONE)
+    (end,) = edge(page, "right", f"{figure('fork')} .heatmaplayer image")
+    assert all(each <= end + 1 for each in edge(page, "right", f"{figure('fork')} .heatmap-label text"))
 
 
-def test_the_last_token_of_a_road_is_wholly_in_its_cell_on_a_phone(open_page):
-    page = open_page(f"{LABORATORY}fork&sentence={SENTENCE}", width=390, height=844)
-    (cells,) = boxes(page, f"{figure('fork')} .heatmaplayer image")
-    assert all(
-        text["right"] <= cells["right"] + 1 for text in boxes(page, f"{figure('fork')} .heatmap-label text")
-    )
-
-
-def test_the_numbers_of_a_difference_stand_upright_above_the_legend(open_page):
+def test_the_numbers_of_a_difference_stand_upright_above_the_legend(look_at):
     pair = "twins&twin=pair&twin_sentence=친구의 가치를 알아요.&twin_difference=1"
-    page = open_page(f"{LABORATORY}{pair}&sentence={SENTENCE}", width=1366, height=768)
-    numbers = boxes(page, ".colorbar .cbaxis text")
-    legend = min(box["top"] for box in boxes(page, ".legendtext"))
-    assert max(number["bottom"] for number in numbers) <= legend + 3
+    page = look_at(f"{LABORATORY}{pair}&sentence={SENTENCE}", **LAPTOP)
+    lowest = max(edge(page, "bottom", ".colorbar .cbaxis text"))
+    assert lowest <= min(edge(page, "top", ".legendtext")) + 3
 
 
-def test_the_kinds_stand_above_the_numbers_of_the_heads_in_a_lecture(open_page):
-    page = open_page(f"{LABORATORY}without&lecture=1", width=1366, height=768)
-    kinds = boxes(page, f"{figure('without_mosaic')} .annotation-text")
-    numbers = boxes(page, f"{figure('without_mosaic')} .xtick text")
-    assert max(kind["bottom"] for kind in kinds) <= min(number["top"] for number in numbers) + 3
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_how_well_a_method_agrees_is_not_cut_on_a_phone(look_at, language):
+    page = look_at(f"{LABORATORY}sources&lang={language}&edit=1", **PHONE)
+    notes = page.locator(f"{figure('sources')} .annotation-text")
+    expect(notes).to_have_count(8)
+    wait_until(page, lambda: sum("·" in text for text in notes.all_text_contents()), 7)
+    settle(page)
+    (end,) = edge(page, "right", figure("sources"))
+    assert all(each <= end for each in edge(page, "right", f"{figure('sources')} .annotation-text"))
+
+
+def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(look_at):
+    for size in (LAPTOP, PHONE, {"width": 844, "height": 390}, LAPTOP):
+        labels = look_at(**size).locator(".st-key-heatmap .cbaxis text").all_text_contents()
+        assert sorted(labels) == ["0", "0.5", "1"], (size, labels)
 
 
 def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
@@ -105,14 +136,15 @@ def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
 def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_page, corrector):
     typed = "오늘은 날싸가 맑라서 공원에서 잠깐 쉬엇다"
     chosen = {"sentence": typed, "kind": "decoder_attention", "layer": "2", "head": "4"}
-    page = open_page(f"?{urlencode(chosen)}", width=1366, height=768)
+    page = open_page(f"?{urlencode(chosen)}", **LAPTOP)
     words = "-".join(corrector.correct(typed).text[:20].split())
     for ending, saves in (("png", b"\x89PNG"), ("svg", b"<svg")):
         page.locator(figure("heatmap")).hover()
+        button = page.locator(".st-key-heatmap .plot").get_by_role(
+            "button", name=table("ko")[f"toolbar_{ending}"]
+        )
         with page.expect_download() as saved:
-            page.locator(".st-key-heatmap .plot").get_by_role(
-                "button", name=table("ko")[f"toolbar_{ending}"]
-            ).click()
+            button.click()
         assert saved.value.suggested_filename == f"{words}-decoder-layer2-head4-attention.{ending}"
         content = saved.value.path().read_bytes()
         assert content.startswith(saves)
@@ -120,56 +152,12 @@ def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_page, 
     assert all(part in drawn for part in (words.replace("-", " "), "디코더", "2층 헤드 4"))
 
 
-def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(open_page):
-    page = open_page("", width=1366, height=768)
-    for width, height in ((390, 844), (844, 390), (1366, 768)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(300)
-        settle(page)
-        labels = page.locator(".st-key-heatmap .cbaxis text").all_text_contents()
-        assert sorted(labels) == ["0", "0.5", "1"], (width, labels)
-
-
-@pytest.mark.parametrize("view", [f"{LABORATORY}why", f"{LABORATORY}twins", "growing", "masks"])
-def test_a_hand_is_shown_only_where_pressing_does_something(open_page, view):
-    page = open_page(view, width=1366, height=768)
-    hands = page.locator(".plot").evaluate_all(
-        """plots => plots.flatMap(plot => {
-          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ??
-            plot.closest("[class*=st-key-]");
-          return [...plot.querySelectorAll(".drag, .legendtoggle")]
-            .filter(part => getComputedStyle(part).cursor === "pointer")
-            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1],
-              part.classList.contains("legendtoggle")]);
-        })"""
-    )
-    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}
-    assert not any(is_legend for _, is_legend in hands)
-
-
-def test_a_tile_of_the_second_pass_opens_its_head_in_both(open_page):
-    page = open_page(f"{LABORATORY}twins", width=1366, height=768)
-    tiles = page.locator(f"{figure('beside_heads')} .nsewdrag").first
-    box = tiles.bounding_box()
-    tiles.click(position={"x": box["width"] * 0.3, "y": box["height"] * 0.1})
-    expect_settings(page, layer="1", head="2")
-
-
-def test_a_tile_of_a_growing_network_opens_its_head(open_page):
-    page = open_page("growing", width=1366, height=768)
-    tiles = page.locator(f"{figure('growing_heads')} .nsewdrag").first
-    box = tiles.bounding_box()
-    tiles.click(position={"x": box["width"] * 0.3, "y": box["height"] * 0.75})
-    expect_settings(page, layer="2", head="2")
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_how_well_a_method_agrees_is_not_cut_on_a_phone(open_page, language):
-    page = open_page(f"{LABORATORY}sources&lang={language}&edit=1", width=390, height=844)
-    expect(page.locator(f"{figure('sources')} .annotation-text")).to_have_count(8)
-    notes = page.locator(f"{figure('sources')} .annotation-text")
-    wait_until(page, lambda: sum("·" in text for text in notes.all_text_contents()), 7)
-    (whole,) = boxes(page, figure("sources"))
-    assert all(
-        note["right"] <= whole["right"] for note in boxes(page, f"{figure('sources')} .annotation-text")
-    )
+@pytest.mark.parametrize(
+    ("path", "tiles", "down", "opened"),
+    [(f"{LABORATORY}twins", "beside_heads", 0.1, "1"), ("growing", "growing_heads", 0.75, "2")],
+)
+def test_a_tile_opens_its_head_in_every_map_of_the_page(open_page, path, tiles, down, opened):
+    page = open_page(path, **LAPTOP)
+    box = page.locator(f"{figure(tiles)} .nsewdrag").first.bounding_box()
+    click(page, (box["x"] + 0.3 * box["width"], box["y"] + down * box["height"]))
+    expect_settings(page, layer=opened, head="2")

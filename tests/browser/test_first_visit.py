@@ -88,15 +88,6 @@ def test_closing_the_welcome_moves_nothing_and_another_window_uses_its_room(stra
     wait_until(page, lambda: picture.bounding_box()["height"] > before[0]["height"] + 10, True)
 
 
-def test_a_tour_can_be_left_at_any_point(stranger):
-    page = stranger()
-    panel = page.locator(".welcome .panel")
-    panel.get_by_role("button", name=KO["tour_begin"]).click()
-    page.keyboard.press("Escape")
-    expect(panel).to_have_count(0)
-    assert page.evaluate("localStorage.getItem('attentionWelcomed')") == "1"
-
-
 def test_the_corrected_text_is_copied(open_page):
     page = open_page("?sentence=머거요")
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
@@ -117,9 +108,13 @@ def test_the_link_is_copied_and_stands_as_a_code_for_phones(open_page):
     expect(page.locator("img.qr")).to_be_visible()
 
 
-def test_the_switch_of_the_look_is_ours_and_holds_on_every_page(stranger):
+def test_a_tour_can_be_left_and_the_switch_of_the_look_holds_on_every_page(stranger):
     page = stranger()
-    page.locator(".welcome .quiet").click()
+    panel = page.locator(".welcome .panel")
+    panel.get_by_role("button", name=KO["tour_begin"]).click()
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    assert page.evaluate("localStorage.getItem('attentionWelcomed')") == "1"
     expect(page.get_by_test_id("stMainMenu")).not_to_be_visible()
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("background-color", GROUND["light"])

@@ -10,17 +10,20 @@ from ui.components.diagram import SCRIPT
 from ui.wording import table
 
 
-def test_an_attention_leads_to_its_map_and_keeps_the_sentence(open_page):
+def test_its_parts_lead_on_by_mouse_and_keyboard_and_keep_the_sentence(open_page):
     page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1&layer=1")
+    title = page.locator("h1")
+    for part, name in (("Mask: look-ahead", "masks"), ("+ positional", "positions")):
+        page.get_by_role("link", name=part).first.click()
+        expect(title).to_have_text(table("en")[f"{name}_page"])
+        page.go_back()
+        expect(title).to_have_text(table("en")["network_page"])
     page.get_by_role("link", name="Attention ② decoder").click()
-    expect(page.locator("h1")).to_have_text(table("en")["product"])
+    expect(title).to_have_text(table("en")["product"])
     expect_settings(page, kind="decoder_attention")
     assert settings(page) == {"lang": "en", "sentence": "고갱", "kind": "decoder_attention", "layer": "1"}
     expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
-
-
-def test_a_layer_opens_by_keyboard_and_keeps_the_focus(open_page):
-    page = open_page("network?lang=en")
+    page.go_back()
     rows = page.get_by_role("button", name="Layer 2")
     expect(rows).to_have_count(2)
     expect(rows.first).to_have_attribute("aria-expanded", "false")
@@ -28,33 +31,24 @@ def test_a_layer_opens_by_keyboard_and_keeps_the_focus(open_page):
     page.keyboard.press("Enter")
     expect(rows.first).to_have_attribute("aria-expanded", "true")
     expect(rows.first).to_be_focused()
-    expect(page.get_by_role("button", name="Layer 3").first).to_have_attribute("aria-expanded", "false")
+    expect(page.get_by_role("button", name="Layer 1").first).to_have_attribute("aria-expanded", "false")
     page.keyboard.press("Tab")  # to the attention that has come into view
     page.keyboard.press(" ")
-    expect(page.locator("h1")).to_have_text(table("en")["product"])
+    expect(title).to_have_text(table("en")["product"])
     expect_settings(page, layer="2")
 
 
-def test_other_parts_lead_to_their_pages(open_page):
-    page = open_page("network?lang=en")
-    for part, name in (("Mask: look-ahead", "masks"), ("+ positional", "positions")):
-        page.get_by_role("link", name=part).first.click()
-        expect(page.locator("h1")).to_have_text(table("en")[f"{name}_page"])
-        page.go_back()
-        expect(page.locator("h1")).to_have_text(table("en")["network_page"])
-
-
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_the_names_of_masks_are_written_out(open_page, language):
-    page = open_page(f"network?lang={language}", width=1366)
+def test_the_names_of_masks_are_written_out(look_at, language):
+    page = look_at(f"network?lang={language}", width=1366)
     for mask in ("padding", "look_ahead"):
         name = table(language)[f"network_mask_{mask}"]
         expect(page.locator("svg.wide text").get_by_text(name, exact=True).first).to_be_visible()
 
 
 @pytest.mark.parametrize("model", ["transformer", "seq2seq"])
-def test_no_word_leaves_its_box_on_a_phone(open_page, model):
-    page = open_page(f"network?lang=en&model={model}", width=390)
+def test_no_word_leaves_its_box_on_a_phone(look_at, model):
+    page = look_at(f"network?lang=en&model={model}", width=390)
     expect(page.locator("svg.narrow")).to_be_visible()
     outside = page.locator("svg.narrow").evaluate(
         """svg => [...svg.querySelectorAll("g")].filter(group => {
@@ -68,8 +62,8 @@ def test_no_word_leaves_its_box_on_a_phone(open_page, model):
     assert outside == []
 
 
-def test_the_drawing_can_be_saved_with_what_was_typed(open_page):
-    page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1")
+def test_the_drawing_can_be_saved_with_what_was_typed(look_at):
+    page = look_at("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download as SVG").click()
     assert saved.value.suggested_filename == "network.svg"

@@ -37,25 +37,16 @@ def typed(opened):
         heatmap_again.click()
 
 
-def test_a_stored_example_is_there_before_the_network(site_pages, site):
+def test_a_stored_example_is_drawn_as_the_app_draws_it_before_the_network_is_there(site_pages, site):
     page = site_pages()
     example = site.content["stored"][0]
     shows(page, example["typed"])
     assert corrected(page) == example["text"]
-
-
-def test_it_opens_with_the_map_that_the_app_opens_with(site_pages, site):
-    page = site_pages()
-    shows(page, site.content["stored"][0]["typed"])
     chosen = page.locator("#explorer .controls select").evaluate_all(
         "(lists) => lists.map(({ selectedOptions }) => selectedOptions[0].text)"
     )
     kind, layer, head = (defaults()[name] for name in ("kind", "layer", "head"))
     assert chosen == [table("ko")[f"kind_{kind}"], layer, table("ko")[f"head_{head}"]]
-
-
-def test_what_draws_is_asked_for_before_what_computes(site_pages):
-    page = site_pages()
     is_open(page)
     asked = [url.rpartition("/")[2].partition("-")[0] for url in page.requests if "/parts/" in url]
     # Two workers ask for the runtime and for the weights at the same time, so neither of these is the first.

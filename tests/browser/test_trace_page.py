@@ -106,15 +106,14 @@ def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):
     assert len(page.locator(figure("heatmap")).evaluate("figure => figure._fullData[0].z")) == 6
 
 
-@pytest.mark.parametrize("what", ["html", "trace"])
-def test_it_can_be_taken_along(open_page, what, tmp_path):
+def test_it_can_be_taken_along(open_page, tmp_path):
     page = opened(open_page)
     toggle(page, "taking")
-    with page.expect_download() as download:
-        page.locator(f".st-key-take_away_{what} button").click()
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
-    if what == "trace":
-        np.testing.assert_array_equal(AttentionTrace.load(path).cross_attention, TRACE.cross_attention)
-    else:
-        assert TRACE.target_text in path.read_text("utf-8")
+    for what in ("html", "trace"):
+        with page.expect_download() as download:
+            page.locator(f".st-key-take_away_{what} button").click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        if what == "html":
+            assert TRACE.target_text in path.read_text("utf-8")
+    np.testing.assert_array_equal(AttentionTrace.load(path).cross_attention, TRACE.cross_attention)

@@ -163,23 +163,17 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
 
 
 @LANGUAGES
-def test_masks_positions_network_and_model_are_about_the_same_network(open_page, corrector, language):
-    say = table(language)
-    for name in ("masks", "positions", "network", "model"):
-        page = open_page(f"{name}?{urlencode({'lang': language, 'sentence': SENTENCE})}")
-        expect(page.locator("h1")).to_have_text(say[f"{name}_page"])
+def test_the_other_pages_are_about_the_same_network(open_page, corrector, language):
+    def opened(name: str, **settings: object) -> Page:
+        page = open_page(f"{name}?{urlencode({'lang': language, 'sentence': SENTENCE} | settings)}")
+        expect(page.locator("h1")).to_have_text(table(language)[f"{name}_page"])
         expect(page.get_by_test_id("stException")).to_have_count(0)
-    page = open_page(f"network?{urlencode({'lang': language, 'sentence': SENTENCE})}")
-    shape = f"({len(SENTENCE) + 1}, {corrector.config.d_model})"
-    expect(page.locator(".stMain")).to_contain_text(shape)
-    expect(page.locator(".stMain")).to_contain_text(f"{corrector.num_parameters:,}")
+        return page
 
-
-@LANGUAGES
-def test_behind_the_masks_a_padded_sentence_has_the_weights_that_it_has_alone(open_page, corrector, language):
+    # Behind the masks a padded sentence has the weights that it has alone.
     short, longer = "밥을 먹었다.", "오늘은 집에 일찍 가서 밥을 먹었다."
-    settings = {"lang": language, "batch": f"{short}\n{longer}", "masks_kind": "decoder_attention"}
-    page = open_page(f"masks?{urlencode(settings | {'layer': LAYER + 1, 'head': HEAD + 1})}")
+    batch = {"batch": f"{short}\n{longer}", "masks_kind": "decoder_attention"}
+    page = opened("masks", **batch, layer=LAYER + 1, head=HEAD + 1)
     shown = np.nan_to_num(heatmap(page, figure("masks_weights_with")))
     real, padded = len(short) + 1, len(longer) + 1
     assert shown.shape == (padded, padded)
@@ -187,24 +181,18 @@ def test_behind_the_masks_a_padded_sentence_has_the_weights_that_it_has_alone(op
     np.testing.assert_allclose(shown[:real, :real], alone, atol=1e-5)
     assert (shown[:, real:] == 0).all()
 
-
-@LANGUAGES
-def test_positions_are_those_of_the_formula(open_page, language):
-    page = open_page(f"positions?{urlencode({'lang': language, 'positions': '20', 'dimensions': '16'})}")
-    matrix = positional_encoding(20, 16)
+    page, matrix = opened("positions", positions="20", dimensions="16"), positional_encoding(20, 16)
     expect_heatmap(page, matrix, figure("matrix"))
     expect_heatmap(page, matrix @ matrix.T, figure("similarity"))
 
+    main = opened("network").locator(".stMain")
+    expect(main).to_contain_text(f"({len(SENTENCE) + 1}, {corrector.config.d_model})")
+    expect(main).to_contain_text(f"{corrector.num_parameters:,}")
 
-@LANGUAGES
-def test_the_scores_of_the_model_are_those_beside_its_weights(open_page, language):
-    page = open_page(f"model?{urlencode({'lang': language})}")
+    main = opened("model").locator(".stMain")
     evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
-    main = page.locator(".stMain")
     for scores in (evaluation["total"], *evaluation["families"].values()):
-        expect(main).to_contain_text(
-            f"{scores['exact_match'] * 100:.1f}%"
-        )  # a no-break space is a space here
+        expect(main).to_contain_text(f"{scores['exact_match'] * 100:.1f}%")  # a no-break space is a space
 
 
 def test_the_link_opens_the_same_view_elsewhere(open_view, open_page):

@@ -27,16 +27,18 @@ def settle(page: Page) -> None:
     running = page.locator('[data-testid="stApp"]')
     expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    page.wait_for_timeout(
-        30
-    )  # what was pressed in the text ends a run of the text, and begins one of the page
+    page.wait_for_timeout(30)  # what was pressed in the text ends a run of it, and begins one of the page
     expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished.
+    # A window that has got another size tells its figures in the next frame.
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished, and
+    # ``drawnFor`` begins with the width that it was drawn for.
     page.wait_for_function(
         """() => [...document.querySelectorAll('[data-testid="stBidiComponentRegular"]')].every(place => {
           const root = place.querySelector(".plot");
-          return root?.plot && root.dataset.drawn === String(root.plot.turn);
+          return root?.plot && root.dataset.drawn === String(root.plot.turn)
+            && (!root.clientWidth || parseInt(root.plot.drawnFor) === root.clientWidth);
         })"""
     )
 

@@ -20,6 +20,11 @@ def numbers_in_json(figure: go.Figure, trace: int = 0) -> np.ndarray:
     return flat.reshape([int(size) for size in array["shape"].split(",")])
 
 
+def test_rows_of_a_long_table_stay_high_enough_to_read():
+    tall, taller = (number_heatmap(np.zeros((n, 2)), ["가"] * n, "ab").layout.height for n in (100, 200))
+    assert taller - tall >= 100 * 12
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -34,6 +34,12 @@ def test_nodes_of_a_column_stand_at_different_heights():
     assert "<b>" not in points.text[0]
 
 
+@pytest.mark.parametrize("column", [-1, 3])
+def test_a_node_beside_the_columns_is_refused(column):
+    with pytest.raises(ValueError, match="nodes should stand in 3 columns"):
+        circuit_graph([GraphNode("가", column)], [], COLUMNS)
+
+
 def test_a_map_of_places_has_one_scale_for_all():
     values = np.array([[0.5, np.nan], [-0.25, 1.0]])
     figure = place_map(values, ["start", "layer 1"], ["<i>가", "나"], details=values * 10)

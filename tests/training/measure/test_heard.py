@@ -72,6 +72,9 @@ def test_what_is_erased_cannot_be_read_any_more_and_the_rest_stays(drawn):
     assert np.mean(said == classes) < 0.4  # a quarter is chance
     assert np.abs(erased - vectors)[:, 2:].mean() < 0.2 * np.abs(erased - vectors)[:, :2].mean()
     np.testing.assert_allclose(eraser.erased(erased), erased, atol=0.05)  # twice is once
+    far = np.full(vectors.shape[1], 50.0)  # where the origin is does not matter
+    moved = fit_eraser(vectors + far, classes, CLASSES).erased(vectors + far)
+    np.testing.assert_allclose(moved - far, erased, atol=0.05)
 
 
 def test_random_directions_take_little_of_it(drawn):

@@ -54,6 +54,15 @@ def test_a_third_of_the_notes_is_right():
     assert 0.25 < sum(wrong == right for wrong, right in pairs) / len(pairs) < 0.5
 
 
+def test_a_piece_of_few_syllables_is_seldom_misspelt():
+    rng, (short, long) = random.Random(6), ("안 돼!", "그 사람을 만난 지 오래됐다.")
+    typed = lambda text, rng: text.replace("돼", "되").replace("만난 지", "만난지")
+    pairs = [make_note([short, long], rng, typed) for _ in range(3000)]
+    both = [wrong for wrong, right in pairs if "안 돼" in right and "만난 지" in right and wrong != right]
+    of_short, of_long = (sum(piece in wrong for wrong in both) for piece in ("안 되", "만난지"))
+    assert 0 < 2 * of_short < of_long
+
+
 def test_what_a_machine_reads_may_be_misspelt_on_both_sides():
     rng = random.Random(3)
     pairs = [make_note(["할 수 있다"], rng, lambda text, rng: text.replace("수", "쑤")) for _ in range(2000)]

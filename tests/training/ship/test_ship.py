@@ -172,8 +172,9 @@ def test_the_steps_and_their_commands_can_be_seen_first(tmp_path):
     assert not list((tmp_path / "run").iterdir())
 
 
-def test_a_step_that_is_none_is_refused(tmp_path):
-    refused = CliRunner().invoke(main, ["ship", str(tmp_path), "--only", "wonders"])
+@pytest.mark.parametrize("option", ["--only", "--without"])
+def test_a_step_that_is_none_is_refused(tmp_path, option):
+    refused = CliRunner().invoke(main, ["ship", str(tmp_path), option, "wonders"])
     assert refused.exit_code == 2 and "no step wonders" in refused.output
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import time
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
     assert failed.is_over
     job = found.job(CSV, "a.csv", network)
     job._thread.join(30)
-    assert isinstance(job.error, EngineBusyError)
+    assert isinstance(job.error, EngineBusyError) and job.is_over
     network.failing = 0
     assert finished(found.job(CSV, "a.csv", network)).error is None  # asked for again, it begins again
 
@@ -115,6 +116,12 @@ def test_the_page_shows_counts_rows_and_downloads(open_file):
     assert KO["table_reading"].format(rows=3, changed=2) in told(app)
     assert len(app.get("download_button")) == 2
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+
+
+def test_the_most_frequent_kind_of_change_stands_first(open_file):
+    shown = html(open_file("text\n고갱이 왔다\n고갱\n또 고갱\n".encode()))
+    kinds = [KO[f"edits_kind_{kind}"] for kind in ("jamo", "sound")]
+    assert re.findall(r'<th scope="row">(.*?)</th>', shown) == kinds
 
 
 NAMED = "번호,이름,소감\n1,고갱,고갱이 왔다\n2,지우,다음에 또 오고 싶다\n".encode()

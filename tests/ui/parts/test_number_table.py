@@ -56,6 +56,7 @@ def test_an_edit_beyond_a_short_row_fills_it_with_empty_cells():
 
 
 def test_an_empty_table_takes_its_first_number():
+    assert list(NumberTable.parse("").frame().columns) == ["1"]
     assert NumberTable.parse("").edited({"added_rows": [{"1": 3}]}).text == "3"
 
 

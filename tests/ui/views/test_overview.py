@@ -1,5 +1,7 @@
 """The overview without a browser: its tiles, their order, what it says, and what a click opens."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -151,6 +153,16 @@ def test_the_sentence_about_a_correction_compares_with_the_usual(change):
     told = html(open_view(order="edit", change=change))
     assert f"{attention.share[best]:.0%}" in told
     assert f"{attention.usual[best]:.0%}" in told
+
+
+def test_where_no_head_looks_at_a_correction_more_than_usual_none_is_called_so():
+    def even(source: str, target: str):
+        trace = random_trace(source, target)
+        return replace(trace, cross_attention=np.full_like(trace.cross_attention, 0.125))
+
+    shown = state(trace=even)
+    said = overview._describe(shown, overview.rank(shown, "edit"))
+    assert "평소보다 더 보는 헤드가 없습니다" in said
 
 
 @pytest.mark.parametrize("lang", ["ko", "en"])

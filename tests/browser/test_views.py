@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.activations.sublayers import positional_encoding
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
 from model.stored.folder import ASSETS
@@ -134,16 +133,6 @@ def test_a_tile_of_the_overview_opens_its_head(open_view, answer):
     expect_heatmap(page, answer.trace.cross_attention[0, 3])
 
 
-@LANGUAGES
-def test_the_classroom_example(open_page, language):
-    page = open_page(f"calculation?lang={language}")
-    main = page.locator(".stMain")
-    expect(main).to_contain_text("10")
-    page.goto(page.url.split("?")[0] + f"?lang={language}&q=0%2C0%2C10")
-    expect(main).to_contain_text("550")
-    expect(main).to_contain_text("5.5")
-
-
 def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_page):
     page = open_page("calculation?q=0%2C10%2C0")
     settle(page)
@@ -181,10 +170,6 @@ def test_the_other_pages_are_about_the_same_network(open_page, corrector, langua
     np.testing.assert_allclose(shown[:real, :real], alone, atol=1e-5)
     assert (shown[:, real:] == 0).all()
 
-    page, matrix = opened("positions", positions="20", dimensions="16"), positional_encoding(20, 16)
-    expect_heatmap(page, matrix, figure("matrix"))
-    expect_heatmap(page, matrix @ matrix.T, figure("similarity"))
-
     main = opened("network").locator(".stMain")
     expect(main).to_contain_text(f"({len(SENTENCE) + 1}, {corrector.config.d_model})")
     expect(main).to_contain_text(f"{corrector.num_parameters:,}")
@@ -193,12 +178,3 @@ def test_the_other_pages_are_about_the_same_network(open_page, corrector, langua
     evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
     for scores in (evaluation["total"], *evaluation["families"].values()):
         expect(main).to_contain_text(f"{scores['exact_match'] * 100:.1f}%")  # a no-break space is a space
-
-
-def test_the_link_opens_the_same_view_elsewhere(open_view, open_page):
-    page = open_view(
-        "heatmap", kind="decoder_attention", edit="1", shown="difference", unit="word", lecture="1"
-    )
-    first = heatmap(page, figure("heatmap"))
-    copy = open_page(f"?{page.url.partition('?')[2]}")
-    np.testing.assert_array_equal(heatmap(copy, figure("heatmap")), first)

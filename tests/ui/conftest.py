@@ -11,6 +11,8 @@ from model.stored.folder import ASSETS, ModelEntry
 from tests.planted import WRONG
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from ui.asking import loaders
+from ui.shell import address
+from ui.shell.settings import defaults
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +40,14 @@ def no_packages_of_components(monkeypatch):
     the app; a server does it once. It took a third of these tests' time, and the app's components are in no
     package."""
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+
+
+@pytest.fixture
+def settings(monkeypatch) -> dict[str, str]:
+    """The settings of the address, without a session."""
+    view = dict(defaults())
+    monkeypatch.setattr(address, "_view", lambda: view)
+    return view
 
 
 @pytest.fixture

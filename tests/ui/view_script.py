@@ -76,3 +76,33 @@ def open_view(
     """The view of the correction from ``source`` to ``target``, opened at an address."""
     asked = {"name": view, "source": source, "target": target, "confidence": confidence, "model": model}
     return run_at(AppTest.from_function(script, default_timeout=60, kwargs=asked), **settings)
+
+
+def state_script(name: str, asked: dict, recurrent: bool, framed: list | None) -> None:
+    """A view, or the overview, of ``state(**asked)``. Runs on its own, so it brings its imports along."""
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.view_script import state
+    from ui.shell import controls, markup
+    from ui.views import VIEWS, overview
+
+    shown = state(**asked, trace=one_map_trace if recurrent else random_trace)
+    if name == "overview":
+        overview.choose_order(shown)
+        overview.draw(shown, framed)
+        overview.explain(shown)
+        return
+    view = next(view for view in VIEWS if view.name == name)
+    if view.choose:
+        view.choose(shown)
+    values = controls.values(view.settings)
+    markup.told(view.describe(shown, values))
+    view.draw(shown, values)
+    for note in view.notes(shown, values):
+        markup.paragraph(note, "note")
+
+
+def open_state(name: str, kind="cross_attention", recurrent=False, framed=None, **given) -> AppTest:
+    """The view ``name`` of a ``state``, opened at an address with the ``given`` that are no part of it."""
+    of_state = {each: given.pop(each) for each in ("layer", "head", "change", "source") if each in given}
+    asked = (name, {"kind": kind} | of_state, recurrent, framed)
+    return run_at(AppTest.from_function(state_script, args=asked, default_timeout=60), **given)

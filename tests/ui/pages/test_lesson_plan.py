@@ -39,14 +39,3 @@ def test_links_name_pages_and_settings_that_exist(plan):
         assert page in pages
         assert settings.keys() <= defaults().keys()
         assert settings.get("sentence", SENTENCES[plan]) == SENTENCES[plan]
-
-
-@pytest.mark.parametrize("plan", PLANS)
-def test_a_link_opens_its_view(open_app, plan):
-    for path, settings in links(plan, "ko"):
-        if (page := path.strip("/") or "attention") in ("attention", "laboratory"):
-            app = open_app(page, **settings | {"sentence": "고갱님이 왔어요"})
-            assert not app.exception
-            assert {name: app.session_state["view"][name] for name in settings} == settings | {
-                "sentence": "고갱님이 왔어요"
-            }

@@ -11,7 +11,6 @@ from tests.ui.screen import component, html
 from ui.components.diagram import Layer, diagram_data
 from ui.parts import network_parts
 from ui.parts.network_parts import Sketch, columns, shape, visible_text
-from ui.shell import address
 from ui.shell.header import PAGES
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -169,13 +168,6 @@ def test_every_part_that_leads_somewhere_says_so_and_has_its_looks(networks, the
     for box in data["forms"]["narrow"]["boxes"]:
         assert bool(box["leads_to"]) == bool(box["spoken"]), box
         assert box["style"] in data["looks"]
-
-
-@pytest.fixture
-def settings(monkeypatch) -> dict[str, str]:
-    view = dict(defaults())
-    monkeypatch.setattr(address, "_view", lambda: view)
-    return view
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)

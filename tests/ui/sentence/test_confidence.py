@@ -45,14 +45,6 @@ def test_lower_makes_more_changes_and_higher_fewer_without_asking_the_network_ag
     assert len(correctors["transformer"].asked) == 1
 
 
-def test_moving_it_on_several_sentences_writes_nothing_else_into_the_address(open_settings):
-    app = open_settings(sentence="고갱이 왓다. 또 고갱이 왓다.")
-    before = dict(app.session_state["view"])
-    for value in (0.4, 0.1, 0.95):
-        slider(app).set_value(value).run()
-    assert app.session_state["view"] == before | {"confidence": "0.95"}
-
-
 @pytest.mark.parametrize(
     ("asked", "stands"), [("0.4", 0.4), (".40", 0.4), ("0.43", 0.43), ("1", 1.0), ("0", 0.0)]
 )

@@ -12,24 +12,15 @@ from model.text.changes import find_changes
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.pages.test_attention import text_of, words
-from tests.ui.screen import component, numbers, open_popover, send, setting
+from tests.ui.screen import component, numbers, send, setting
 from ui.components.correction import WHAT, Proposal, correction
 from ui.sentence import decisions
 from ui.sentence.decisions import Decisions
-from ui.shell import address
-from ui.shell.settings import defaults
 from ui.wording import table
 
 KO = table("ko")
 # The proposals are 갱→객 (sure), 왓→왔 (not), and in the third sentence the same.
 TEXT = "고갱이 왓다. 비가 온다. 또 고갱이 왓다."
-
-
-@pytest.fixture
-def settings(monkeypatch) -> dict[str, str]:
-    view = dict(defaults())
-    monkeypatch.setattr(address, "_view", lambda: view)
-    return view
 
 
 @pytest.fixture
@@ -267,13 +258,6 @@ def test_a_change_without_an_article_tells_none(settings):
     (change,) = find_changes("나비", "나무")
     sentence = SentenceCorrection(0, "나비", (change,), 0.5, False, None)
     assert decisions._with_norm(Proposal(0, change, True, ""), sentence, 0).norm is None
-
-
-def test_the_slider_moves_what_is_made(open_app, correctors):
-    app = open_popover(open_app(sentence="고갱이 왓다"), "settings")
-    app.select_slider(key="control_confidence").set_value(0.4).run()
-    assert words(app) == [("고갱이", "고객이"), ("왓다", "왔다")]
-    assert len(correctors["transformer"].asked) == 1
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])

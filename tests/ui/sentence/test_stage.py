@@ -4,7 +4,6 @@ import pytest
 
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, figures, html, open_popover, setting, told
 from ui.sentence import stage
 from ui.sentence.page import OpenSentence
@@ -45,13 +44,6 @@ def test_where_all_heads_are_shown_no_map_is_asked_for(open_app):
     assert app.segmented_control(key="control_head").value == "3"
 
 
-def test_one_attention_leaves_nothing_to_choose(open_app):
-    app = open_app(sentence=SENTENCE, model="seq2seq", layer="2", head="3")
-    assert keys(app) == {"control_view"}
-    assert KO["one_kind"] in html(app)
-    assert figures(app) == ["heatmap"]
-
-
 def test_a_views_own_options_are_one_click_away(open_app):
     app = open_app(sentence=SENTENCE)
     assert "control_unit" not in keys(app)
@@ -69,15 +61,6 @@ def test_the_order_of_the_overview_is_an_option(open_app):
     before = component(app, "overview")["spec"]
     app.segmented_control(key="control_order").set_value("entropy").run()
     assert component(app, "overview")["spec"] != before
-
-
-@pytest.mark.parametrize("name", ["view", "kind", "layer", "head", "order"])
-def test_hostile_choices_show_what_an_empty_address_shows(open_app, name):
-    expected = component(open_app(sentence=SENTENCE), "heatmap")["spec"]
-    for text in TEXTS[:6]:
-        app = open_app(sentence=SENTENCE, **{name: text})
-        assert not app.exception
-        assert component(app, "heatmap")["spec"] == expected, text
 
 
 def test_the_units_are_explained_where_they_stand(open_app):

@@ -214,13 +214,6 @@ def test_a_setting_bound_to_a_change_goes_with_it(settings, monkeypatch):
     assert settings["marks"] == ""
 
 
-@pytest.fixture
-def settings(monkeypatch) -> dict[str, str]:
-    view = dict(defaults())
-    monkeypatch.setattr(address, "_view", lambda: view)
-    return view
-
-
 def test_hostile_texts_read_as_the_default(settings):
     for text in TEXTS:
         settings.update(layer=text, confidence=text)

@@ -1,6 +1,7 @@
 """The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,8 @@ from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told
-from tests.ui.view_script import SENTENCE, run_at, state
+from tests.ui.view_script import SENTENCE, open_state, state
 from ui.sentence.state import SentenceState
-from ui.shell import address
-from ui.shell.settings import defaults
 from ui.views.heatmap import cells_for, cells_of, choose_cell
 from ui.wording import table
 
@@ -24,25 +23,7 @@ SYLLABLES = {"shown": "weights", "unit": "syllable", "unmarked": False, "fitted"
 KO = table("ko")
 
 
-def page(kind: str, layer, head, source: str, recurrent: bool) -> None:
-    from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.view_script import state
-    from ui.shell import controls, markup
-    from ui.views.heatmap import VIEW
-
-    shown = state(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
-    values = controls.values(VIEW.settings)
-    markup.told(VIEW.describe(shown, values))
-    VIEW.draw(shown, values)
-    for note in VIEW.notes(shown, values):
-        markup.paragraph(note, "note")
-
-
-def open_view(
-    kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, **settings
-) -> AppTest:
-    asked = (kind, layer, head, source, recurrent)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+open_view = partial(open_state, "heatmap")
 
 
 def click(app: AppTest, row: int, column: int) -> str:
@@ -55,7 +36,7 @@ def click(app: AppTest, row: int, column: int) -> str:
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @pytest.mark.parametrize(("layer", "head"), [(1, 2), (0, None), (None, None)])
 def test_the_numbers_are_the_traces(kind, layer, head):
-    app = open_view(kind, layer, head)
+    app = open_view(kind, layer=layer, head=head)
     np.testing.assert_array_equal(numbers(app), state(kind, layer, head).weights)
     assert numbers(app).dtype == np.float32
 
@@ -153,13 +134,6 @@ def test_without_marks_a_click_still_finds_the_cell_under_it():
     assert figure(app)["data"][0]["x0"] == 2
     assert click(app, 3, 2) == "2,1"
     assert click(app, 3, 1) == "2,1"  # the hidden column of the start mark is no cell
-
-
-@pytest.fixture
-def settings(monkeypatch) -> dict[str, str]:
-    view = dict(defaults())
-    monkeypatch.setattr(address, "_view", lambda: view)
-    return view
 
 
 def test_a_point_that_is_no_cell_selects_nothing(settings):

@@ -12,7 +12,7 @@ from tests.ui import view_script
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
 from tests.ui.screen import component
 from tests.ui.screen import told as reading
-from tests.ui.view_script import run_at
+from tests.ui.view_script import open_state
 from ui.sentence.state import SentenceState
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
 from ui.wording import table
@@ -26,25 +26,7 @@ def say(key: str, /, **values) -> str:
     return table("en")[key].format(**values)
 
 
-def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
-    from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.views.test_lines import state
-    from ui.shell import controls, markup
-    from ui.views.lines import VIEW
-
-    trace = one_map_trace if recurrent else random_trace
-    shown = state(kind, layer=layer, head=head, change=change, source=source, trace=trace)
-    VIEW.choose(shown)
-    values = controls.values(VIEW.settings)
-    markup.told(VIEW.describe(shown, values))
-    VIEW.draw(shown, values)
-
-
-def open_view(
-    kind="cross_attention", layer=1, head=None, change=None, source=SENTENCE, recurrent=False, **settings
-) -> AppTest:
-    asked = (kind, layer, head, change, source, recurrent)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+open_view = partial(open_state, "lines", head=None, source=SENTENCE)
 
 
 def sent(app: AppTest) -> dict:

@@ -1,6 +1,7 @@
 """The overview without a browser: its tiles, their order, what it says, and what a click opens."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,9 +14,8 @@ from tests.ui import screen
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import html, send, setting
-from tests.ui.view_script import SENTENCE, run_at, state
+from tests.ui.view_script import open_state, state
 from ui.sentence.state import SentenceState
-from ui.shell import address
 from ui.shell.settings import defaults
 from ui.views import overview
 from ui.wording import table
@@ -24,29 +24,7 @@ KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
 
 
-def page(kind: str, layer, head, change, source: str, recurrent: bool, framed) -> None:
-    from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.view_script import state
-    from ui.views import overview
-
-    shown = state(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
-    overview.choose_order(shown)
-    overview.draw(shown, framed)
-    overview.explain(shown)
-
-
-def open_view(
-    kind="cross_attention",
-    layer=1,
-    head=2,
-    change=None,
-    source=SENTENCE,
-    recurrent=False,
-    framed=None,
-    **settings,
-) -> AppTest:
-    asked = (kind, layer, head, change, source, recurrent, framed)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+open_view = partial(open_state, "overview")
 
 
 def figure(app: AppTest) -> dict:
@@ -118,14 +96,12 @@ def test_a_click_opens_a_head_counted_from_1():
     assert (setting(app, "layer"), setting(app, "head")) == ("1", "3")
 
 
-def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
-    view = dict(defaults())
-    monkeypatch.setattr(address, "_view", lambda: view)
+def test_a_point_that_is_no_tile_opens_nothing(settings):
     customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
     for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
         overview.open_tile(None, point)
         overview.open_tile(state(), point)
-        assert view == defaults(), point
+        assert settings == defaults(), point
 
 
 def test_a_tile_that_this_network_lacks_falls_back(open_app):

@@ -14,6 +14,7 @@ from model.trace.trace import Selection
 from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
 from tests.ui.screen import component, components, figures, send, setting, told
+from tests.ui.view_script import open_view
 from ui.views.steps import choice, hesitation, share
 from ui.wording import table
 from viz.browser.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
@@ -185,31 +186,8 @@ def test_nothing_is_called_certain_or_impossible(probability, text):
     assert share(probability) == text
 
 
-def view(source) -> None:
-    """The view as a page of its own."""
-    from model.trace.trace import Selection
-    from tests.ui.fake_corrector import FakeCorrector
-    from ui.sentence.state import SentenceState
-    from ui.shell import address
-    from ui.views.steps import VIEW
-
-    corrector = FakeCorrector()
-    sentence = corrector.correct(source).with_minimum_confidence(0.1).sentences[0]
-    edit = address.get("edit")
-    change = sentence.changes[int(edit) - 1] if edit else None
-    VIEW.draw(
-        SentenceState(corrector, sentence, sentence.trace, Selection("cross_attention", 0), change, "light"),
-        {},
-    )
-
-
 def shown(source=SOURCE, **settings: str) -> AppTest:
-    app = AppTest.from_function(view, args=(source,), default_timeout=60)
-    for name, value in settings.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return open_view("steps", source, source.replace("갱", "객").replace("왓", "왔"), **settings)
 
 
 def sent(app) -> dict:

@@ -79,6 +79,11 @@ def test_the_answers_are_those_of_the_pass():
     }
 
 
+def test_how_many_places_changed_has_fewer_and_more_to_choose_from():
+    (changed,) = [check for check in plan_of("lesson-plan", facts()) if check.kind == "changed"]
+    assert 0 < changed.right < len(changed.options) - 1
+
+
 def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
     fifth = facts().effects.heads[4]
     assert answers("lesson-plan-laboratory", facts()) == {

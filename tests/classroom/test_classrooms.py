@@ -95,6 +95,7 @@ def test_who_was_not_heard_of_for_a_while_is_not_present_and_finds_the_same_seat
 
 def test_a_code_is_read_whatever_a_person_types_between_its_characters():
     assert tidy("ABC-def 234") == "abcdef234"
+    assert tidy("-" * 40 + "abcdef234") == ""  # nobody types that much
     for wrong in ("", "abc", "abc-def-23", "abc-def-2340", "abc-def-o01", "가" * 9, "a" * 10_000):
         assert tidy(wrong) == ""
 

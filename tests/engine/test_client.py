@@ -1,6 +1,7 @@
 """The cache of answers, and the change that a question names."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier, Event
 
 import pytest
@@ -95,6 +96,12 @@ def test_a_deletion_is_found_at_either_of_two_equal_syllables(syllable):
     first = SOURCE.index(2 * syllable)
     for start in (first, first + 1):
         assert nearest(CHANGES, (start, start + 1)).wrong == syllable
+
+
+def test_of_two_changes_that_begin_as_near_the_one_that_ends_nearer_is_meant():
+    long, short = (replace(CHANGES[0], source_start=start, source_end=end) for start, end in ((2, 9), (4, 5)))
+    assert nearest((long, short), (3, 4)) == short
+    assert nearest((short, long), (3, 10)) == long
 
 
 def test_where_nothing_changes_the_error_holds_no_text():

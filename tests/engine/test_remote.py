@@ -111,10 +111,12 @@ def test_an_answer_that_does_not_come(server, model):
         _ = model.ask(questions.num_parameters)
 
 
-def test_where_nobody_listens(server, tiny_folder):
-    with Engine.connect("http://127.0.0.1:9") as engine:
-        with pytest.raises(EngineDiedError, match="127.0.0.1:9"):
+@pytest.mark.parametrize("name", ["", "me:secret@"])
+def test_where_nobody_listens(server, tiny_folder, name):
+    with Engine.connect(f"http://{name}127.0.0.1:9") as engine:
+        with pytest.raises(EngineDiedError, match="127.0.0.1:9") as raised:
             engine.open(tiny_folder).prepare()
+        assert "secret" not in str(raised.value)
         assert engine.is_lost
         with pytest.raises(EngineDiedError):
             engine.open(tiny_folder).correct("가")

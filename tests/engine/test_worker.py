@@ -9,7 +9,7 @@ import pytest
 from engine import EngineBusyError, EngineError, questions, worker
 from engine.own_model import TracedConfig
 from engine.questions import QUESTIONS
-from engine.records import ModelKey, Progress
+from engine.records import ModelChangedError, ModelKey, Progress
 from engine.worker import THREADS, ModelCache, QuestionQueue, QueueClosedError
 from model import ModelFolderError
 from model.correction.correction import Correction
@@ -185,13 +185,14 @@ def test_a_load_that_failed_for_want_of_memory_is_tried_again(tries, monkeypatch
     assert tries == []
 
 
-def test_a_damaged_folder_is_not_tried_again_by_itself(tries):
-    tries += [ModelFolderError("damaged")]
+@pytest.mark.parametrize("error", [ModelFolderError, ModelChangedError])
+def test_a_damaged_or_changed_folder_is_not_tried_again_by_itself(tries, error):
+    tries += [error("damaged")]
     models = ModelCache(room=1, questions=8)
-    with pytest.raises(ModelFolderError):
+    with pytest.raises(error):
         models.queue(KEY)
     told = models.begin(KEY)
-    assert isinstance(told.problem, ModelFolderError)
+    assert isinstance(told.problem, error)
     assert not told.may_be_tried_again
     assert not Progress().may_be_tried_again
 

@@ -175,6 +175,7 @@ def test_distance_is_counted_in_tokens_from_where_a_row_stands():
     weights[0, 1, :, [0, 4]] = 0.5
     assert distance(weights, np.array([0, 1, 2])).tolist() == [[0.0, 2.0]]
     assert distance(weights, np.array([1, 2, 3])).tolist() == [[1.0, 2.0]]
+    assert distance(weights, np.array([0, 4, 5]))[0, 0] == 2.0  # (0 + 3 + 3) / 3: the first place counts, too
 
 
 def test_rows_that_stand_nowhere_are_left_out():

@@ -12,6 +12,7 @@ from model.tables import (
     CorrectedRow,
     TableCounts,
     TableRow,
+    command,
     correct_rows,
     count_rows,
     read_rows,
@@ -105,6 +106,12 @@ def test_a_part_of_something_else_is_begun_anew(tmp_path, change):
     with PartialResult(tmp_path / "out.xlsx", ResumableJob(**vars(job) | change)) as part:
         assert part.finished == 0
         assert list(part.rows()) == []
+
+
+def test_rows_beyond_the_problems_that_are_named_are_counted(capsys):
+    command._tell(TableCounts(rows=9, bad=5, problems=[(2, "encoding"), (3, "encoding")]))
+    told = capsys.readouterr().err
+    assert "row 3 " in told and "and 3 more rows" in told and "5 bad" in told
 
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])

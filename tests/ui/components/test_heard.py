@@ -1,12 +1,16 @@
-"""What a browser that somebody has tampered with tells of a component."""
+"""What a browser, or somebody who has tampered with it, tells of a component."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from tests.ui.hostile import VALUES
+from tests.ui.screen import components, send
 from ui.components import component, diagram, figures, live_text
 from ui.components.component import chosen_row
+from ui.components.live_text import whole
+from ui.sentence.page import LONGEST_AHEAD
+from ui.shell import runs
 
 
 @pytest.fixture
@@ -62,3 +66,33 @@ def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, na
         tells({name: value})
         calls[module]()
     assert passed == [good]
+
+
+def test_the_network_reads_ahead_what_the_area_tells_and_nothing_else_changes(open_app, correctors):
+    app = open_app(sentence="고갱", edit="1")
+    asked, settings = correctors["transformer"].asked_ahead, dict(app.session_state["view"])
+    assert asked == []
+    send(app, "ahead", "text", "또 고갱\ud83d")  # half an emoji: the page would be run about the same text
+    assert asked == ["또 고갱\ufffd"]
+    for text in (" ", "가" * (LONGEST_AHEAD + 1), *(value for value in VALUES if not isinstance(value, str))):
+        send(app, "ahead", "text", text)
+    assert len(asked) == 1
+    assert dict(app.session_state["view"]) == settings
+    assert not app.exception
+
+
+def test_no_text_is_read_ahead_while_pages_wait(open_app, correctors, monkeypatch):
+    monkeypatch.setattr(runs.Turns, "nobody_waits", False)
+    app = open_app()
+    send(app, "ahead", "text", "또 고갱")
+    assert correctors["transformer"].asked_ahead == []
+
+
+def test_it_stands_on_the_pages_where_something_is_typed(open_app):
+    for page, expected in (("attention", 1), ("laboratory", 1), ("masks", 0)):
+        assert components(open_app(page=page)).count("ahead") == expected
+
+
+def test_no_half_of_a_surrogate_pair_reaches_a_page():
+    assert whole("\ud8fe가\udfff 나\ud83d") == "\ufffd가\ufffd 나\ufffd"
+    assert whole("안되요 🙂 \ufffd") == "안되요 🙂 \ufffd"

@@ -1,10 +1,19 @@
-"""The classroom example gives its known results, and whatever is typed into it stays."""
+"""The classroom example gives its known results, and whatever is typed into it stays.
+
+A typed table of numbers is read, mended and written back without losing what was typed.
+
+The calculation of one query gives the weights that the network used, and says by how little it is off.
+"""
 
 import numpy as np
 import pytest
 
-from tests.ui.screen import figures, numbers
+from tests.ui import fake_corrector
+from tests.ui.computing_corrector import ComputingCorrector, computed_trace
+from tests.ui.fake_corrector import one_map_trace
+from tests.ui.screen import figure, figures, numbers
 from tests.ui.screen import html as texts
+from ui.parts.number_table import LARGEST, NumberTable, Problem
 from ui.wording import table
 
 
@@ -99,3 +108,155 @@ def test_without_a_sentence_to_show_the_example_is_still_there(open_app, sentenc
     app = open_app("calculation", sentence=sentence)
     assert not app.exception
     assert numbers(app, "step_output").shape == (1, 2)
+
+
+@pytest.mark.parametrize("text", ["0,10,0", "1,0;10,0;100,5;1000,6", "-.5,1e3", "가,;<b>,2"])
+def test_a_table_survives_the_address(text):
+    assert NumberTable.parse(text).text == text
+
+
+def test_rows_may_also_end_at_a_lines_end():
+    np.testing.assert_array_equal(NumberTable.parse(" 1, 2\n3 ,4;").numbers(), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", Problem("empty")),
+        (" ; \n", Problem("empty")),
+        ("1,2;3,", Problem("missing", 2, 2)),
+        ("1,둘", Problem("not_number", 1, 2, "둘")),
+        ("nan", Problem("not_number", 1, 1, "nan")),
+        ("1_0", Problem("not_number", 1, 1, "1_0")),
+        ("١", Problem("not_number", 1, 1, "١")),
+        (f"0,{LARGEST * 10}", Problem("huge", 1, 2, str(LARGEST * 10))),
+        ("1e999", Problem("huge", 1, 1, "1e999")),
+        ("1,2;3", Problem("unequal", 2, 1, "2")),
+        (";".join("1" * 9), Problem("many_rows", row=9)),
+        (",".join("1" * 7), Problem("many_columns", column=7)),
+    ],
+)
+def test_what_cannot_be_computed_with_is_named(text, problem):
+    table = NumberTable.parse(text)
+    assert table.problem() == problem
+    table.frame()  # and can still be shown
+    with pytest.raises(ValueError, match=problem.kind):
+        table.numbers()
+
+
+def test_edits_change_the_touched_cells_alone():
+    table = NumberTable.parse("1.50,둘;3,4;5,6")
+    edits = {
+        "edited_rows": {0: {"1": 2.5}, 2: {"2": None}},
+        "deleted_rows": [1],
+        "added_rows": [{"1": 7, "2": -0.1}, {}],
+    }
+    assert table.edited(edits).text == "2.5,둘;5,;7,-0.1;,"
+    assert table.edited({}).text == table.text
+
+
+def test_an_edit_beyond_a_short_row_fills_it_with_empty_cells():
+    assert NumberTable.parse("1,2,3;4").edited({"edited_rows": {1: {"3": 9}}}).text == "1,2,3;4,,9"
+
+
+def test_an_empty_table_takes_its_first_number():
+    assert list(NumberTable.parse("").frame().columns) == ["1"]
+    assert NumberTable.parse("").edited({"added_rows": [{"1": 3}]}).text == "3"
+
+
+def test_the_editor_gets_numbers_and_empty_cells():
+    frame = NumberTable.parse("1,x;2").frame()
+    assert list(frame.columns) == ["1", "2"]
+    assert frame["1"].tolist() == [1.0, 2.0]
+    assert frame["2"].isna().all()
+
+
+SENTENCE, CORRECTED = "갱관적으로", "객관적으로"
+
+
+@pytest.fixture
+def open_numbers(open_app, correctors):
+    correctors["transformer"] = ComputingCorrector()
+    return lambda **settings: open_app("calculation", sentence=SENTENCE, **settings)
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+def test_the_weights_are_those_of_the_trace(open_numbers, kind):
+    app = open_numbers(kind=kind, layer="2", head="3", cell="2,0")
+    assert not app.exception
+    expected = computed_trace(SENTENCE, CORRECTED).attention(kind)[1, 2, 2]
+    np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
+
+
+def test_masked_scores_are_minus_infinity_and_hatched(open_numbers):
+    app = open_numbers(kind="decoder_attention", layer="1", head="1", cell="1,0")
+    spec = figure(app, "numbers_scores")
+    assert [row[2] for row in spec["data"][0]["text"]] == [*spec_column(spec, 2)[:2], *["−∞"] * 4]
+    assert "−∞" not in spec_column(spec, 1)
+    assert spec["data"][2]["fillpattern"]["shape"] == "/"
+
+
+def spec_column(spec: dict, column: int) -> list[str]:
+    return [row[column] for row in spec["data"][0]["text"]]
+
+
+def test_the_last_row_is_the_sum_of_the_weighted_values(open_numbers):
+    app = open_numbers(layer="1", head="2")
+    rows = numbers(app, "numbers_sum")
+    np.testing.assert_allclose(rows[-1], rows[:-2].sum(0), atol=1e-5)
+    assert np.isnan(rows[-2]).all()
+
+
+def test_the_first_changed_row_is_offered_and_another_can_be_chosen(open_numbers):
+    app = open_numbers(layer="1", head="1")
+    chooser = app.selectbox(key="control_numbers_query")
+    assert chooser.value == 0
+    chooser.set_value(3).run()
+    assert app.selectbox(key="control_numbers_query").value == 3
+    expected = computed_trace(SENTENCE, CORRECTED).cross_attention[0, 0, 3]
+    np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
+
+
+def test_where_a_mean_was_chosen_the_first_head_is_shown_and_lit(open_numbers):
+    app = open_numbers(layer="2", head="mean", lang="en")
+    head = app.segmented_control(key="control_head")
+    assert head.value == "1" and table("en")["head_mean"] not in head.options
+    expected = computed_trace(SENTENCE, CORRECTED).cross_attention[1, 0, 0]
+    np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
+
+
+def test_the_difference_to_the_network_is_said(open_numbers, correctors):
+    def difference(app) -> float:
+        words = texts(app).split(table("en")["numbers_difference"].split("{")[0])[1]
+        return float(words.split("</p>")[0].rstrip("."))
+
+    assert difference(open_numbers(lang="en", layer="1", head="1")) < 1e-6
+    # A trace that does not follow from the projections is found out.
+    correctors["transformer"] = type(correctors["seq2seq"])("unrelated")
+    assert difference(open_numbers(lang="en", layer="1", head="1")) > 0.01
+
+
+@pytest.mark.parametrize("cell", ["99,0", "x,1", "-1,0", "3", ",", "1e9,0"])
+def test_a_strange_cell_in_a_link_falls_back(open_numbers, cell):
+    app = open_numbers(cell=cell)
+    assert not app.exception
+    assert app.selectbox(key="control_numbers_query").value == 0
+
+
+def test_a_recurrent_network_has_one_attention(open_app):
+    app = open_app("calculation", sentence=SENTENCE, model="seq2seq")
+    assert not app.exception
+    assert one_map_trace(SENTENCE, CORRECTED).cross_attention.shape[-1] == len(
+        numbers(app, "numbers_scores", trace=1)
+    )
+
+
+def test_of_a_long_sentence_the_heaviest_keys_are_shown(open_app, correctors, monkeypatch):
+    correctors["transformer"] = ComputingCorrector()
+    monkeypatch.setattr(fake_corrector, "MAX_LENGTH", 200)
+    app = open_app("calculation", sentence="갱" + "가나다라 " * 20, layer="1", head="1")
+    assert not app.exception
+    assert numbers(app, "numbers_vectors").shape[0] == 40 + 2
+    shown = numbers(app, "numbers_scores", trace=1)[:, 0]
+    assert len(shown) == 40
+    assert f"{1 - shown.sum():.3f}" in texts(app)

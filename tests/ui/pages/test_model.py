@@ -1,4 +1,7 @@
-"""The page of numbers shows what lies in the chosen model's folder, and says so where it is missing."""
+"""The page of numbers shows what lies in the chosen model's folder, and says so where it is missing.
+
+What a model's folder tells, as tables.
+"""
 
 import json
 import re
@@ -9,6 +12,7 @@ import pytest
 from tests.ui.conftest import entry
 from tests.ui.screen import decode, figure, figures, html
 from ui.asking import loaders
+from ui.parts.model_card import ModelCard, comparison_table
 from ui.wording import table
 
 EN = table("en")
@@ -258,3 +262,14 @@ def test_a_missing_or_damaged_folder_is_said(open_app, folder, name, content):
 
 def test_without_any_model_the_page_says_so(open_app, assets):
     assert [info.value for info in open_app("model").info] == [table("ko")["model_missing"]]
+
+
+def card(evaluation: dict | None) -> ModelCard:
+    return ModelCard({}, 1_000, evaluation, None, (), None, None, False)
+
+
+def test_only_models_with_an_evaluation_are_compared():
+    cards = {"one": card({"total": {"exact_match": 0.5}}), "other": card(None)}
+    table = comparison_table(cards)
+    assert list(table.index) == ["one"]
+    assert (table.loc["one", "parameters"], table.loc["one", "exact_match"]) == (1_000, 0.5)

@@ -1,9 +1,9 @@
-"""Settings with a type: whatever an address says, a value of that type comes out."""
+"""Settings with a type, and controls that change them."""
 
 import pytest
 
 from tests.ui.hostile import TEXTS
-from ui.shell import settings
+from ui.shell import controls, settings
 from ui.shell.settings import Choice, Flag, Number, Ordinal
 from ui.views import EXPERIMENTS, VIEWS
 
@@ -66,3 +66,12 @@ def test_options_are_settings_whose_controls_stand_nowhere_else():
     for view in (*VIEWS, *EXPERIMENTS):
         assert set(view.drawn) <= set(view.settings)
         assert not set(view.options) & set(view.drawn)
+
+
+@pytest.mark.parametrize(
+    ("keep", "arguments"),
+    [(controls._keep, ()), (controls._keep_switch, ()), (controls._keep_choice, (0.8,))],
+)
+def test_a_control_that_is_gone_changes_nothing(keep, arguments, monkeypatch):
+    monkeypatch.setattr(controls.address, "put", pytest.fail)
+    keep("confidence", *arguments)

@@ -1,13 +1,20 @@
 """Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is
-asked."""
+asked.
 
+What the first page does without is imported beside it, and after the pages that wait.
+"""
+
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
 from tests.ui.screen import told
+from ui.shell import runs, server
 from ui.shell.runs import TURNS, Turns
 
 
@@ -174,3 +181,90 @@ def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
     assert "waits_for_text_since" not in app.session_state
     assert "waits_for_pictures_since" not in app.session_state
     assert TURNS._free == 1
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What is shown and taken away again; set once something is there."""
+    events, there = [], Event()
+
+    @contextmanager
+    def note(text):
+        events.append(text)
+        there.set()
+        yield
+        events.append("taken away")
+
+    monkeypatch.setattr(runs.st, "spinner", note)
+    return events, there
+
+
+def test_slow_work_is_told_until_it_is_done(shown, monkeypatch):
+    monkeypatch.setattr(runs, "SLOW", 0.0)
+    events, there = shown
+    with runs.spinner("a moment"):
+        assert there.wait(60)
+        assert events == ["a moment"]
+    assert events == ["a moment", "taken away"]
+
+
+def test_quick_work_is_not_told(shown, monkeypatch):
+    monkeypatch.setattr(runs, "SLOW", 60.0)
+    events, _ = shown
+    with runs.spinner("a moment"):
+        pass
+    assert events == []
+
+
+def test_the_note_goes_where_the_work_fails(shown, monkeypatch):
+    monkeypatch.setattr(runs, "SLOW", 0.0)
+    events, there = shown
+    with pytest.raises(ValueError, match="no answer"), runs.spinner("a moment"):
+        there.wait(60)
+        raise ValueError("no answer")
+    assert events == ["a moment", "taken away"]
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """Set when the libraries are imported, which imports nothing here."""
+    imported = Event()
+    monkeypatch.setattr(server, "import_module", lambda _: imported.set())
+    return imported
+
+
+def test_pages_that_wait_come_first(monkeypatch, imported):
+    looked = Event()
+    monkeypatch.setattr(server.time, "sleep", lambda _: looked.wait(0.01))
+    place = (0.0, 0, Event())
+    TURNS._texts.append(place)
+    try:
+        thread = Thread(target=server._import_libraries)
+        thread.start()
+        assert not imported.wait(0.1)
+    finally:
+        TURNS._texts.remove(place)
+    thread.join(10)
+    assert imported.is_set()
+
+
+def test_no_page_is_drawn_meanwhile(imported):
+    """Plotly would use what is only half imported."""
+    with TURNS.taken(0.0):
+        thread = Thread(target=server._import_libraries)
+        thread.start()
+        assert not imported.wait(0.1)
+    thread.join(10)
+    assert imported.is_set()
+
+
+def test_the_first_page_waits_for_nothing():
+    code = (
+        "import sys, time; from ui.shell import server; server.IMPORT_AFTER = 0.2; server._import_later(); "
+    )
+    code += "print('pandas' in sys.modules, flush=True); time.sleep(0.2)\n"
+    code += "while not {'pandas', 'streamlit.emojis'} <= sys.modules.keys(): time.sleep(0.05)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout.strip(), done.returncode) == ("False", 0), done.stderr

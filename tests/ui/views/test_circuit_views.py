@@ -161,9 +161,10 @@ def test_why_a_head_looked_has_weights_for_its_receipt(open_circuit, planted_wri
     assert len(figure(app, "receipts")["data"][1]["text"]) == len(found) - 1  # its axis is in nats
 
 
-@pytest.mark.parametrize("view", ["patched", "circuit", "receipts", "why"])
+@pytest.mark.parametrize("view", ["wrote", "decided", "patched", "circuit", "receipts", "why"])
 def test_a_network_without_a_residual_stream_says_so(open_app, view):
-    app = open_app("laboratory", experiment=view, sentence="고갱이 왔다")
+    page = "attention" if view in ("wrote", "decided") else "laboratory"
+    app = open_app(page, sentence="고갱이 왔다", view=view, experiment=view)
     assert KO["lacks_residual"] in told(app)
 
 

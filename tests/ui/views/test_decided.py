@@ -1,4 +1,7 @@
-"""When it was decided, on the page, over a network of which it is known what writes where."""
+"""When it was decided, on the page, over a network of which it is known what writes where.
+
+Who wrote it, on the page, over a network of which it is known what writes.
+"""
 
 from functools import partial
 from html import escape
@@ -6,10 +9,10 @@ from html import escape
 import numpy as np
 import pytest
 
-from model.analysis.residual_stream import JAMO, logit_lens
+from model.analysis.residual_stream import JAMO, direct_logit_attribution, logit_lens
 from model.text.changes import find_changes
-from tests.planted import CODA, LAYERS, RIGHT, ROW, WRONG
-from tests.ui.screen import decode, figure, html, numbers, open_popover, send, setting, told
+from tests.planted import CAUSE, CODA, COPY, DECOY, LAYERS, RIGHT, ROW, WRONG
+from tests.ui.screen import decode, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import table
 from viz.labels import probability
 
@@ -77,5 +80,111 @@ def test_it_says_what_a_lens_cannot_say(open_decided):
     assert KO["decided_jamo_encoder"] in html(app)
 
 
-def test_a_network_without_a_residual_stream_says_so(open_app):
-    assert KO["lacks_residual"] in told(open_app(view="decided", sentence="고갱이 왔다"))
+NAMES = {"cross_attention": KO["kind_cross_attention"]}
+
+
+@pytest.fixture
+def open_wrote(open_planted):
+    return partial(open_planted, "wrote")
+
+
+@pytest.fixture
+def written(planted_writer):
+    return direct_logit_attribution(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+
+
+def bars_of(app) -> dict[str, float]:
+    bars = figure(app, "wrote")["data"][0]
+    return dict(zip(bars["hovertext"], bars["x"], strict=True))
+
+
+def test_the_bars_are_the_parts_and_sum_to_the_score(open_wrote, written):
+    app = open_wrote()
+    found = bars_of(app)
+    (number,) = written.changes
+    coda = f"{NAMES['cross_attention']} {CODA.layer + 1}·{CODA.head + 1}"
+    assert next(iter(found)) == coda  # the largest first
+    assert found.pop(KO["wrote_sum"]) == pytest.approx(written.score[number], abs=1e-4)
+    assert sum(found.values()) == pytest.approx(written.score[number], abs=1e-4)
+    assert coda in told(app) and "‘먹’" in told(app)
+
+
+def test_the_bars_may_stand_in_the_order_of_the_network(open_wrote):
+    found = list(bars_of(open_wrote(wrote_order="network")))
+    copy, coda = (f"{NAMES['cross_attention']} {each.layer + 1}·{each.head + 1}" for each in (COPY, CODA))
+    assert found.index(copy) < found.index(coda) < found.index(KO["wrote_feed_forward"].format(layer=2))
+
+
+def test_a_bar_opens_the_map_of_its_head_in_nats(open_wrote, written):
+    app = send(open_wrote(), "wrote", "click", {"custom": list(CODA)})
+    view = [setting(app, name) for name in ("kind", "layer", "head", "wrote_as")]
+    assert view == ["cross_attention", str(CODA.layer + 1), str(CODA.head + 1), "map"]
+    shown = numbers(app, "wrote_map")
+    np.testing.assert_allclose(shown, written.maps("cross_attention")[CODA.layer, CODA.head], atol=1e-5)
+    assert np.abs(shown[ROW]).argmax() == CAUSE
+    assert "‘거’" in told(app)
+
+
+@pytest.mark.parametrize("custom", [None, ["cross_attention", 9, 9], ["encoder_attention", 0, 0], "x"])
+def test_a_part_that_is_no_head_opens_nothing(open_wrote, custom):
+    app = send(open_wrote(), "wrote", "click", {"custom": custom})
+    assert setting(app, "wrote_as") == "parts" and not app.exception
+
+
+def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
+    app = open_wrote(wrote_as="map", layer="mean", head="mean")
+    np.testing.assert_allclose(
+        numbers(app, "wrote_map"), written.maps("cross_attention").sum(axis=(0, 1)), atol=1e-4
+    )
+    assert KO["wrote_place_all"] in told(app)
+
+
+def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open_planted, written):
+    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
+    app = open_planted("heatmap", **head)
+    app.button(key="other_look").click().run()
+    assert {name: setting(app, name) for name in head} == head
+    np.testing.assert_allclose(
+        numbers(app, "wrote_map"), written.maps(CODA.kind)[CODA.layer, CODA.head], atol=1e-5
+    )
+    app.button(key="other_look").click().run()
+    assert setting(app, "view") == "heatmap" and "wrote_map" not in figures(app)
+
+
+@pytest.mark.parametrize("settings", [{"kind": "encoder_attention"}, {"view": "lines"}, {"view": "wrote"}])
+def test_there_is_no_such_switch_where_no_map_is_left_or_reached(open_planted, settings):
+    app = open_planted(settings.pop("view", "heatmap"), **settings)
+    assert "other_look" not in [button.key for button in app.button]
+
+
+def test_a_ring_is_where_each_row_looked_most(open_wrote, planted_writer):
+    """So that a reader sees at a glance where looking and writing differ."""
+    app = open_wrote(wrote_as="map", kind=DECOY.kind, layer=str(DECOY.layer + 1), head=str(DECOY.head + 1))
+    (rings,) = [each for each in figure(app, "wrote_map")["data"] if each.get("name") == KO["wrote_ringed"]]
+    looked = planted_writer.trace(WRONG, RIGHT).cross_attention[DECOY.layer, DECOY.head]
+    assert rings["x"] == [key + 1 for key in looked.argmax(axis=1)]
+    assert rings["y"] == list(range(1, len(looked) + 1))
+    assert (numbers(app, "wrote_map") == 0).all()  # this head looks and writes nothing
+
+
+def test_any_written_character_can_be_asked_about(open_wrote, written):
+    app = open_wrote(sources_step="1")
+    assert "1단계" in told(app) and "‘나’ 쪽으로" in told(app)
+    assert bars_of(app)[KO["wrote_sum"]] == pytest.approx(written.score[0], abs=1e-4)
+
+
+def test_all_heads_are_shown_in_nats_too(open_wrote):
+    nats = figure(open_wrote(), "overview")["data"][0]
+    attention = figure(open_wrote(view="heatmap"), "overview")["data"][0]
+    assert nats["z"] != attention["z"] and nats["colorscale"] != attention["colorscale"]
+
+
+def test_the_encoders_heads_write_nothing_themselves(open_wrote):
+    app = open_wrote(wrote_as="map", kind="encoder_attention")
+    assert KO["wrote_encoder"] in told(app)
+    assert "wrote_map" not in figures(app)
+
+
+def test_it_says_what_is_given_and_how_exact_it_is(open_wrote):
+    app = open_popover(open_wrote(), "explanation")
+    assert KO["wrote_given"] in html(app) and "e-0" in html(app)

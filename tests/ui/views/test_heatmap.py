@@ -1,4 +1,7 @@
-"""The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
+"""The heatmap view without a browser: which cells it shows in which light, and what a click selects.
+
+The cells that the figure of a map receives.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -9,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.text.changes import find_changes
-from model.trace.trace import ATTENTION_KINDS, Selection
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told
@@ -17,6 +20,7 @@ from tests.ui.view_script import SENTENCE, open_state, state
 from ui.sentence.state import SentenceState
 from ui.views.heatmap import cells_for, cells_of, choose_cell
 from ui.wording import table
+from viz import attention_heatmap
 
 PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
 SYLLABLES = {"shown": "weights", "unit": "syllable", "unmarked": False, "fitted": False, "logarithmic": False}
@@ -259,3 +263,24 @@ def test_the_sentence_about_words_names_words():
     assert "글자" not in said and " 자를 " not in said
     assert "‘고객이␣’" in said or "‘고객이’" in said
     assert f"{cells.values[0].max():.2f}" in said
+
+
+@pytest.mark.parametrize("minus_copy", [False, True])
+def test_words_of_half_precision_can_be_drawn(minus_copy):
+    """Such rows sum to a little more than 1, and the columns of a word are added up."""
+    weights = np.full((1, 1, 2, 2), 0.503, np.float32)
+    trace = AttentionTrace(source_tokens=("가", "나"), encoder_attention=weights)
+    trace.check()
+    state = SimpleNamespace(
+        trace=trace,
+        kind="encoder_attention",
+        weights=weights[0, 0],
+        queries=trace.source_tokens,
+        keys=trace.source_tokens,
+        masked=None,
+        padded=None,
+        all_changes=(),
+    )
+    cells = cells_of(state, by_words=True, without_marks=False, minus_copy=minus_copy)
+    figure = attention_heatmap(cells.values, cells.queries, cells.keys, difference=minus_copy)
+    assert figure.data[0].z[0, 0] == pytest.approx(0.006 if minus_copy else 1, abs=1e-6)

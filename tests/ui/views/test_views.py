@@ -1,17 +1,31 @@
-"""What all views of a sentence have in common, each on the same few sentences."""
+"""What all views of a sentence have in common, each on the same few sentences.
+
+Which views have a map to choose: those that show something else where another kind, layer or head is
+selected.
+
+What a view says that a network cannot be asked for.
+"""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 
-from model.trace.trace import ATTENTION_KINDS
+from engine import questions
+from engine.own_model import TracedConfig
+from model.adapters.own_stream import NO_STREAM
+from model.trace.trace import ATTENTION_KINDS, Selection
+from tests.planted import WRONG
 from tests.ui.fake_corrector import one_map_trace, random_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.view_script import state
+from ui.sentence.state import SentenceState
 from ui.shell import controls
 from ui.shell.settings import Choice, Text, defaults
 from ui.views import EXPERIMENTS, VIEWS, heatmap
+from ui.views import view as view_module
+from ui.views.view import missing_text, needs_activations
 from viz.browser.texts import LANGUAGES, table
 from viz.figure import to_json
 
@@ -108,3 +122,69 @@ def test_heads_that_a_view_frames_exist():
 def test_the_fake_networks_differ_in_their_kinds():
     assert random_trace("가", "가").kinds == ATTENTION_KINDS
     assert one_map_trace("가", "가").kinds == ("cross_attention",)
+
+
+SELECTIONS = (
+    Selection("encoder_attention", 0, 1),
+    Selection("cross_attention", 0, 1),
+    Selection("cross_attention", 1, None),
+    Selection("decoder_attention", 1, 1),
+)
+
+
+def shown(view, state: SentenceState) -> tuple:
+    """All that the view says of the planted sentence, and its figures."""
+    values = controls.values(view.settings)
+    figures = view.figures(state, values) if view.figures else {}
+    drawn = [(name, to_json(figure), said) for name, (figure, said) in figures.items()]
+    return (
+        view.describe(state, values),
+        *view.notes(state, values),
+        *view.paragraphs(state, values),
+        *drawn,
+    )
+
+
+@pytest.mark.parametrize("view", (*VIEWS, *EXPERIMENTS), ids=lambda view: view.name)
+def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, planted_circuit, monkeypatch):
+    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
+    sentence = planted_circuit.correct(WRONG).sentences[0]
+    states = [
+        SentenceState(planted_circuit, sentence, sentence.trace, selection, sentence.changes[0], "light")
+        for selection in SELECTIONS
+    ]
+    assert not view.lacks(states[0])
+    different = {shown(view, state) for state in states}
+    if not view.has_map:
+        assert len(different) == 1
+    elif view.figures:  # without figures the map may decide only what the browser draws
+        assert len(different) > 1
+
+
+def lens_that_can(*known: questions.Question) -> SimpleNamespace:
+    trace = SimpleNamespace(kinds=("cross_attention",))
+    return SimpleNamespace(
+        can=lambda question: question in known, corrects=True, places_known=True, trace=trace
+    )
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("kind", NO_STREAM)
+def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(kind, language, monkeypatch):
+    monkeypatch.setattr(view_module, "say", table(language).__getitem__)
+    state = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
+    said = missing_text(state, "lacks_residual")
+    assert said.startswith(table(language)["lacks_residual"]) and said.endswith(
+        table(language)[f"no_stream_{kind}"]
+    )
+    assert missing_text(state, "lacks_places") == table(language)["lacks_places"]
+
+
+@pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])
+def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
+    lacks = needs_activations(question)
+    assert lacks(lens_that_can(questions.direct_logit_attribution, question)) is None
+    assert lacks(lens_that_can(questions.direct_logit_attribution)) == "lacks_characters"
+    assert lacks(lens_that_can()) == "lacks_residual"
+    assert "single characters" in table("en")["lacks_characters"]
+    assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

@@ -1,9 +1,18 @@
-"""Probabilities, shares and large numbers as people read them."""
+"""Probabilities, shares and large numbers as people read them.
+
+The kind of a mistake is called by the rule of sound where one decides it.
+
+Labels show what was typed: no sign keeps a meaning of Markdown's.
+"""
+
+import string
 
 import numpy as np
 import pytest
 
-from ui.wording import about, at_most, percent, table
+from model.text.changes import find_changes
+from ui.wording import about, at_most, kind_name, percent, plain_markdown, table
+from viz.browser.texts import LANGUAGES
 from viz.labels import probability
 
 
@@ -116,3 +125,52 @@ def test_a_bound_names_the_least_that_is_written():
 def test_large_numbers_are_said_in_two_or_three_digits(number, said_in_korean, said_in_english):
     assert about("ko", number) == said_in_korean
     assert about("en", number) == said_in_english
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("typed", "corrected", "keys"),
+    [
+        ("가치", "같이", ["rule_palatalisation"]),
+        ("고갱니믈", "고객님을", ["rule_nasalisation", "rule_liaison"]),
+        ("강기", "감기", ["edits_kind_sound"]),
+        ("할수", "할 수", ["edits_kind_spacing"]),
+        ("안되", "안 돼", ["edits_kind_spacing", "rule_vowel"]),
+        ("날싸", "날씨", ["edits_kind_jamo"]),
+    ],
+)
+def test_kinds_by_example(language, typed, corrected, keys):
+    texts = table(language)
+    (change,) = find_changes(typed, corrected)
+    assert kind_name(lambda key: texts[key], change, typed, corrected) == ", ".join(map(texts.get, keys))
+
+
+def shown(label: str) -> str:
+    """What remains once Markdown has taken its backslashes and the eye its joiners."""
+    text, escaped = [], False
+    for character in label.replace("\u2060", ""):
+        if character == "\\" and not escaped:
+            escaped = True
+        else:
+            text.append(character)
+            escaped = False
+    return "".join(text)
+
+
+@pytest.mark.parametrize(
+    "typed", ["*굵게*", "$x^2$", ":smile:", "`코드`", "[가](나)", "\\*", "->", string.punctuation, "가 나"]
+)
+def test_every_sign_of_ascii_is_escaped_and_nothing_is_lost(typed):
+    label = plain_markdown(typed)
+    assert shown(label) == typed
+    for sign in string.punctuation:
+        assert label.count(f"\\{sign}\u2060") == typed.count(sign)
+
+
+def test_letters_stay_as_they_are():
+    assert plain_markdown("학교ㅋ a1␣😀") == "학교ㅋ a1␣😀"
+
+
+@pytest.mark.parametrize("name", [":smile:", ":material_home:", "www.example.com", "https://a.b", "<->"])
+def test_no_name_that_streamlit_replaces_survives_in_one_piece(name):
+    assert name not in plain_markdown(name).replace("\\", "")

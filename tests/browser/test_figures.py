@@ -158,6 +158,8 @@ def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_page, 
 )
 def test_a_tile_opens_its_head_in_every_map_of_the_page(open_page, path, tiles, down, opened):
     page = open_page(path, **LAPTOP)
-    box = page.locator(f"{figure(tiles)} .nsewdrag").first.bounding_box()
+    drawn = page.locator(f"{figure(tiles)} .nsewdrag").first
+    drawn.scroll_into_view_if_needed()
+    box = drawn.bounding_box()
     click(page, (box["x"] + 0.3 * box["width"], box["y"] + down * box["height"]))
     expect_settings(page, layer=opened, head="2")

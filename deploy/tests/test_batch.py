@@ -2,7 +2,9 @@
 
 import csv
 import json
+from dataclasses import replace
 
+import click
 import numpy as np
 import pytest
 import ray
@@ -30,6 +32,14 @@ def file(tmp_path):
 def read(path) -> list[tuple]:
     with path.open(encoding="utf-8-sig", newline="") as opened:
         return [(int(row["row"]), row["text"], row["corrected"]) for row in csv.DictReader(opened)]
+
+
+def test_a_folder_with_the_work_on_another_file_is_refused(file, tiny_folder, tmp_path):
+    job = BatchJob.of(file, None, heads=False, effects=0, rows=EACH, model=str(tiny_folder))
+    FinishedParts(tmp_path / "out", job).keep(3, b"done")
+    assert FinishedParts(tmp_path / "out", job).has(3)
+    with pytest.raises(click.ClickException, match="another file, or by other settings"):
+        FinishedParts(tmp_path / "out", replace(job, rows=EACH + 1))
 
 
 class Stopped(Exception):

@@ -30,6 +30,12 @@ def test_each_script_is_imported_by_an_entry():
     assert {path.name for path in bundle.SCRIPTS.glob("*.js")} == entries | imported
 
 
+@pytest.mark.parametrize("library", ["let a;", "make();\n}", ""])
+def test_a_library_of_another_form_is_refused(library):
+    with pytest.raises(ValueError, match="should end with the function that makes it"):
+        bundle.parsed_at_once(library)
+
+
 def test_no_pattern_of_the_rules_is_copied():
     """``matchAll`` copies a pattern, and a browser may compile the copy anew for each sentence (``spansOf``
     in text.js).

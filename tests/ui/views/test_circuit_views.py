@@ -157,6 +157,11 @@ def test_why_a_head_looked_has_weights_for_its_receipt(open_circuit, planted_wri
     shown = html(open_circuit("receipts", network=planted_writer))
     assert escape(f"가중치 {probability(why.before)} → {probability(why.after)}") in shown
     assert KO["why_part_position"] in shown
+    (fed,) = [receipt for receipt in found if receipt.name == "fed"]
+    of_fed = {way: KO[f"receipt_fed_{way}"].split("}")[1].split("{")[0] for way in ("for", "against")}
+    assert [way for way, words in of_fed.items() if words in shown] == [
+        "for" if fed.facts["nats"] > 0 else "against"
+    ]
     app = open_circuit("receipts", network=planted_writer, receipts_as="picture")
     assert len(figure(app, "receipts")["data"][1]["text"]) == len(found) - 1  # its axis is in nats
 

@@ -1,9 +1,10 @@
 """Corpus reader: sentences, or pairs of a wrong and a right one, from JSON Lines, CSV, text.
 
-Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
-``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8, with or
-without a byte order mark, and may be compressed (``.xz``). A row that cannot be used, or whose sentence is
-certainly wrong, is skipped and reported; it never stops a long run.
+Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``), with ``src`` and ``tgt``,
+or with ``wrong`` and ``right`` (and ``source``; rows whose ``split`` is another than ``train`` are skipped);
+CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8, with or without a
+byte order mark, and may be compressed (``.xz``). A row that cannot be used, or whose sentence is certainly
+wrong, is skipped and reported; it never stops a long run.
 """
 
 import csv
@@ -48,6 +49,7 @@ class Pair:
 
     source: str
     target: str
+    collection: str = ""  # it comes from, where the file says so
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,10 @@ def _json_row(line: str) -> Sentence | Pair:
         return _sentence(row["text"], "text", *of_source, checked=row.get(CHECKED) == 1)
     if all(name in row for name in PAIR_COLUMNS):
         return _pair(row["src"], row["tgt"])
+    if "wrong" in row and "right" in row:
+        if row.get("split", "train") != "train":
+            raise _BadRow(f"of the split {row['split']}, which is for measuring alone")
+        return _pair(row["wrong"], row["right"], str(row.get("source") or ""))
     raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")
 
 
@@ -254,8 +260,8 @@ def _csv_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _ReadRow]
             yield begins, _BadRow(f"{len(fields)} fields where the header has {len(header)}")
 
 
-def _pair(source: object, target: object) -> Pair:
-    return Pair(_clean(source, "src"), _clean(target, "tgt"))
+def _pair(source: object, target: object, collection: str = "") -> Pair:
+    return Pair(_clean(source, "src"), _clean(target, "tgt"), collection)
 
 
 def _clean(text: object, name: str) -> str:

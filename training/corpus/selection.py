@@ -31,7 +31,7 @@ import click
 from model.correction.morphemes import load_kiwi
 from model.stored.folder import write_atomically
 from model.text import hangul
-from training.corpus.corpus import CorpusError, Sentence
+from training.corpus.corpus import CorpusError, Pair, Sentence
 
 ONE_IN = 25
 
@@ -78,6 +78,7 @@ def hold_out_command(corpus, rest, held, one_in):
 
 
 MACHINE_TRANSLATED = "mt"  # names the machine-translated sentences of all sources
+PAIRS = "pairs"  # names the pairs of all files
 
 
 def read_weights(texts: Iterable[str]) -> dict[str, float]:
@@ -96,18 +97,22 @@ def read_weights(texts: Iterable[str]) -> dict[str, float]:
     return weights
 
 
-def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
-    """The product of the weights whose name is part of the sentence's source; 1 if there is none."""
-    return math.prod(
-        weight
-        for name, weight in weights.items()
-        if (sentence.machine_translated if name == MACHINE_TRANSLATED else name in sentence.source)
+def weight_of(row: Sentence | Pair, weights: Mapping[str, float]) -> float:
+    """The product of the weights whose name is part of the row's source; 1 if there is none.
+
+    >>> weight_of(Pair("머거", "먹어", "a/lessons"), {"pairs": 12, "lessons": 0.5, "mt": 0.3})
+    6.0
+    """
+    source, machine_translated = (
+        (row.collection, False) if isinstance(row, Pair) else (row.source, row.machine_translated)
     )
+    named = {MACHINE_TRANSLATED: machine_translated, PAIRS: isinstance(row, Pair)}
+    return math.prod(weight for name, weight in weights.items() if named.get(name, name in source))
 
 
-def copies(sentence: Sentence, weights: Mapping[str, float], rng: random.Random) -> int:
-    """How often a sentence comes in an epoch. A weight of 1.5 means once or twice, by chance."""
-    weight = weight_of(sentence, weights)
+def copies(row: Sentence | Pair, weights: Mapping[str, float], rng: random.Random) -> int:
+    """How often a row comes in an epoch. A weight of 1.5 means once or twice, by chance."""
+    weight = weight_of(row, weights)
     whole = int(weight)
     return whole + (rng.random() < weight - whole)
 

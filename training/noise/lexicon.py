@@ -58,6 +58,27 @@ class NounPlace(NamedTuple):
     noun: str
     particle: str
 
+    def put(self, text: str, noun: str) -> str:
+        """The text with another noun here, and the particle in the shape that follows it.
+
+        >>> NounPlace(0, "연필", "을").put("연필을 샀다.", "지우개")
+        '지우개를 샀다.'
+        """
+        end = self.start + len(self.noun) + len(self.particle)
+        return text[: self.start] + noun + _agree(self.particle, noun) + text[end:]
+
+    @property
+    def either_shape(self) -> str:
+        """The particle as it follows a word that is not known yet.
+
+        >>> NounPlace(0, "연필", "을").either_shape, NounPlace(0, "집", "에서").either_shape
+        ('을(를)', '에서')
+        """
+        one, _, other = _FORMS[self.particle].partition("/")
+        if not other:
+            return one
+        return f"({one[0]}){other}" if one.endswith(other) else f"{one}({other})"
+
 
 @cache
 def noun_lines() -> tuple[str, ...]:
@@ -98,10 +119,8 @@ class Lexicon:
         """The text with one or two other nouns; as it is where none of its nouns is known."""
         places = self.places(text)
         chosen = rng.sample(places, min(len(places), rng.randint(1, MOST_REPLACED)))
-        for start, noun, ending in sorted(chosen, reverse=True):
-            other = self._other(noun, rng)
-            end = start + len(noun) + len(ending)
-            text = text[:start] + other + _agree(ending, other) + text[end:]
+        for place in sorted(chosen, reverse=True):
+            text = place.put(text, self._other(place.noun, rng))
         return text
 
     def _other(self, noun: str, rng: random.Random) -> str:

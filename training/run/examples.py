@@ -19,11 +19,13 @@ from training.corpus.selection import read_weights
 from training.noise.draft import Aim
 from training.noise.drill import Drill, LoneSpaces, SpaceDrill, look_alike
 from training.noise.everyday import everyday_sentence
+from training.noise.hard_right import hard_right
 from training.noise.lexicon import Lexicon
 from training.noise.lookalikes import add_laughter, as_hearsay, make_right_lookalike
 from training.noise.native import has_native_site
 from training.noise.norm import norm_counterexample, norm_in, norm_pair
 from training.noise.pairs import MIX, Writer, make_pair, read_mix
+from training.noise.people import as_people_write
 from training.noise.pieces import made_up_phrase
 from training.noise.registers import make_note, make_repetition
 from training.noise.strokes import make_slipped
@@ -42,13 +44,12 @@ class Practice(NamedTuple):
 
 
 EVERYDAY = 0.3  # of the slips and of the repetitions are made in sentences of everyday words
-LOOKS_ALIKE = 0.15  # of slips, lone spaces and made norm pairs are right on both sides and look like mistakes
 IN_CORPUS = 0.3  # of the mistakes against the norm are made in the sentence itself, where it has room
 
 
 def _slips(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str] | None:
     said = everyday_sentence(rng) if rng.random() < EVERYDAY else text
-    if rng.random() < LOOKS_ALIKE:
+    if rng.random() < maker.settings.right_share:
         return make_right_lookalike(said, rng)
     wrong, right = make_slipped(said, rng)
     return None if wrong == right else (wrong, right)
@@ -78,7 +79,7 @@ def _lexicon(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str,
 
 
 def _lone_spaces(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str] | None:
-    if rng.random() < LOOKS_ALIKE:
+    if rng.random() < maker.settings.right_share:
         right = look_alike(rng)
         return right, right
     return maker.lone_spaces.pair(rng) if maker.lone_spaces else None
@@ -87,8 +88,17 @@ def _lone_spaces(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[
 def _norm(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str]:
     if rng.random() < IN_CORPUS and (pair := norm_in(text, rng)):
         return pair
-    made = norm_counterexample(rng) if rng.random() < LOOKS_ALIKE else norm_pair(rng)
+    made = norm_counterexample(rng) if rng.random() < maker.settings.right_share else norm_pair(rng)
     return made.wrong, made.right
+
+
+def _people(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str] | None:
+    return as_people_write(text, rng, maker.sentences)
+
+
+def _hard_right(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str]:
+    right = hard_right(text, rng)
+    return right, right
 
 
 def _misspelling(maker: "ExampleMaker") -> Callable[[str, random.Random], str]:
@@ -102,6 +112,8 @@ _ALL = (
     Practice("lexicon", _lexicon),
     Practice("lone_spaces", _lone_spaces),
     Practice("norm", _norm),
+    Practice("people", _people),
+    Practice("hard_right", _hard_right),
 )
 PRACTICES = {practice.name: practice for practice in _ALL}
 
@@ -127,7 +139,7 @@ OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñ
 LONE_SPACE_SENTENCES = 20_000  # searched for places of one misplaced space
 SEARCHED_SENTENCES = 60_000  # searched for places of native mistakes
 ALONE = 0.1  # share of the names that stand alone, as in a list of a class
-RIGHT_IN_DRILL = 0.15  # share of the drilled phrases that stay right, or the network would doubt them all
+RIGHT_SHARE = 0.15  # of the drilled phrases stay right, or the network would doubt them all
 
 
 @dataclass(frozen=True)
@@ -141,6 +153,11 @@ class ExampleSettings:
     mix: Mapping[str, float] = knob(
         lambda: dict(MIX), "Shares of error families, in percent: typing=35,clean=5.", parse=read_mix
     )
+    right_share: float = knob(
+        RIGHT_SHARE,
+        "Share of drilled phrases, slips, lone spaces and norm pairs that are right, and look odd.",
+    )
+    right_side_share: float = knob(0.0, "Share of given pairs beside which their right side is read alone.")
     rare_copies: int = knob(0, "More pairs of a sentence with room for a rare native mistake.")
     drill_share: float = knob(0.0, "Share of sentences beside which a native phrase is drilled.")
     name_share: float = knob(0.0, "Share of sentences that get a made-up name, which is always spelt right.")
@@ -186,6 +203,8 @@ class ExampleMaker:
         """The item as a pair, and the further pairs that the settings ask for."""
         if not isinstance(item, str):
             yield item
+            if self.settings.right_side_share and rng.random() < self.settings.right_side_share:
+                yield item[1], item[1]
             return
         yield self._pair(item, rng)
         yield from self._drilled(item, rng)
@@ -213,7 +232,7 @@ class ExampleMaker:
             for _ in range(self.settings.rare_copies):
                 yield self.mistake(item, rng, "native")
         if rng.random() < self.settings.drill_share and self.drill is not None:
-            family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
+            family = "clean" if rng.random() < self.settings.right_share else "native"
             yield self.mistake(self.drill.phrase(rng), rng, family)
         if (
             self.space_drill is not None
@@ -221,7 +240,7 @@ class ExampleMaker:
             and (drilled := self.space_drill.pair(rng))
         ):
             wrong, right = drilled
-            yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
+            yield (right, right) if rng.random() < self.settings.right_share else (wrong, right)
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         """The sentence as a (wrong, right) pair.

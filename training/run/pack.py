@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -26,14 +26,18 @@ from training.corpus.selection import morphemes_of, spacing_faults
 from training.noise import everyday
 from training.run.stream import StreamSettings
 
-CORPUS_FILE, DEV_FILE, TABLE_FILE = "corpus.jsonl.xz", "dev.jsonl.xz", "morphemes.json.xz"
+CORPUS_FILE, PAIRS_FILE, DEV_FILE, TABLE_FILE = (
+    *(f"{name}.jsonl.xz" for name in ("corpus", "pairs", "dev")),
+    "morphemes.json.xz",
+)
 _CHUNK = 2000  # sentences that a process cuts at a time
 
 
 def packed_row(row: Sentence | Pair) -> str:
     """One line of a packed file: a row of the corpus, marked as checked."""
     if isinstance(row, Pair):
-        return json.dumps({"src": row.source, "tgt": row.target}, ensure_ascii=False)
+        pair = {"wrong": row.source, "right": row.target, "source": row.collection}
+        return json.dumps(pair, ensure_ascii=False)
     values: dict[str, object] = {"text": row.text, CHECKED: 1}
     values |= {"source": row.source} if row.source else {}
     values |= {"mt": 1} if row.machine_translated else {}
@@ -118,7 +122,9 @@ def pack_command(out, corpus, dev, workers):
     said = analyse([row.text if isinstance(row, Sentence) else row.target for row in rows], workers)
     kept = [row for row, misspaced in zip(rows, said.misspaced, strict=True) if not misspaced]
     click.echo(f"{len(rows) - len(kept):,} of {len(rows):,} are misspaced and left out")
-    _write(out / CORPUS_FILE, kept)
+    for name, kind in ((CORPUS_FILE, Sentence), (PAIRS_FILE, Pair)):  # a file holds rows of one kind
+        if some := [row for row in kept if isinstance(row, kind)]:
+            _write(out / name, some)
     if dev:
         _write(out / DEV_FILE, _rows([dev]))
     MorphemeTable(usual_cuts(said.cuts), _everyday_joins()).write(out / TABLE_FILE)
@@ -135,8 +141,21 @@ class RecipeError(ValueError):
         super().__init__(f"a recipe has data, stages, and their names and steps; missing or odd: {error}")
 
 
-def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:
-    """For each stage the arguments of ``python -m training``. Raises RecipeError for another file."""
+def stage_arguments(
+    recipe: dict, folder: Path, out: Path, workers: int = 1, changed: Mapping[str, str] | None = None
+) -> list[list[str]]:
+    """For each stage the arguments of ``python -m training``.
+
+    Args:
+        recipe: The content of a recipe.
+        folder: Holds the files of its data.
+        out: Gets a folder for each stage.
+        workers: Processes that make pairs.
+        changed: Options in place of those of each stage; an empty value leaves the option out.
+
+    Raises:
+        RecipeError: for another file.
+    """
     try:
         data, stages = recipe["data"], recipe["stage"]
         files = [f"--corpus={folder / name}" for name in data["corpus"]]
@@ -147,13 +166,24 @@ def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> 
         for stage in stages:
             options = {**recipe.get("all", {}), **stage}
             own = out / options.pop("name")
-            given = [f"--{name}={value}" for name, value in options.items()]
-            start = [f"--init={before}"] if before else []
-            arguments.append(["train", *files, *start, f"--out={own}", f"--workers={workers}", *given])
+            if before:
+                options = {"init": before, **options}
+            given = [
+                f"--{name}={value}" for name, value in (options | dict(changed or {})).items() if value != ""
+            ]
+            arguments.append(["train", *files, f"--out={own}", f"--workers={workers}", *given])
             before = own
     except (KeyError, TypeError, AttributeError) as error:
         raise RecipeError(error) from error
     return arguments
+
+
+def only_stages(recipe: dict, names: Collection[str]) -> dict:
+    """The recipe with these stages alone, or with all for none. Raises RecipeError for another name."""
+    stages = {stage["name"]: stage for stage in recipe["stage"]} if names else {}
+    if unknown := set(names) - stages.keys():
+        raise RecipeError(KeyError(*sorted(unknown)))
+    return {**recipe, "stage": [stages[name] for name in stages if name in names]} if names else recipe
 
 
 def shortened(recipe: dict, share: float) -> dict:
@@ -176,21 +206,28 @@ def shortened(recipe: dict, share: float) -> dict:
 @click.option(
     "--recipe", "path", default=RECIPE, type=click.Path(exists=True, path_type=Path), help="Another one."
 )
+@click.option("--only", multiple=True, metavar="STAGE", help="Only this stage; may be given several times.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Of every stage; NAME= leaves one out."
+)
 @click.option(
     "--share", default=1.0, type=click.FloatRange(0, min_open=True), help="Of the steps, to rehearse."
 )
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--show", is_flag=True, help="Print the commands and run none.")
-def recipe_command(folder, out, path, share, workers, show):
-    """Train from nothing on the files in FOLDER; run the same command again to continue after a stop."""
+def recipe_command(folder, out, path, **options):
+    """Train on the files in FOLDER, stage by stage; run the same command again to continue after a stop."""
+    changed = dict(each.partition("=")[::2] for each in options["settings"])
     try:
-        recipe = tomllib.loads(path.read_text("utf-8"))
-        stages = stage_arguments(shortened(recipe, share), folder, out, workers)
+        recipe = shortened(
+            only_stages(tomllib.loads(path.read_text("utf-8")), options["only"]), options["share"]
+        )
+        stages = stage_arguments(recipe, folder, out, options["workers"], changed)
     except (tomllib.TOMLDecodeError, RecipeError) as error:
         raise click.ClickException(f"{path}: {error}") from error
     for arguments in stages:
         click.echo(f"python -m training {shlex.join(arguments)}")
-        if show:
+        if options["show"]:
             continue
         if subprocess.run([sys.executable, "-m", "training", *arguments], check=False).returncode:
             raise click.ClickException("this stage ended early; the stages after it were not begun")

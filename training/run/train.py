@@ -21,7 +21,7 @@ from model.stored.folder import (
     load_vocabulary,
 )
 from model.text.tokenizer import Tokenizer
-from training.corpus.corpus import CorpusError, Pair, Sentence, read_corpus
+from training.corpus.corpus import CorpusError, Pair, read_corpus
 from training.corpus.selection import choose_characters, copies
 from training.options import read_options, with_options_of
 from training.run.record import Origin
@@ -33,7 +33,7 @@ from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_f
 def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
     """Sentences as strings and pairs as tuples; skipped rows are reported on standard error.
 
-    A sentence comes as often as the ``weights`` of its source say.
+    A row comes as often as the ``weights`` of its source say.
     """
     rng = random.Random(seed)
     items = []
@@ -48,7 +48,7 @@ def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, se
             click.echo(corpus.problem_summary(shown=20), err=True)
         for row in corpus.rows:
             item = (row.source, row.target) if isinstance(row, Pair) else row.text
-            items += [item] * (copies(row, weights, rng) if weights and isinstance(row, Sentence) else 1)
+            items += [item] * (copies(row, weights, rng) if weights else 1)
     return items
 
 
@@ -114,7 +114,10 @@ def _command_line(context: click.Context) -> str:
     "--corpus", multiple=True, type=click.Path(exists=True), help="Correct sentences: .jsonl or .txt."
 )
 @click.option(
-    "--pairs", multiple=True, type=click.Path(exists=True), help="Pairs of your own: CSV with src,tgt."
+    "--pairs",
+    multiple=True,
+    type=click.Path(exists=True),
+    help="Pairs: CSV with src,tgt, or .jsonl with wrong, right.",
 )
 @click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
 @click.option(

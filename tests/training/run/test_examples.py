@@ -270,7 +270,8 @@ def test_a_practice_makes_mistakes_and_leaves_some_right(maker, name):
     assert pairs == made(1) != made(2)
     assert len(pairs) > 100
     wrong = [pair for pair in pairs if pair[0] != pair[1]]
-    assert 0.4 * len(pairs) < len(wrong) < len(pairs)
+    least, most = {"people": (0.99, 1.01), "hard_right": (-1, 0.01)}.get(name, (0.4, 1))
+    assert least * len(pairs) < len(wrong) < most * len(pairs)
     for one, other in wrong:
         assert protected(one) == protected(other)  # what no correction may touch is never practised
         assert max(len(one), len(other)) <= 200

@@ -128,6 +128,16 @@ def test_a_stage_has_its_own_options_and_those_of_all():
     assert wanted | {"--steps=5", "--workers=3"} == set(arguments[1:])
 
 
+def test_one_stage_goes_on_from_other_weights_with_other_options(tmp_path):
+    alone = ["recipe", str(tmp_path), "--out", "o", "--only", "natural", "--show"]
+    shown = CliRunner().invoke(main, [*alone, "--set", "init=transformer", "--set", "batch-tokens=512"])
+    assert shown.output.count("training train") == 1
+    assert "--init=transformer" in shown.output and "--batch-tokens=512" in shown.output
+    assert "--init" not in CliRunner().invoke(main, alone).output
+    unknown = CliRunner().invoke(main, [*alone, "--only", "none"])
+    assert unknown.exit_code == 1 and "none" in unknown.output
+
+
 def test_the_train_command_knows_every_option():
     known = {option for parameter in train.params for option in parameter.opts}
     for stage in stage_arguments(SHIPPED, Path("f"), Path("o")):
@@ -171,4 +181,4 @@ def test_stages_run_in_order_until_one_fails(tmp_path, monkeypatch):
     assert result.exit_code == 1 and "ended early" in result.output
     assert [name.rpartition("/")[2] for name in begun] == ["begin", "plateau"]
     shown = CliRunner().invoke(main, ["recipe", str(tmp_path), "--out", "o", "--show"])
-    assert shown.exit_code == 0 and len(shown.output.splitlines()) == 3 and len(begun) == 2
+    assert shown.exit_code == 0 and len(shown.output.splitlines()) == 4 and len(begun) == 2

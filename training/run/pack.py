@@ -178,6 +178,15 @@ def stage_arguments(
     return arguments
 
 
+def with_packed(recipe: dict, folder: Path) -> dict:
+    """The recipe with the files that ``pack`` wrote into the folder, if it did; else as it is."""
+    if not (folder / CORPUS_FILE).exists():
+        return recipe
+    corpus = [name for name in (CORPUS_FILE, PAIRS_FILE) if (folder / name).exists()]
+    table = {"morphemes": folder / TABLE_FILE}
+    return {**recipe, "data": {"corpus": corpus, "dev": DEV_FILE}, "all": {**recipe.get("all", {}), **table}}
+
+
 def only_stages(recipe: dict, names: Collection[str]) -> dict:
     """The recipe with these stages alone, or with all for none. Raises RecipeError for another name."""
     stages = {stage["name"]: stage for stage in recipe["stage"]} if names else {}
@@ -216,12 +225,14 @@ def shortened(recipe: dict, share: float) -> dict:
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--show", is_flag=True, help="Print the commands and run none.")
 def recipe_command(folder, out, path, **options):
-    """Train on the files in FOLDER, stage by stage; run the same command again to continue after a stop."""
+    """Train on the files in FOLDER, packed or not, stage by stage.
+
+    Run the same command again to continue after a stop.
+    """
     changed = dict(each.partition("=")[::2] for each in options["settings"])
     try:
-        recipe = shortened(
-            only_stages(tomllib.loads(path.read_text("utf-8")), options["only"]), options["share"]
-        )
+        recipe = with_packed(tomllib.loads(path.read_text("utf-8")), folder)
+        recipe = shortened(only_stages(recipe, options["only"]), options["share"])
         stages = stage_arguments(recipe, folder, out, options["workers"], changed)
     except (tomllib.TOMLDecodeError, RecipeError) as error:
         raise click.ClickException(f"{path}: {error}") from error

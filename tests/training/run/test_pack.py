@@ -16,7 +16,7 @@ from training.corpus.corpus import Pair, Sentence, read_corpus
 from training.noise import everyday
 from training.noise.spacing import free_spaces
 from training.run import pack as module
-from training.run.pack import RECIPE, RecipeError, packed_row, shortened, stage_arguments
+from training.run.pack import RECIPE, RecipeError, packed_row, shortened, stage_arguments, with_packed
 from training.run.train import train
 
 SENTENCES = [
@@ -136,6 +136,15 @@ def test_one_stage_goes_on_from_other_weights_with_other_options(tmp_path):
     assert "--init" not in CliRunner().invoke(main, alone).output
     unknown = CliRunner().invoke(main, [*alone, "--only", "none"])
     assert unknown.exit_code == 1 and "none" in unknown.output
+
+
+def test_packed_files_take_the_place_of_the_recipes(tmp_path):
+    assert with_packed(SHIPPED, tmp_path) == SHIPPED
+    for name in ("corpus.jsonl.xz", "pairs.jsonl.xz"):
+        (tmp_path / name).touch()
+    packed = with_packed(SHIPPED, tmp_path)
+    assert packed["data"] == {"corpus": ["corpus.jsonl.xz", "pairs.jsonl.xz"], "dev": "dev.jsonl.xz"}
+    assert f"--morphemes={tmp_path / 'morphemes.json.xz'}" in stage_arguments(packed, tmp_path, tmp_path)[-1]
 
 
 def test_the_train_command_knows_every_option():

@@ -146,7 +146,7 @@ def test_every_practice_is_fitted_on_alike_and_some_of_it_without_the_mistake():
     made = practised_pairs(pairs, 600)
     names = Counter(pair.family for pair in made)
     practised = len(made) - names["clean"]
-    assert set(names) == {*PRACTICES, "clean"} and names["norm"] == names["notes"] == 100
+    assert set(names) == {*PRACTICES, "clean"} and names["norm"] == names["notes"] == 600 / len(PRACTICES)
     assert names["clean"] == -(-practised // 3)
     assert all(pair.wrong == pair.right for pair in made[practised:])
     assert any(pair.wrong != pair.right for pair in made[:practised])

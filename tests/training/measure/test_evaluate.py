@@ -274,6 +274,7 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
 
 def test_the_group_offers_its_commands_without_loading_them():
     measuring = {"evaluate", "sets", "intact", "snapshots", "heard", "development", "pairs", "agreement"}
+    measuring |= {"natural", "unseen", "verdicts"}
     making = {"train", "average", "confidence", "hold-out", "recipe", "pack", "ship", "documents"}
     expected = {*measuring, *making, "stories", "lesson"}
     assert set(main.list_commands(None)) == expected

@@ -209,29 +209,6 @@ def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
     return value.astype(bool)
 
 
-def grid(name: str, value: object) -> tuple[int, int]:
-    """Rows and columns. Raises TraceError for other values.
-
-    >>> grid("source_grid", [14, 14])
-    (14, 14)
-    """
-    found = _pair(name, value)
-    if min(found) < 1:
-        raise TraceError(name, "have at least one row and one column", found)
-    return found
-
-
-def placed_grid(name: str, value: object) -> tuple[int, int, int]:
-    """The place of the first patch, and rows and columns. Raises TraceError for other values.
-
-    >>> placed_grid("read_grid", [1, 2, 3])
-    (1, 2, 3)
-    """
-    if not isinstance(value, list | tuple) or len(value) != 3:
-        raise TraceError(name, "be three whole numbers: first patch, rows, columns", _received(value))
-    return count(f"{name}[0]", value[0]), *grid(name, value[1:])
-
-
 def expect_shape(name: str, value: Any, shape: tuple) -> None:
     """Raises TraceError if an array has another shape, or a list another length."""
     received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
@@ -388,17 +365,13 @@ def later(length: int, prefix: int = 0) -> np.ndarray:
     return found
 
 
-def beyond(length: int, window: int, globals_: int = 0) -> np.ndarray:
+def beyond(length: int, window: int) -> np.ndarray:
     """(length, length) bool: the cells more than ``window`` tokens away from a row, to either side.
-
-    The first ``globals_`` tokens see all others and are seen by all (Beltagy, Peters & Cohan 2020).
 
     >>> beyond(3, 1).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
     """
     places = np.arange(length)
-    found = (
-        np.abs(places - places[:, None]) > window if window != EVERYWHERE else np.zeros((length,) * 2, bool)
-    )
-    found[:, :globals_] = found[:globals_] = False
-    return found
+    if window == EVERYWHERE:
+        return np.zeros((length, length), bool)
+    return np.abs(places - places[:, None]) > window

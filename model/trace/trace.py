@@ -30,12 +30,10 @@ from model.trace.checks import (
     expect_range,
     expect_shape,
     flags,
-    grid,
     hidden_cells,
     later,
     of_sentence,
     pairs,
-    placed_grid,
     plain_array,
     rows_of_texts,
     text,
@@ -69,10 +67,8 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(PADDING, flags),
     "alternatives": rows_of_texts,
     "sinks": texts,
-    **dict.fromkeys(("prefix", "prompt", "global_tokens"), count),
+    **dict.fromkeys(("prefix", "prompt"), count),
     "windows": windows,
-    "source_grid": grid,
-    "read_grid": placed_grid,
 }
 
 # Further entries that the app writes for people who open a file with NumPy alone. ``load`` ignores them.
@@ -153,9 +149,6 @@ class AttentionTrace:
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
     prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
     windows: tuple[int, ...] = ()  # (L,) how far from itself a row looks at most, in tokens; -1: anywhere
-    global_tokens: int = 0  # how many at the beginning see all others, and are seen, in spite of the windows
-    source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
-    read_grid: tuple[int, int, int] | None = None  # of an image in a decoder: first patch, rows, columns
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None) -> None:
@@ -271,7 +264,7 @@ class AttentionTrace:
     def _sparse(self, kind: str, layer: int) -> Iterator[tuple[str, np.ndarray]]:
         """The field, and the cells (Q, K) that it hides in ``layer``."""
         if self.windows and kind == self.kinds[0]:
-            yield "windows", beyond(len(self.axes(kind)[0]), self.windows[layer], self.global_tokens)
+            yield "windows", beyond(len(self.axes(kind)[0]), self.windows[layer])
         if self._has(MASKS[kind]):
             yield MASKS[kind], getattr(self, MASKS[kind])[layer]
 
@@ -362,7 +355,7 @@ def _check_shapes(trace: AttentionTrace) -> None:
     _check_produced(trace, target)
     for side, length in (("source", source), ("target", target)):
         _check_spans(trace, side, length)
-    _check_extras(trace, source, target)
+    _check_extras(trace, target)
 
 
 def _check_attention(trace: AttentionTrace) -> None:
@@ -420,11 +413,11 @@ def _check_spans(trace: AttentionTrace, side: str, tokens: int) -> None:
             raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
 
 
-def _check_extras(trace: AttentionTrace, source: int, target: int) -> None:
+def _check_extras(trace: AttentionTrace, target: int) -> None:
     """Raises TraceError for fields that do not fit the attention.
 
-    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another
-    number of layers or without self-attention, and a grid with more patches than there are tokens.
+    These are sinks of kinds that are not there, a prefix or a prompt that is too long, and windows of another
+    number of layers or without self-attention.
     """
     if trace.windows:
         kind = trace.kinds[0]
@@ -437,14 +430,6 @@ def _check_extras(trace: AttentionTrace, source: int, target: int) -> None:
     for name in ("prefix", "prompt"):
         if getattr(trace, name) > target:
             raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
-    if trace.read_grid is not None:
-        first, rows, columns = trace.read_grid
-        if trace.decoder_attention is None or first + rows * columns > target:
-            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
-    if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
-        raise TraceError(
-            "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid
-        )
 
 
 @dataclass(frozen=True)

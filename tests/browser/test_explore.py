@@ -281,21 +281,6 @@ def test_a_sink_stands_before_the_tokens_and_draws_no_line(show):
     expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
 
 
-def test_a_row_of_patches_is_shown_as_the_image_is_cut(show):
-    weights = np.random.default_rng(0).dirichlet(np.ones(7), size=(1, 2, 7)).astype(np.float32)
-    tokens = ("[CLS]", *(f"{row},{column}" for row in (1, 2) for column in (1, 2, 3)))
-    trace = AttentionTrace(source_tokens=tokens, encoder_attention=weights, source_grid=(2, 3))
-    frame = show(explore(trace, images=[np.full((20, 30), 0.5)]))
-    frame.locator(".patches .plot[data-drawn]").wait_for()
-    np.testing.assert_allclose(drawn(frame, ".patches"), weights[0, 0, 0, 1:].reshape(2, 3), atol=1e-4)
-    frame.get_by_role("combobox", name="Patches that this row looks at").select_option(index=4)
-    plot = frame.locator(".patches .js-plotly-plot")
-    expect(plot).to_have_attribute("aria-label", re.compile("2,1"))
-    redrawn(frame)
-    np.testing.assert_allclose(drawn(frame, ".patches"), weights[0, 0, 4, 1:].reshape(2, 3), atol=1e-4)
-    assert plot.evaluate("plot => plot._fullLayout.images.length") == 1
-
-
 def test_a_narrow_cell_does_not_scroll_sideways(show):
     frame = show(explore(TRACE), width=420)
     assert frame.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") == 0

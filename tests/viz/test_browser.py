@@ -13,7 +13,6 @@ from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
 from viz.browser import explore_data
-from viz.browser.explore_data import pixels_of
 from viz.browser.lines import strongest_edges
 from viz.browser.steps import WEIGHT_UNIT, packed
 
@@ -121,27 +120,6 @@ def test_a_sink_is_a_column_before_the_tokens():
     assert "attention sink" in data["words"]["note"] and "Bold rows" in data["words"]["note"]
 
 
-def test_patches_are_a_grid_over_their_image():
-    weights = np.full((1, 1, 7, 7), 1 / 7, np.float32)
-    tokens = ("[CLS]", *(f"{row},{column}" for row in (1, 2) for column in (1, 2, 3)))
-    trace = AttentionTrace(source_tokens=tokens, encoder_attention=weights, source_grid=(2, 3))
-    image = np.zeros((800, 1200, 3), np.uint8)
-    (data,) = data_of(explore(trace, images=[image]).page)
-    spec = data["patches"]["map"]["spec"]
-    assert data["patches"]["grid"] == [2, 3]
-    (underlay,) = spec["layout"]["images"]
-    assert (underlay["sizex"], underlay["sizey"]) == (3, 2)
-    assert b64decode(underlay["source"].partition(",")[2])[:8] == b"\x89PNG\r\n\x1a\n"
-    assert "images" not in data_of(explore(trace).page)[0]["patches"]["map"]["spec"]["layout"]
-
-
-def test_an_image_may_be_grey_floats_and_large():
-    assert pixels_of(np.full((2, 2), 0.5)).tolist() == [[[128] * 3] * 2] * 2
-    assert max(pixels_of(np.zeros((5000, 100, 4), np.uint8)).shape) <= 384
-    with pytest.raises(ValueError, match=r"an image should be .* received \(3,\)"):
-        pixels_of(np.zeros(3))
-
-
 def test_an_encoder_alone_has_no_steps():
     trace = AttentionTrace(
         source_tokens=TRACE.source_tokens, encoder_attention=TRACE.encoder_attention[:, :1]
@@ -189,8 +167,6 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
         ("trace.npz", {}, r"traces should be such as .* AttentionTrace.load\(path\), received str"),
         (np.ones((1, 1, 2, 2)), {}, "traces should be such as .*, received ndarray"),
         (TRACE, {"names": ["a", "b"]}, "1 traces should have 1 names or none, received 2"),
-        (TRACE, {"images": [np.zeros((2, 2))]}, "an image needs a trace with patches"),
-        (TRACE, {"images": [None, None]}, "1 traces should have 1 images or none, received 2"),
         (TRACE, {"language": "xx"}, "language should be one of .* received 'xx'"),
         (TRACE, {"theme": "pink"}, "theme should be one of .* received 'pink'"),
         (

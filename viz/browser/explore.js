@@ -3,7 +3,7 @@
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
-const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass", "row"]; // shared by linked explorers
+const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass"]; // shared by linked explorers
 const linked = []; // the explorers of a page with several traces
 const unpackedTraces = []; // for each trace the kinds of attention with their weights, once they are unpacked
 let together = true; // whether linked explorers follow each other
@@ -16,7 +16,7 @@ export default function ({ data, parentElement }) {
 
 class Explorer {
   constructor(root) {
-    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, fitted: false, mass: USUAL_MASS / 100, row: 0 });
+    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, fitted: false, mass: USUAL_MASS / 100 });
     this.turn = 0;
   }
 
@@ -58,9 +58,9 @@ class Explorer {
     const has = { heatmap: true, lines: !data.difference, steps: Boolean(data.steps) };
     const views = [...VIEWS.filter((view) => has[view]), ...(data.more ?? []).map(({ name }) => name)];
     if (data.difference) this.fitted = true; // two traces may differ by little
-    this.places = Object.fromEntries(["overview", ...views, "patches"].map((name) => [name, node("div", name)]));
-    const { overview, patches, ...open } = this.places;
-    this.beside = node("div", "beside", overview, patches);
+    this.places = Object.fromEntries(["overview", ...views].map((name) => [name, node("div", name)]));
+    const { overview, ...open } = this.places;
+    this.beside = node("div", "beside", overview);
     this.controls = node("div", "controls");
     const looks = node("div", "looks", this.beside, node("div", "view", ...Object.values(open)));
     this.note = node("p", "note");
@@ -73,8 +73,7 @@ class Explorer {
     this.drawControls();
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== "overview" && name !== this.view;
     this.drawOverview();
-    this.drawPatches();
-    this.beside.hidden = this.places.overview.hidden && this.places.patches.hidden;
+    this.beside.hidden = this.places.overview.hidden;
     const own = { heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() }[this.view];
     if (own) own();
     else this.data.more.find(({ name }) => name === this.view).draw(this.places[this.view], this);
@@ -104,20 +103,18 @@ class Explorer {
     this.settle();
   }
 
-  /** Moves the chosen layer, head and row into the bounds of this trace, which may have fewer. */
+  /** Moves the chosen layer and head into the bounds of this trace, which may have fewer. */
   settle() {
     if (this.view === "steps" && this.kind.kind === "encoder_attention") this.kind = this.data.kinds.at(-1);
     const [layers, heads] = this.kind.shape;
     if (this.layer !== MEAN) this.layer = Math.min(this.layer, layers - 1);
     if (this.head !== MEAN) this.head = Math.min(this.head, heads - 1);
-    this.row = Math.min(this.row, this.kind.shape[2] - 1);
   }
 
   drawControls() {
     const { data, kind, words } = this;
     const [layers, heads] = kind.shape;
-    const rows = this.hasPatches() && kind.lines.queries.map(({ sign }) => sign);
-    const shown = JSON.stringify([...CHOSEN.map((name) => this[name]), data.kinds.indexOf(kind), layers, heads, together, rows]);
+    const shown = JSON.stringify([...CHOSEN.map((name) => this[name]), data.kinds.indexOf(kind), layers, heads, together]);
     if (this.controlled?.shown === shown && this.controlled.words === words) return; // to lay them out takes as long as a small picture
     this.controlled = { shown, words };
     const numbered = (count) => [[MEAN, words.mean], ...Array.from({ length: count }, (_, i) => [i, String(i + 1)])];
@@ -155,15 +152,10 @@ class Explorer {
   /** The switches for the colours. A logarithmic scale and one up to the largest weight exclude each other. */
   colours() {
     const { words } = this;
-    const found = [
+    return [
       this.switch(words.logarithmic, this.logarithmic, (on) => this.choose({ logarithmic: on, fitted: this.fitted && !on })),
       this.switch(words.fitted, this.fitted, (on) => this.choose({ fitted: on, logarithmic: this.logarithmic && !on })),
     ];
-    if (this.hasPatches()) {
-      const rows = this.kind.lines.queries.map(({ sign }, i) => [i, `${i + 1} ${sign}`]);
-      found.push(select(words.row, rows, this.row, (row) => this.choose({ row: Number(row) })));
-    }
-    return found;
   }
 
   switch(label, checked, act) {
@@ -222,9 +214,8 @@ class Explorer {
     const areas = spec.data.slice(1).map((area) => hatchedIn(this.layer, area, kind, heatmap));
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...areas] });
     window.components.plot({
-      data: { ...rest, label, title: escaped(label), spec: drawn, answers: this.hasPatches() },
+      data: { ...rest, label, title: escaped(label), spec: drawn },
       parentElement: this.places.heatmap,
-      setTriggerValue: (_, { y }) => this.choose({ row: y - 1 }),
     });
   }
 
@@ -232,25 +223,6 @@ class Explorer {
   scale() {
     const beside = together && !this.data.difference ? linked.filter(({ data }) => !data.difference) : [];
     return Math.max(...[this, ...beside].map(({ kind, layer, head }) => largestOf(mapOf(kind, layer, head))));
-  }
-
-  hasPatches() {
-    return Boolean(this.data.patches?.kinds.includes(this.kind.kind));
-  }
-
-  /** One row of the map over the patches of the image. */
-  drawPatches() {
-    const { kind, places: { patches: place }, data: { patches } } = this;
-    place.hidden = !this.hasPatches() || this.view !== "heatmap";
-    if (place.hidden) return;
-    const { spec, ...rest } = patches.map;
-    const [high, wide] = patches.grid;
-    const start = this.row * kind.shape[3] + (kind.sink ?? 0) + patches.first;
-    const weights = mapOf(kind, this.layer, this.head).slice(start, start + high * wide);
-    const heatmap = { ...fittedTo(spec.data[0], largestOf(weights)), z: spread("f4", weights, high, wide) };
-    const label = `${this.words.row}: ${kind.lines.queries[this.row].name} · ${this.place(kind)}`;
-    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
-    window.components.plot({ data: { ...rest, label, title: escaped(label), spec: drawn }, parentElement: place });
   }
 
   /** A mean over heads, or over layers, is drawn as its parts, as far as they can be told apart. */

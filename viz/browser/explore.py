@@ -9,7 +9,6 @@ that may run scripts and save files, but reaches neither the notebook nor the ne
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from viz.browser.document import Component, component, document, read_script
 from viz.browser.explore_data import Trace, difference_data, explorer_data
@@ -73,7 +72,6 @@ def explore(
     traces: Trace | Sequence[Trace],
     *,
     names: Sequence[str] = (),
-    images: Sequence[Any] = (),
     language: str = "en",
     theme: str = "light",
     height: int = HEIGHT,
@@ -87,16 +85,13 @@ def explore(
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which are shown side by side.
         names: a name for each of them; by default their numbers.
-        images: for each trace the image that its patches were cut from (an array, or one of Pillow), or None;
-            or none at all.
         language: of the controls, one of ``viz.browser.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
         height: of the frame in a notebook, in pixels.
 
     Raises:
         ValueError: no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another
-            number of names or of images than of traces, an image of a trace without patches, and an
-            unknown language or theme.
+            number of names than of traces, and an unknown language or theme.
 
     Example:
         >>> from model import AttentionTrace
@@ -114,21 +109,19 @@ def explore(
             )
     if not traces:
         raise ValueError("explore needs a trace, received none")
-    for what, given in (("names", names), ("images", images)):
-        if len(given) not in (0, len(traces)):
-            raise ValueError(
-                f"{len(traces)} traces should have {len(traces)} {what} or none, received {len(given)}"
-            )
+    if len(names) not in (0, len(traces)):
+        raise ValueError(
+            f"{len(traces)} traces should have {len(traces)} names or none, received {len(names)}"
+        )
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")
     say = _say_in(language)
     numbers = [str(place) for place in range(1, len(traces) + 1)] if len(traces) > 1 else [""]
     shown = [name or number for name, number in zip(names or numbers, numbers, strict=True)]
-    images = tuple(images) or (None,) * len(traces)
     parts = []
-    for place, (trace, name, image) in enumerate(zip(traces, shown, images, strict=True)):
+    for place, (trace, name) in enumerate(zip(traces, shown, strict=True)):
         trace.check()
-        data = explorer_data(say, trace, theme, image)
+        data = explorer_data(say, trace, theme)
         parts.append(_part(place, {"name": name, "place": place} | data, linked=len(traces) > 1))
     difference = difference_data(say, traces, theme) if len(traces) == 2 else None
     if difference is not None:

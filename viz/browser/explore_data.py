@@ -4,11 +4,11 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from viz.attention import MapTexts, attention_heatmap
+from viz.attention import attention_heatmap
 from viz.browser.document import without_font_file
 from viz.browser.lines import lines_data
 from viz.browser.plot import plot_data
@@ -17,132 +17,29 @@ from viz.browser.texts import Say, Trace, map_texts
 from viz.figure import Specification
 from viz.head_grid import cells_joined, head_grid
 from viz.labels import SINK, template_text
-from viz.theme import FAINT
-
-_MOST_PIXELS = 384  # of a side of the image in a page
-_OVER_IMAGE = 0.65  # how opaque weights are over it
-
-
-def patches_data(say: Say, grid: tuple[int, int] | None, image: Any, theme: str) -> dict | None:
-    """The figure without its weights, which ``explore.js`` fills in; None without a ``grid`` (R, C).
-
-    Raises:
-        ValueError: an image without a grid, and an array that is no image.
-    """
-    if grid is None:
-        if image is not None:
-            raise ValueError("an image needs a trace with patches (source_grid), received one without")
-        return None
-    rows, columns = ([str(number + 1) for number in range(count)] for count in grid)
-    texts = MapTexts(
-        query_axis=say("patch_row"),
-        key_axis=say("patch_column"),
-        query=say("patch_row"),
-        key=say("patch_column"),
-        weight=say("hover_weight"),
-        faint=say("heatmap_faint", floor=FAINT),
-    )
-    figure = attention_heatmap.specification(
-        np.zeros(grid, np.float32), rows, columns, texts=texts, theme=theme
-    )
-    data = plot_data(say, figure, label=say("explore_patches"), file="patches", theme=theme)
-    spec = json.loads(data["spec"])
-    spec["data"][0].pop("z")
-    if image is not None:
-        spec["data"][0] |= {"opacity": _OVER_IMAGE, "xgap": 0, "ygap": 0}
-        spec["layout"]["images"] = [_underlay(png(pixels_of(image)), grid)]
-    return {"grid": list(grid), "map": data | {"spec": spec}}
-
-
-def _underlay(picture: bytes, grid: tuple[int, int]) -> dict:
-    return {
-        "source": f"data:image/png;base64,{b64encode(picture).decode()}",
-        "xref": "x",
-        "yref": "y",
-        "x": 0.5,
-        "y": 0.5,
-        "sizex": grid[1],
-        "sizey": grid[0],
-        "sizing": "stretch",
-        "layer": "below",
-    }
-
-
-def pixels_of(image: Any) -> np.ndarray:
-    """(height, width, 3) uint8 of an image of Pillow or an array: grey or RGB, bytes or floats in 0..1.
-
-    Example:
-        >>> pixels_of(np.ones((2, 2))).shape
-        (2, 2, 3)
-    """
-    found = np.asarray(image)
-    if found.ndim == 2:
-        found = np.repeat(found[..., None], 3, axis=-1)
-    if found.ndim != 3 or found.shape[-1] not in (3, 4) or not found.size:
-        raise ValueError(f"an image should be (height, width) or (height, width, 3), received {found.shape}")
-    if found.dtype.kind == "f":
-        found = np.rint(np.clip(found, 0, 1) * 255)
-    step = -(-max(found.shape[:2]) // _MOST_PIXELS)
-    return np.ascontiguousarray(found[::step, ::step, :3].astype(np.uint8))
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """(height, width, 3) uint8 as a file (ISO/IEC 15948).
-
-    Example:
-        >>> png(np.zeros((1, 1, 3), np.uint8))[:4]
-        b'\\x89PNG'
-    """
-    height, width = pixels.shape[:2]
-    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
-    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
-    parts = (b"IHDR", size + b"\x08\x02\0\0\0"), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
-        for name, data in parts
-    )
-
 
 # Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size
 # of the page. Three digits are shown.
 UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
 
 
-def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict:
+def explorer_data(say: Say, trace: Trace, theme: str) -> dict:
     """The data by which ``explore.js`` draws any head of ``trace``: all weights (L, H, Q, K), and figures
     without them.
 
-    Each figure comes without its weights, which ``explore.js`` fills in. ``image``: the source of the patches
-    of ``trace``.
+    Each figure comes without its weights, which ``explore.js`` fills in.
     """
     count = sum(trace.attention(kind).size for kind in trace.kinds)
     unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT
     notes = [say("explore_note", step=f"{1 / unit:g}")]
     notes += [say("explore_prompt_note")] * bool(trace.prompt)
     notes += [say("sink_note")] * any(trace.sink(kind) is not None for kind in trace.kinds)
-    patches = _patches(say, trace, image, theme)
     return {
         "unit": unit,
         "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
         "steps": _steps(say, trace, theme),
         "words": _words(say, " ".join(notes)),
-        **({} if patches is None else {"patches": patches}),
     }
-
-
-def _patches(say: Say, trace: Trace, image: Any, theme: str) -> dict | None:
-    """The patches of a source or of a decoder's input, and the kinds of attention in which they are columns.
-    ``first``: the first one.
-    """
-    if trace.read_grid is None:
-        found = patches_data(say, trace.source_grid, image, theme)
-        size = 0 if trace.source_grid is None else trace.source_grid[0] * trace.source_grid[1]
-        place = {"first": len(trace.source_tokens) - size, "kinds": ["encoder_attention", "cross_attention"]}
-    else:
-        first, *grid = trace.read_grid
-        found = patches_data(say, (grid[0], grid[1]), image, theme)
-        place = {"first": first, "kinds": ["decoder_attention"]}
-    return None if found is None else found | place
 
 
 def difference_data(say: Say, traces: Sequence[Trace], theme: str) -> dict | None:
@@ -182,7 +79,6 @@ def _words(say: Say, note: str) -> dict[str, str]:
         "logarithmic": say("logarithmic_label"),
         "fitted": say("fitted_label"),
         "together": say("explore_together"),
-        "row": say("explore_patches"),
         "mass": say("mass_label"),
         "hidden": say("lines_hidden", drawn="{drawn}", hidden="{hidden}"),
         "note": note,
@@ -268,7 +164,7 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _KindMaps) -> dict:
         **({"sink": maps.sink} if maps.sink else {}),
         **({"prefix": trace.prefix} if own and trace.prefix else {}),
         **({"isLater": True} if own else {}),
-        **({"windows": trace.windows, "globals": trace.global_tokens} if trace.windows and first else {}),
+        **({"windows": trace.windows} if trace.windows and first else {}),
         **({} if sparse is None else {"sparse": packed_flags(sparse)}),
     }
 

@@ -23,13 +23,13 @@ function minus(other, one) {
 /** (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of all layers. `sink`
  * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none; `sparse`
  * (L, Q, K) is 1 where a layer may not look. */
-function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], globals = 0, sparse, padded, shape }) {
+function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], sparse, padded, shape }) {
   const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
   const isPadded = (row, column) => rows.has(row) || columns.has(column);
   const [layers, , queries, columnsOfAll] = shape;
   const tokens = columnsOfAll - sink;
   const isFar = (row, token, layer) =>
-    windows.length > 0 && windows[layer] !== -1 && Math.min(row, token) >= globals && Math.abs(row - token) > windows[layer];
+    windows.length > 0 && windows[layer] !== -1 && Math.abs(row - token) > windows[layer];
   const isHole = (row, token, layer) => sparse !== undefined && sparse[(layer * queries + row) * tokens + token] === 1;
   const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
   const isMaskedIn = (row, token, layer) => token >= 0 && (isAhead(row, token) || isFar(row, token, layer) || isHole(row, token, layer));

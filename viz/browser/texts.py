@@ -117,18 +117,7 @@ class Trace(Protocol):
     def prompt(self) -> int: ...
 
     @property
-    def source_grid(self) -> tuple[int, int] | None:
-        """(R, C) patches of an image."""
-
-    @property
-    def read_grid(self) -> tuple[int, int, int] | None:
-        """(first, R, C): patches among the tokens that a decoder reads."""
-
-    @property
     def windows(self) -> tuple[int, ...]: ...
-
-    @property
-    def global_tokens(self) -> int: ...
 
     @property
     def encoder_masked(self) -> np.ndarray | None:

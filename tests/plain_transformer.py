@@ -12,7 +12,6 @@ import numpy as np
 
 from model.activations.drafting import Pass, longest_target
 from model.activations.replacements import checked_taps
-from model.activations.sublayers import compose, positional_encoding
 from model.activations.token_network import KerasPasses, TokenNetwork
 from model.activations.walk import ActivationWalk
 from model.stored.config import TransformerConfig
@@ -47,7 +46,8 @@ class PlainTransformer:
 
     ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``.
     ``features``: the tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at
-    all positions, in place of what they compute.
+    all positions, in place of what they compute. With complex numbers as ``dtype`` it has derivatives by
+    complex steps, and float64 precision.
     """
 
     def __init__(
@@ -57,51 +57,81 @@ class PlainTransformer:
         weights: Mapping[str, np.ndarray],
         instead: Mapping[Node, np.ndarray] | None = None,
         intervention: Intervention | None = None,
+        dtype: type[np.inexact] = np.float32,
     ):
-        self.config, self._intervention = config, intervention or Intervention()
+        self.config, self._intervention, self._number = config, intervention or Intervention(), dtype
         self._instead = {
             (f"{node.side}_{node.layer + 1}", node.kind, node.head): value
             for node, value in (instead or {}).items()
         }
-        self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
+        self._weights = {name.partition("/")[2]: array.astype(dtype) for name, array in weights.items()}
         self._features = features
-        self._vectors = compose(self._weights, features)  # (ids, D)
+        own, *jamo = (
+            self._weights[f"embedding/{name}_embedding"] for name in ("token", "initial", "medial", "final")
+        )
+        parts = sum(table[features[:, column]] for column, table in enumerate(jamo, 1))
+        self._vectors = own[features[:, 0]] + np.where(features[:, 1:2] > 0, parts, 0)  # (ids, D)
         self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
         longest = longest_target(config.max_length + 1)  # the end mark is a token
-        self._positions = positional_encoding(longest, config.d_model)
+        pairs = np.arange(config.d_model) // 2
+        angles = np.arange(longest)[:, None] / 10_000 ** (2 * pairs / config.d_model)
+        waves = np.where(np.arange(config.d_model) % 2, np.cos(angles), np.sin(angles))
+        self._positions = waves.astype(dtype)
+
+    def kernel(self, name: str) -> np.ndarray:
+        """(inputs, outputs) of a linear layer such as ``decoder_1/self_attention/output``."""
+        return self._weights[f"{name}/kernel"]
 
     def encode(
-        self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
+        self,
+        source_ids: np.ndarray,
+        taps: Iterable[str] = ATTENTION_KINDS,
+        factors: np.ndarray | None = None,
     ) -> tuple[Memory, dict[str, np.ndarray]]:
-        """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's."""
+        """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's. ``factors`` (S,) scale the
+        tokens."""
         source_ids = source_ids.copy()
         source_ids[:, list(self._intervention.without_source)] = PAD_ID
         found, mask = Found(taps), (source_ids != PAD_ID)[:, None, None]
         own = _Scope("encoder_attention", "self_attention", "around_attention", None, mask)
-        states = self._walk("encoder", source_ids, [own], found)
+        states = self._walk("encoder", source_ids, [own], found, factors)
         found.put("memory", states)
         return Memory(states, mask), found.stacked(np.stack)
 
     def decode(
-        self, decoder_input_ids: np.ndarray, memory: Memory, taps: Iterable[str] = ATTENTION_KINDS
+        self,
+        decoder_input_ids: np.ndarray,
+        memory: Memory,
+        taps: Iterable[str] = ATTENTION_KINDS,
+        factors: np.ndarray | None = None,
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's."""
+        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's. ``factors`` (T,)
+        scale the tokens."""
         found, past = Found(taps), np.tri(decoder_input_ids.shape[1], dtype=bool)[None, None]
         past[..., list(self._intervention.without_target)] = False
         own = _Scope("decoder_attention", "self_attention", "around_self_attention", None, past)
         cross = _Scope("cross_attention", "cross_attention", "around_cross_attention", *memory)
-        states = self._walk("decoder", decoder_input_ids, [own, cross], found)
+        states = self._walk("decoder", decoder_input_ids, [own, cross], found, factors)
         logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
         found.put("logits", logits)
         return logits, found.stacked(np.stack)
 
-    def _walk(self, side: str, ids: np.ndarray, scopes: Sequence[_Scope], found: Found) -> np.ndarray:
+    def _walk(
+        self,
+        side: str,
+        ids: np.ndarray,
+        scopes: Sequence[_Scope],
+        found: Found,
+        factors: np.ndarray | None,
+    ) -> np.ndarray:
         """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read
         (B, Q, D).
 
         ``scopes``: the attentions of each block, in their order.
         """
-        tokens = self._vectors[ids] * np.float32(np.sqrt(self.config.d_model))
+        tokens = self._vectors[ids] * self._number(np.sqrt(self.config.d_model))
+        if factors is not None:
+            tokens = tokens * factors[:, None]
         if side == "decoder":
             tokens[:, list(self._intervention.without_target)] = 0
         x = tokens + self._positions[: ids.shape[1]]
@@ -125,9 +155,9 @@ class PlainTransformer:
         query = self._heads(entered, f"{name}/query")
         read = entered if scope.read is None else scope.read
         key, value = (self._heads(read, f"{name}/{part}") for part in ("key", "value"))
-        logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
+        logits = query @ key.swapaxes(-1, -2) / self._number(np.sqrt(key.shape[-1]))
         logits = np.where(scope.mask, logits, MASKED_LOGIT)
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        weights = np.exp(logits - logits.real.max(axis=-1, keepdims=True))
         weights = np.where(scope.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
         plain_value, layer = value, int(block.rpartition("_")[2]) - 1
         value = value.copy()
@@ -158,8 +188,8 @@ class PlainTransformer:
         side = block.partition("_")[0]
         if (value := self._instead.get((block, f"{side}_feed_forward", None))) is not None:
             return np.broadcast_to(value, entered.shape)
-        hidden = np.maximum(self._dense(entered, f"{block}/feed_forward/hidden"), 0)
-        return self._dense(hidden, f"{block}/feed_forward/output")
+        hidden = self._dense(entered, f"{block}/feed_forward/hidden")
+        return self._dense(np.where(hidden.real > 0, hidden, 0), f"{block}/feed_forward/output")
 
     def _dense(self, x: np.ndarray, name: str) -> np.ndarray:
         return x @ self._weights[f"{name}/kernel"] + self._weights[f"{name}/bias"]
@@ -167,7 +197,7 @@ class PlainTransformer:
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
         """Layer normalisation (Ba, Kiros & Hinton 2016)."""
         centred = x - x.mean(axis=-1, keepdims=True)
-        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._number(EPSILON))
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
 
 

@@ -162,6 +162,9 @@ def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):
         link.problem = EngineDiedError("of an earlier worker")
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
         assert (link.problem, link._is_well) == (None, True)
+        link.problem, link._is_well = EngineDiedError("of this worker"), False
+        link._has_answered(link._generation - 1)  # an earlier worker's answer says nothing about this one
+        assert (str(link.problem), link._is_well) == ("of this worker", False)
 
 
 def test_news_of_the_watching_thread_are_not_overwritten_by_an_older_answer(monkeypatch):

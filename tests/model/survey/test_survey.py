@@ -27,7 +27,7 @@ from model.analysis.roles import (
     rows_of,
 )
 from model.analysis.statistics import Tally
-from model.survey.results import ANSWERS_FILE, AnswerSurvey
+from model.survey.results import ANSWERS_FILE, AnswerSurvey, HeadSurvey
 from model.survey.survey import Survey, SurveyFileError, SurveyPlan, read_given, read_pairs
 from model.survey.survey_files import result, table
 from model.trace.interventions import Head
@@ -153,6 +153,8 @@ def test_the_curve_is_judged_on_the_last_sentences(planted):
     found = result(survey)
     assert found["pruning"]["effect"][0] == [0, 0.0, 1.0]
     assert (found["pruning_sentences"], found["pruning_right"], found["pruning_overlap"]) == (1, 1, 0)
+    read = HeadSurvey(found | {"pruning_sentences": 3})
+    assert (read.judged, read.judged_right) == (3, 1)
 
 
 def test_a_change_that_writes_the_same_token_is_asked_nothing(planted):

@@ -20,7 +20,7 @@ from ui.components import figures
 from ui.sentence.decisions import MAX_CHARACTERS, Decisions, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, header, markup
+from ui.shell import address, controls, header, markup, runs
 from ui.views import TABS, heatmap, numbers, predict
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
@@ -113,7 +113,7 @@ def _picture(shown: Shown) -> Picture | None:
         key = (corrector.fingerprint, shown, language(), controls.theme())
         found = _CACHE.known(key)
         if found is None:
-            with _LOCKS[hash(key) % len(_LOCKS)]:
+            with runs.locked(_LOCKS[hash(key) % len(_LOCKS)]):
                 found = _CACHE.known(key) or _kept(key, shown.page)
         return found
 

@@ -152,6 +152,18 @@ def part_taken() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def locked(lock: Lock) -> Iterator[None]:
+    """Hold ``lock``, with this run's turn given to others while it waits for it: a run that holds the lock
+    gives its turn away while the network answers, and has to get it again to release the lock."""
+    with TURNS.aside():
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def behind_texts() -> None:
     """Let the texts of other pages go first, once this page has shown its own. Where the visitor does
     something meanwhile that draws the whole page, this run ends here."""

@@ -1,0 +1,56 @@
+"""The picture of the teacher's view is made once for all phones, and none keeps another one waiting."""
+
+from contextlib import nullcontext
+from threading import Event, Thread
+from types import SimpleNamespace
+
+import pytest
+
+from classroom import Shown
+from ui.classroom import follow
+from ui.shell import runs
+
+SECONDS = 10
+
+
+@pytest.fixture
+def session(monkeypatch):
+    """The session of a phone, whose page process has turns of its own."""
+    monkeypatch.setattr(runs, "TURNS", runs.Turns())
+    monkeypatch.setattr(follow.address, "settings_of", lambda settings: nullcontext())
+    monkeypatch.setattr(follow.controls, "theme", lambda: "light")
+    monkeypatch.setattr(follow, "language", lambda: "ko")
+
+
+@pytest.mark.usefixtures("session")
+def test_a_phone_that_waits_for_the_picture_of_another_gives_it_its_turn(monkeypatch):
+    """The first gives its turn away while the network answers. If the second took that turn and kept it until
+    the first had its picture, neither would ever get one."""
+    asked, second, made = Event(), Event(), []
+    phones = iter((Event(), second))
+
+    def corrector():
+        next(phones).set()  # this phone has its turn
+        return SimpleNamespace(fingerprint="of this test alone")
+
+    def kept(key, page):
+        with runs.TURNS.aside():  # as the engine waits for an answer
+            asked.set()
+            assert second.wait(SECONDS)
+        made.append(key)
+        return follow._CACHE.get(key, lambda: ("a picture", 1))
+
+    def phone():
+        with runs.TURNS.taken(0.0):
+            found.append(follow._picture(Shown("attention", ())))
+
+    monkeypatch.setattr(follow, "_corrector_of_page", corrector)
+    monkeypatch.setattr(follow, "_kept", kept)
+    found, threads = [], [Thread(target=phone, daemon=True) for _ in range(2)]
+    threads[0].start()
+    assert asked.wait(SECONDS)
+    threads[1].start()
+    for thread in threads:
+        thread.join(SECONDS)
+    assert found == ["a picture"] * 2
+    assert len(made) == 1

@@ -57,7 +57,7 @@ LIBRARIES = {
     "model/trace": {"numpy"},
     "model/norm": set(),
     "model/stored": {"numpy"},
-    "model/activations": {"numpy"},
+    "model/activations": {"numpy", "threadpoolctl"},
     "model/adapters": {"numpy", "keras", "tensorflow", "jax", "torch"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/graph": {"numpy", "onnxruntime"},

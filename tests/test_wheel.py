@@ -19,7 +19,16 @@ import pytest
 from hatch_build import inside_package
 
 ROOT = Path(__file__).parents[1]
-NEEDED = {"click", "numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy-model"}
+NEEDED = {
+    "click",
+    "numpy",
+    "plotly",
+    "rapidfuzz",
+    "onnxruntime",
+    "kiwipiepy",
+    "kiwipiepy-model",
+    "threadpoolctl",
+}
 MISSING = (
     "streamlit starlette uvicorn anyio pandas openpyxl segno rich keras tensorflow onnx ray torch jax".split()
 )  # come with an extra

@@ -25,12 +25,15 @@ one sentence equal row 0 up to the layer of their first replacement, so they joi
 B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from model.activations.sublayers import FEW, Sublayers, kind_side, unlike_first
 from model.text.tokenizer import PAD_ID
@@ -352,7 +355,7 @@ class ActivationWalk(Sublayers):
         def batch(chosen: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
             return self._batch(rows, chosen, [starts[i] for i in chosen], Found(names), last_alone)
 
-        with ThreadPoolExecutor(THREADS) as threads:
+        with _ONE_CORE.products(), ThreadPoolExecutor(THREADS) as threads:
             ends, read = zip(*threads.map(batch, batches), strict=True)
         place = np.argsort(order)
         arrays = {name: np.concatenate([each[name] for each in read])[place] for name in read[0]}
@@ -401,6 +404,37 @@ class ActivationWalk(Sublayers):
             hidden = ~batch.masked("decoder.mask", np.ones(ids.shape, bool))
         masks = {"decoder_attention": hidden, "cross_attention": memory.hidden}
         return _Side(self, "decoder", batch, found, masks, memory.states, last_alone).walk(ids)
+
+
+class _OneCore:
+    """Matrix products on one core while any pass runs, and as before afterwards.
+
+    Matrices are small: on more cores the threads of BLAS wait for each other, and a search for a circuit
+    takes ten times as long.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._running = Lock(), 0
+        self._controller: ThreadpoolController | None = None  # it looks for the loaded libraries
+        self._limits: Any = None
+
+    @contextmanager
+    def products(self) -> Iterator[None]:
+        with self._lock:
+            self._controller = self._controller or ThreadpoolController()
+            if not self._running:
+                self._limits = self._controller.limit(limits=1, user_api="blas")
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if not self._running:
+                    self._limits.restore_original_limits()
+
+
+_ONE_CORE = _OneCore()
 
 
 def _start(name: str, layers: Mapping[str, int]) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from model.activations.walk import ActivationWalk, Rows
 from model.stored.config import Seq2SeqConfig
@@ -96,6 +97,19 @@ def test_a_function_and_a_value_by_name_do_the_same(networks, ids, name):
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
     np.testing.assert_allclose(ends[2], ends[3], atol=1e-5)
     assert np.abs(ends[0] - ends[2]).max() > 1e-3
+
+
+def test_matrix_products_keep_to_one_core_while_a_pass_runs(networks, ids):
+    seen = []
+
+    def cores(array: np.ndarray) -> np.ndarray:
+        seen.append({each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"})
+        return array
+
+    with threadpool_limits(2, user_api="blas"):
+        networks[2].run(Rows.of([ids[0]], [ids[1]], [{"encoder.0.mlp": cores}]))
+        cores(np.zeros(0))
+    assert seen == [{1}, {2}]
 
 
 def test_passes_about_different_sentences_do_not_mix(networks, ids):

@@ -1,23 +1,26 @@
-// Runs in the page before the app does: notes when a key, its sending and its picture happen, in the browser's clock.
-// All times are milliseconds of performance.now().
+// Runs in the page before the app does: notes when a key, its sending and its picture happen, in the
+// browser's clock. All times are milliseconds of performance.now().
 window.watch = (() => {
   let key, typed, sent, written, drawn, before, blocked;
   const paint = (then) => requestAnimationFrame(() => setTimeout(then)); // after the frame has been painted
   const plot = (name) => document.querySelector(`.st-key-${name} .js-plotly-plot`);
   // The corrected text stands in a component of its own, out of reach of the page's selectors.
   const corrected = () =>
-    [...document.querySelectorAll(".st-key-correction *")].map((each) => each.shadowRoot?.querySelector(".corrected")).find(Boolean)?.textContent;
+    [...document.querySelectorAll(".st-key-correction *")]
+      .map((each) => each.shadowRoot?.querySelector(".corrected"))
+      .find(Boolean)?.textContent;
 
   const Original = window.WebSocket;
   window.WebSocket = class extends Original {
     send(data) {
-      if (key && !written) sent = performance.now(); // the last time counts: before it the page tells what the network may read ahead
+      // The last time counts: before it the page tells what the network may read ahead.
+      if (key && !written) sent = performance.now();
       super.send(data);
     }
   };
-  new PerformanceObserver((list) => list.getEntries().forEach((entry) => (blocked += entry.duration))).observe({
-    type: "longtask",
-  });
+  new PerformanceObserver((list) =>
+    list.getEntries().forEach((entry) => (blocked += entry.duration)),
+  ).observe({ type: "longtask" });
 
   // The cells of the overview are painted on a canvas beneath its figure (viz/browser/plot_cells.js).
   let painted = 0;
@@ -30,7 +33,9 @@ window.watch = (() => {
   // The text that the columns of the heatmap spell; null while it is not drawn.
   function spelled() {
     const graph = plot("heatmap");
-    return graph?.querySelector(".heatmaplayer image, .heatmaplayer rect") ? graph._fullLayout.xaxis2.ticktext.slice(0, -1).join("") : null;
+    return graph?.querySelector(".heatmaplayer image, .heatmaplayer rect")
+      ? graph._fullLayout.xaxis2.ticktext.slice(0, -1).join("")
+      : null;
   }
 
   function look() {
@@ -64,7 +69,9 @@ window.watch = (() => {
       [key, sent, written, drawn, blocked] = [0, 0, 0, 0, 0];
       before = { painted, text: corrected() };
     },
-    // Once all is there: when the text was sent, when its correction was painted, and when both pictures were.
-    result: () => drawn > 0 && written > 0 && { sent: sent - key, written: written - key, drawn: drawn - key, blocked },
+    // Once all is there: when the text was sent, when its correction was painted, and when both pictures
+    // were.
+    result: () =>
+      drawn > 0 && written > 0 && { sent: sent - key, written: written - key, drawn: drawn - key, blocked },
   };
 })();

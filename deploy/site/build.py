@@ -17,7 +17,7 @@ from deploy.site.bundle import bundled
 from deploy.site.figures import template
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
 from viz.browser.document import FOLDER as BROWSER
-from viz.browser.document import FONT, PLOTLY, Script, declared, digest, whole
+from viz.browser.document import FONT, PLOTLY, Script, declared, digest, read_script, whole
 from viz.browser.explore import EXPLORE
 from viz.browser.lines import LINES
 from viz.browser.plot import PLOT
@@ -104,13 +104,11 @@ class PackedPart:
     file: str = ""
 
 
-def _component(name: str, *before: str) -> Script:
-    """A component of the app; the scripts ``before`` precede its script."""
-    js = "".join((COMPONENTS / f"{each}.js").read_text("utf-8") for each in (*before, name))
-    return Script(name, js, (COMPONENTS / f"{name}.css").read_text("utf-8"))
-
-
-WRITING = (_component("live_text"), _component("correction", "copying"))
+# Components of the app.
+WRITING = (
+    read_script("live_text", "live_text.js", folder=COMPONENTS),
+    read_script("correction", "dom.js", "copying.js", "correction.js", folder=COMPONENTS),
+)
 
 
 def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: bool) -> bytes:

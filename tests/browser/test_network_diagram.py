@@ -93,7 +93,7 @@ def test_without_streamlit_it_is_drawn_and_leads_nowhere(browser):
           const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
           (await import(url)).default({ data, parentElement: document.querySelector("main") });
         }""",
-        [SCRIPT, data],
+        [SCRIPT.js, data],
     )
     expect(page.locator("svg text").first).to_have_text("<b>")
     expect(page.locator("[data-part]")).to_have_count(0)

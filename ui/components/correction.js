@@ -12,7 +12,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
 
-/** Tells the page how high text and correction are together. A phone keeps them in view, a long text's end (style.css). */
+/**
+ * Tells the page how high text and correction are together. A phone keeps them in view, a long text's end
+ * (style.css).
+ */
 function watch(writing) {
   if (!writing) return null;
   const told = () => document.documentElement.style.setProperty("--writing", `${writing.offsetHeight}px`);
@@ -22,7 +25,7 @@ function watch(writing) {
 }
 
 function sentence(root, { pieces, chosen, opened, words, language }) {
-  const line = part("p", "corrected");
+  const line = node("p", "corrected");
   line.lang = language ?? "ko";
   line.setAttribute("aria-label", words.label);
   for (const piece of pieces) {
@@ -35,7 +38,7 @@ function sentence(root, { pieces, chosen, opened, words, language }) {
 
 /** Where a sentence begins; pressed, its pictures are shown. */
 function number(root, place, opened, words) {
-  const button = control(root, "sentence", `s${place}`, () => root.ask("open", place), String(place + 1));
+  const button = control("sentence", `s${place}`, () => root.ask("open", place), String(place + 1));
   button.setAttribute("aria-pressed", place === opened);
   button.setAttribute("aria-label", words.open.replace("{number}", place + 1));
   return button;
@@ -47,14 +50,14 @@ function word(root, { typed, now, made, offered }, chosen, words) {
     const focused = made.indexOf(chosen);
     // Each press chooses the word's next change; after the last one, a press chooses none.
     const next = made[focused + 1] ?? made[focused];
-    const button = control(root, "change", `c${made[0]}`, () => root.ask("choose", next));
+    const button = control("change", `c${made[0]}`, () => root.ask("choose", next));
     button.append(marked("del", typed), marked("ins", now));
     button.setAttribute("aria-pressed", focused >= 0);
     found.push(button);
   } else found.push(apart(typed.map(([text]) => text).join("")));
   for (const { number, text, shown, share, accept } of offered) {
-    const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), shown);
-    button.append(part("small", "", share));
+    const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
+    button.append(node("small", "", share));
     button.setAttribute("aria-label", words[accept].replace("{text}", text).replace("{share}", share));
     button.title = button.getAttribute("aria-label");
     found.push(button);
@@ -64,21 +67,27 @@ function word(root, { typed, now, made, offered }, chosen, words) {
 
 /** One line below the text, always there, so that choosing a word moves nothing. */
 function about(root, { proposals, chosen, words, text }) {
-  const line = part("p", "about");
+  const line = node("p", "about");
   line.setAttribute("aria-live", "polite");
   const found = proposals[chosen];
-  const what = part("span", "what", found?.about ?? words.hint);
+  const what = node("span", "what", found?.about ?? words.hint);
   what.title = what.textContent; // where the line is too short for it
-  const acts = part("span", "acts");
+  const acts = node("span", "acts");
   line.append(what, acts);
   if (found?.norm) {
-    const button = control(root, "article", "norm", () => tell(root, root.told !== chosen && chosen), short(found.norm[0]));
+    const button = control(
+      "article",
+      "norm",
+      () => tell(root, root.told !== chosen && chosen),
+      short(found.norm[0]),
+    );
     button.setAttribute("aria-controls", "norm");
     button.title = found.norm[1];
     acts.append(button);
   }
-  if (found && words.reject) acts.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
-  const copy = control(root, "copy", "copy", () => copyText(text, copy, words.copied), words.copy);
+  if (found && words.reject)
+    acts.append(control("undo", "undo", () => root.ask("reject", chosen), words.reject));
+  const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
   copy.title = words.copy_long;
   acts.append(copy);
   return line;
@@ -91,12 +100,13 @@ function short(article) {
 
 /** What the article says, in a box that lies over what follows, so that opening it moves nothing. */
 function norm(root, { proposals, chosen }) {
-  const box = part("p", "norm");
+  const box = node("p", "norm");
   box.id = "norm";
   const found = proposals[chosen]?.norm;
-  if (found) box.append(part("b", "", found[0]), ` ${found[1]}`);
+  if (found) box.append(node("b", "", found[0]), ` ${found[1]}`);
   root.onkeydown = ({ key }) => {
-    if (key === "Escape") tell(root, null); // no short form with &&: a returned false would cancel every other key
+    // No short form with &&: a returned false would cancel every other key.
+    if (key === "Escape") tell(root, null);
   };
   queueMicrotask(() => tell(root, root.told === chosen && found ? chosen : null));
   return box;
@@ -109,29 +119,27 @@ function tell(root, number) {
   root.querySelector(".article")?.setAttribute("aria-expanded", root.told !== null);
 }
 
-function control(root, className, key, act, text = "") {
-  const button = part("button", className, text);
-  button.type = "button";
-  button.dataset.key = key;
-  button.onclick = act;
-  return button;
+/** A button that keeps the focus, by its `key`, where the text is drawn anew. */
+function control(className, key, act, text = "") {
+  const made = button(text, act, { className });
+  made.dataset.key = key;
+  return made;
 }
 
 function marked(tag, parts) {
-  const side = part(tag, "");
+  const side = node(tag, "");
   // The marks of spaces are drawn by the style, so that what is copied holds none.
   const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
   const written = apart("");
-  written.append(...parts.map(([text, differs]) => (differs ? part("b", kind(text), text) : text)));
+  written.append(...parts.map(([text, differs]) => (differs ? node("b", kind(text), text) : text)));
   side.append(written);
   return side;
 }
 
-/** What somebody has typed may hold characters that turn the direction of writing. Their effect ends with the piece. */
+/**
+ * What somebody has typed may hold characters that turn the direction of writing. Their effect ends with the
+ * piece.
+ */
 function apart(text) {
-  return part("bdi", "", text);
-}
-
-function part(tag, className, text = "") {
-  return Object.assign(document.createElement(tag), { className, textContent: text });
+  return node("bdi", "", text);
 }

@@ -10,20 +10,14 @@ from pathlib import Path
 from model.text.changes import Change
 from ui.asking.loaders import Correction
 from ui.components.component import component, heard
-from ui.components.widgets import COPYING
+from viz.browser.document import read_script
 from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on
 WHAT = ("choose", "accept", "reject", "open")  # actions of a visitor
 
-_FOLDER = Path(__file__).parent
-_COMPONENT = component(
-    "correction",
-    html='<div class="correction"></div>',
-    css=(_FOLDER / "correction.css").read_text("utf-8"),
-    js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
-    sent_once=True,
-)
+_SCRIPT = read_script("correction", "dom.js", "copying.js", "correction.js", folder=Path(__file__).parent)
+_COMPONENT = component("correction", html=_SCRIPT.html, css=_SCRIPT.css, js=_SCRIPT.js, sent_once=True)
 
 
 @dataclass(frozen=True)

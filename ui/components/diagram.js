@@ -2,7 +2,8 @@
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
 const SMALL = 100; // boxes narrower than this have less room around their words
 const FORMS = {
-  // pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an arrowhead
+  // pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an
+  // arrowhead
   wide: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
   narrow: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
   lecture: { title: 13, low: 13, detail: 13, heading: 13, radius: 6.5, arrow: 5 },
@@ -47,21 +48,22 @@ class Diagram {
   }
 
   tools() {
-    const buttons = ["png", "svg"].map((format) => {
-      const button = node("button", "", format.toUpperCase());
-      button.type = "button";
-      button.setAttribute("aria-label", this.data.words[format]);
-      button.onclick = () => savePicture(this.svg, format, this.data.picture);
-      return button;
-    });
-    return node("div", "tools", ...buttons);
+    return node("div", "tools", ...savingButtons(this.data.words, () => this.svg, this.data.picture));
   }
 
   picture({ width, height, boxes, frames, lines, sums, headings }) {
-    const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": this.data.label });
+    const svg = shape("svg", {
+      viewBox: `0 0 ${width} ${height}`,
+      role: "group",
+      "aria-label": this.data.label,
+    });
     svg.append(...frames.map((frame) => this.place(frame, "frame", 12)));
     svg.append(...lines.flatMap((line) => this.line(line)), ...sums.flatMap(([x, y]) => this.sum(x, y)));
-    svg.append(...headings.map(([x, y, text]) => this.words(text, x, y + 5, { size: FORMS[this.form].heading, weight: 700 })));
+    svg.append(
+      ...headings.map(([x, y, text]) =>
+        this.words(text, x, y + 5, { size: FORMS[this.form].heading, weight: 700 }),
+      ),
+    );
     svg.append(...boxes.map((box) => this.box(box)));
     return svg;
   }
@@ -69,9 +71,16 @@ class Diagram {
   place({ x, y, width, height }, style, radius) {
     const look = this.data.looks[style];
     return shape("rect", {
-      class: "place", x, y, width, height, rx: radius,
+      class: "place",
+      x,
+      y,
+      width,
+      height,
+      rx: radius,
       fill: look.fill === "none" ? this.data.picture.ground : look.fill,
-      stroke: look.stroke, "stroke-width": look.width, "stroke-dasharray": look.dash,
+      stroke: look.stroke,
+      "stroke-width": look.width,
+      "stroke-dasharray": look.dash,
     });
   }
 
@@ -83,7 +92,10 @@ class Diagram {
     return group;
   }
 
-  /** Title and detail below one another, or in a low box beside one another; `sign` is the room that the sign of `lead` takes. */
+  /**
+   * Title and detail below one another, or in a low box beside one another; `sign` is the room that the sign
+   * of `lead` takes.
+   */
   labels(box, sign) {
     const { x, y, width, height, title, detail, style } = box;
     const size = FORMS[this.form];
@@ -99,9 +111,17 @@ class Diagram {
       ];
     }
     const middle = y + height / 2 + 4.5;
-    const beside = this.words(detail, left + room - sign, middle, { size: size.detail, colour: "quiet_text", anchor: "end" });
+    const beside = this.words(detail, left + room - sign, middle, {
+      size: size.detail,
+      colour: "quiet_text",
+      anchor: "end",
+    });
     beside.classList.add("beside");
-    const named = this.words(title, left, middle, { size: height > 24 ? size.title : size.low, weight, room: room - sign });
+    const named = this.words(title, left, middle, {
+      size: height > 24 ? size.title : size.low,
+      weight,
+      room: room - sign,
+    });
     if (style === "mask") named.dataset.yields = "";
     return [named, beside];
   }
@@ -112,7 +132,11 @@ class Diagram {
     group.dataset.part = part;
     group.dataset.key = `${part}|${title}|${spoken}`;
     const isLayer = expanded !== null;
-    for (const [name, value] of Object.entries({ tabindex: 0, role: isLayer ? "button" : "link", "aria-label": spoken }))
+    for (const [name, value] of Object.entries({
+      tabindex: 0,
+      role: isLayer ? "button" : "link",
+      "aria-label": spoken,
+    }))
       group.setAttribute(name, value);
     if (isLayer) group.setAttribute("aria-expanded", expanded);
     const end = x + width - paddingOf(box);
@@ -121,7 +145,9 @@ class Diagram {
     const chevron = isLayer
       ? `M${end - 9} ${middle - 2.5 * turn}l4.5 ${5 * turn} 4.5 ${-5 * turn}`
       : `M${end - 5} ${middle - 4.5}l5 4.5 -5 4.5`;
-    group.append(shape("path", { d: chevron, fill: "none", stroke: this.data.colours.text, "stroke-width": 1.8 }));
+    group.append(
+      shape("path", { d: chevron, fill: "none", stroke: this.data.colours.text, "stroke-width": 1.8 }),
+    );
     group.onclick = () => this.go(part);
     group.onkeydown = (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -133,8 +159,12 @@ class Diagram {
   line({ points, style, arrow }) {
     const look = this.data.looks[style === "memory" ? "memory_line" : style];
     const path = shape("path", {
-      d: `M${points.map((point) => point.join(" ")).join("L")}`, fill: "none",
-      stroke: look.stroke, "stroke-width": look.width, "stroke-dasharray": look.dash, "stroke-linejoin": "round",
+      d: `M${points.map((point) => point.join(" ")).join("L")}`,
+      fill: "none",
+      stroke: look.stroke,
+      "stroke-width": look.width,
+      "stroke-dasharray": look.dash,
+      "stroke-linejoin": "round",
     });
     return arrow ? [path, arrowhead(points, look.stroke, FORMS[this.form].arrow)] : [path];
   }
@@ -146,13 +176,22 @@ class Diagram {
     const arm = (5 / 9) * radius;
     return [
       shape("circle", { cx: x, cy: y, r: radius, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
-      shape("path", { d: `M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`, stroke: quiet, "stroke-width": 1.5 }),
+      shape("path", {
+        d: `M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`,
+        stroke: quiet,
+        "stroke-width": 1.5,
+      }),
     ];
   }
 
   words(text, x, y, { size = 14, weight = 400, colour = "text", anchor = "start", room } = {}) {
     const node = shape("text", {
-      x, y, fill: this.data.colours[colour], "font-size": size, "font-weight": weight, "text-anchor": anchor,
+      x,
+      y,
+      fill: this.data.colours[colour],
+      "font-size": size,
+      "font-weight": weight,
+      "text-anchor": anchor,
     });
     if (room) node.dataset.room = room;
     node.textContent = text;
@@ -167,10 +206,17 @@ function paddingOf({ width }) {
 function arrowhead(points, colour, long) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
-  return shape("path", { d: `M0 0L${-long} ${-0.56 * long}v${1.12 * long}Z`, fill: colour, transform: `translate(${x} ${y}) rotate(${angle})` });
+  return shape("path", {
+    d: `M0 0L${-long} ${-0.56 * long}v${1.12 * long}Z`,
+    fill: colour,
+    transform: `translate(${x} ${y}) rotate(${angle})`,
+  });
 }
 
-/** Shortens the detail that stands beside a title until both fit: first without the number of parameters, then the sizes alone. */
+/**
+ * Shortens the detail that stands beside a title until both fit: first without the number of parameters, then
+ * the sizes alone.
+ */
 function fitBeside(group) {
   const [title, detail] = group.querySelectorAll("text");
   const room = Number(title.dataset.room) - APART;

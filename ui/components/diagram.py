@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ui.components.component import component, heard
-from viz.browser import document as script
-from viz.browser.document import SAVING, appearance
+from viz.browser.document import SAVING, appearance, read_script
 from viz.browser.texts import Say
 from viz.theme import palette
 
@@ -264,11 +263,9 @@ class _Pen:
 
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
-_FOLDER = Path(__file__).parent
-_FILES = *(script.FOLDER / name for name in ("dom.js", "type.js", "save.js")), _FOLDER / "diagram.js"
-SCRIPT = "\n".join([script.declared(SAVING), *map(script.read_source, _FILES)])
-STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
-_COMPONENT = component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
+_FILES = ("dom.js", "type.js", "save.js", "diagram.js")
+SCRIPT = read_script("diagram", *_FILES, folder=Path(__file__).parent, constants=SAVING)
+_COMPONENT = component("diagram", html=SCRIPT.html, css=SCRIPT.css, js=SCRIPT.js)
 
 
 def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:

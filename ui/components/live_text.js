@@ -1,6 +1,7 @@
-// The text area: sends its text after a short pause in typing, and lets the network read it halfway through the pause.
+// The text area: sends its text after a short pause in typing, and lets the network read it halfway through
+// the pause.
 const PAUSE = 200; // milliseconds without typing after which the text is sent
-const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.py)
+const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.js)
 const PATIENCE = 3000; // milliseconds without an answer after which the area says that it waits
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -12,7 +13,10 @@ export default function ({ data, parentElement, setStateValue }) {
   // The area can be seen, and typed into, before this module has arrived: what is in it then was typed.
   const typedEarly = area.dataset.revision === undefined && area.value !== "";
   // 0: nothing was replaced in this session. It may be a new session whose text was typed before it began.
-  if (area.dataset.revision === undefined || (data.revision && area.dataset.revision !== String(data.revision))) {
+  if (
+    area.dataset.revision === undefined ||
+    (data.revision && area.dataset.revision !== String(data.revision))
+  ) {
     clearTimeout(area.pending);
     area.dataset.revision = data.revision;
     area.sent = data.text;
@@ -35,7 +39,8 @@ export default function ({ data, parentElement, setStateValue }) {
     setStateValue("text", (area.sent = area.value));
     area.waiting ??= setTimeout(() => (status.textContent = data.waiting), PATIENCE);
   };
-  // "input" also fires during composition, and reading the value does not disturb it; "change" comes too late.
+  // "input" also fires during composition, and reading the value does not disturb it; "change" comes too
+  // late.
   area.oninput = () => {
     grow(area);
     clearTimeout(area.pending);

@@ -1,12 +1,13 @@
-// Shows nothing. Scrolls the line of tabs until the open one is wholly seen. Streamlit does so once, when the line is not yet as wide as
-// it will be: its letters, and the menus beside it, come later. Where tabs are out of sight, the style draws an arrow at that end of the
-// line. Pressing it shows them.
+// Shows nothing. Scrolls the line of tabs until the open one is wholly seen. Streamlit does so once, when the
+// line is not yet as wide as it will be: its letters, and the menus beside it, come later. Where tabs are out
+// of sight, the style draws an arrow at that end of the line. Pressing it shows them.
 
 const ARROW = 32; // pixels that an arrow covers, and a little more
 
 const widths = new ResizeObserver(reveal);
 const arrivals = new MutationObserver(follow); // the tabs may come later than this script
-let place = null, line = null;
+let place = null,
+  line = null;
 
 export default function () {
   place = document.querySelector(".st-key-tabs");
@@ -22,13 +23,15 @@ function follow() {
   line = found;
   widths.disconnect();
   line?.addEventListener("click", more);
-  for (const part of line ? [line, ...line.children] : []) widths.observe(part); // calls ``reveal`` at once, too
+  // Each calls `reveal` at once, too.
+  for (const part of line ? [line, ...line.children] : []) widths.observe(part);
 }
 
 function reveal() {
   const open = line?.querySelector("[aria-checked=true]");
   if (!open) return;
-  const seen = line.getBoundingClientRect(), { left, right } = open.getBoundingClientRect();
+  const seen = line.getBoundingClientRect(),
+    { left, right } = open.getBoundingClientRect();
   line.scrollLeft += Math.min(left - seen.left - ARROW, 0) + Math.max(right - seen.right + ARROW, 0);
 }
 

@@ -15,8 +15,8 @@ class Tour {
   constructor(root) {
     this.root = root;
     this.at = -1; // -1 is the line of welcome; stops count from 0
-    this.frame = part("div", "frame");
-    this.panel = part("div", "panel");
+    this.frame = node("div", "frame");
+    this.panel = node("div", "panel");
     this.panel.setAttribute("role", "dialog");
     this.follow = () => this.place();
   }
@@ -44,10 +44,13 @@ class Tour {
     const stop = stops[this.at];
     const text = stop ? stop.text : words.welcome;
     const forward = stop ? (this.at + 1 < stops.length ? words.next : words.end) : words.begin;
-    const buttons = part("div", "buttons");
-    if (stop) buttons.append(part("span", "count", `${this.at + 1} / ${stops.length}`));
-    buttons.append(button("quiet", words.leave, () => this.leave()), button("strong", forward, () => this.forward()));
-    this.panel.replaceChildren(part("p", "text", text), buttons);
+    const buttons = node("div", "buttons");
+    if (stop) buttons.append(node("span", "count", `${this.at + 1} / ${stops.length}`));
+    buttons.append(
+      button(words.leave, () => this.leave(), { className: "quiet" }),
+      button(forward, () => this.forward(), { className: "strong" }),
+    );
+    this.panel.replaceChildren(node("p", "text", text), buttons);
     this.panel.setAttribute("aria-label", words.label);
     this.panel.onkeydown = ({ key }) => {
       if (key === "Escape") this.leave();
@@ -58,7 +61,10 @@ class Tour {
     this.cover(this.room);
   }
 
-  /** Pictures leave this many pixels free at the window's lower edge. The number stays the same during the tour and after it, so nothing jumps. */
+  /**
+   * Pictures leave this many pixels free at the window's lower edge. The number stays the same during the
+   * tour and after it, so nothing jumps.
+   */
   cover(pixels) {
     const page = document.documentElement.style;
     if (page.getPropertyValue("--covered") === `${pixels}px`) return;
@@ -68,13 +74,17 @@ class Tour {
 
   forward() {
     this.at += 1;
-    while (this.at < this.data.stops.length && !this.target()) this.at += 1; // a sentence without corrections has no such part
+    // A sentence without corrections has no such part.
+    while (this.at < this.data.stops.length && !this.target()) this.at += 1;
     if (this.at >= this.data.stops.length) return this.leave();
     this.draw();
     this.panel.querySelector(".strong").focus();
   }
 
-  /** The room below the pictures stays free: they would grow below the mouse that closed the panel. A window of another size ends that. */
+  /**
+   * The room below the pictures stays free: they would grow below the mouse that closed the panel. A window
+   * of another size ends that.
+   */
   leave() {
     localStorage.setItem(SEEN, "1");
     this.root.replaceChildren();
@@ -94,18 +104,16 @@ class Tour {
     this.panel.classList.remove("above");
     if (!target) return;
     const { left, top, width, height } = target.getBoundingClientRect();
-    const edges = { left: left - MARGIN, top: top - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN };
+    const edges = {
+      left: left - MARGIN,
+      top: top - MARGIN,
+      width: width + 2 * MARGIN,
+      height: height + 2 * MARGIN,
+    };
     for (const [name, value] of Object.entries(edges)) this.frame.style[name] = `${value}px`;
-    this.panel.classList.toggle("above", top + height > window.innerHeight - this.panel.offsetHeight - 24 && top > this.panel.offsetHeight);
+    this.panel.classList.toggle(
+      "above",
+      top + height > window.innerHeight - this.panel.offsetHeight - 24 && top > this.panel.offsetHeight,
+    );
   }
-}
-
-function button(kind, text, act) {
-  const made = Object.assign(part("button", kind, text), { type: "button" });
-  made.onclick = act;
-  return made;
-}
-
-function part(tag, className, text = "") {
-  return Object.assign(document.createElement(tag), { className, textContent: text });
 }

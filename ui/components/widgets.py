@@ -10,23 +10,11 @@ from pathlib import Path
 
 from ui.components.component import component
 from ui.wording import say
+from viz.browser.document import read_script
 
 _FOLDER = Path(__file__).parent
-COPYING = (_FOLDER / "copying.js").read_text("utf-8")  # the part of a script that copies
-_COPY_STYLE = (
-    """
-button { font: inherit; font-family: var(--st-font); font-size: 0.9rem; padding: 0.35rem 0.8rem;"""
-    """ cursor: pointer; color: var(--st-text-color);
-  background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
-button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
-"""
-)
-_COPY = component(
-    "copy_button",
-    html='<button type="button"></button>',
-    css=_COPY_STYLE,
-    js=COPYING + (_FOLDER / "copy_button.js").read_text("utf-8"),
-)
+_COPYING = read_script("copy_button", "copying.js", "copy_button.js", folder=_FOLDER)
+_COPY = component("copy_button", html='<button type="button"></button>', css=_COPYING.css, js=_COPYING.js)
 
 
 def copy_button(text: str, label: str, key: str) -> None:
@@ -52,12 +40,8 @@ STOPS = {
     "tour_views": ".st-key-tabs",
     "tour_pages": ".st-key-pages",
 }
-_WELCOME = component(
-    "welcome",
-    html='<div class="welcome"></div>',
-    css=(_FOLDER / "welcome.css").read_text("utf-8"),
-    js=(_FOLDER / "welcome.js").read_text("utf-8"),
-)
+_TOUR = read_script("welcome", "dom.js", "welcome.js", folder=_FOLDER)
+_WELCOME = component("welcome", html=_TOUR.html, css=_TOUR.css, js=_TOUR.js)
 
 
 def welcome() -> None:

@@ -1,4 +1,5 @@
-// Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is none.
+// Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is
+// none.
 
 const PATIENCE = 10_000; // milliseconds to wait for the session to follow Back; later it has missed it
 
@@ -10,7 +11,8 @@ let awaited = null; // the last Back, until the session has followed it
 
 window.addEventListener("popstate", () => {
   if (window.location.hash) return; // a place in the page
-  seen = null; // the browser is already at the address that the session will report, so that report is no new step
+  // The browser is already at the address that the session will report, so that report is no new step.
+  seen = null;
   awaited = { followed, query: plain(window.location.search), until: Date.now() + PATIENCE };
 });
 
@@ -29,7 +31,7 @@ function hasFollowed({ times, query }) {
 
 function plain(query) {
   const parameters = new URLSearchParams(query);
-  ["embed", "embed_options"].forEach(name => parameters.delete(name)); // Streamlit keeps these for itself
+  ["embed", "embed_options"].forEach((name) => parameters.delete(name)); // Streamlit keeps these for itself
   return parameters.toString();
 }
 

@@ -1,4 +1,5 @@
-// The switch between light and dark, and what makes the page follow it: figures and styles that the server sends bring their colours along.
+// The switch between light and dark, and what makes the page follow it: figures and styles that the server
+// sends bring their colours along.
 
 let asked = null; // what the server has been asked for, until it comes
 
@@ -7,7 +8,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const shown = isDark(parentElement.host) ? "dark" : "light";
   draw(parentElement, data, shown);
   if (shown === data.theme) asked = null;
-  else if (shown !== asked) setTriggerValue("theme", (asked = shown)); // once: were it of no use, it would never end
+  // Once: were it of no use, it would never end.
+  else if (shown !== asked) setTriggerValue("theme", (asked = shown));
 }
 
 function draw(parent, { labels, pages }, shown) {
@@ -23,12 +25,15 @@ function draw(parent, { labels, pages }, shown) {
 function turn(look, pages) {
   const name = look === "dark" ? "Dark" : "Light";
   const root = location.pathname.replace(/[^/]*$/, "");
-  for (const page of ["", ...pages]) localStorage.setItem(`stActiveTheme-${root}${page}-v2`, JSON.stringify(name));
+  for (const page of ["", ...pages])
+    localStorage.setItem(`stActiveTheme-${root}${page}-v2`, JSON.stringify(name));
   location.reload();
 }
 
 function isDark(element) {
   element.style.color = "var(--st-background-color)";
-  const [red, green, blue] = getComputedStyle(element).color.match(/[\d.]+/g).map(Number);
+  const [red, green, blue] = getComputedStyle(element)
+    .color.match(/[\d.]+/g)
+    .map(Number);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 }

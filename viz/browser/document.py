@@ -38,6 +38,7 @@ class Script:
 
     @property
     def html(self) -> str:
+        """The place that the script draws in."""
         return f'<div class="{self.name}"></div>'
 
     def handed_to(self, receiver: str) -> str:
@@ -56,21 +57,27 @@ class Script:
 
 
 def read_script(
-    name: str, *files: str, isolated: bool = True, constants: Mapping[str, object] = MappingProxyType({})
+    name: str,
+    *files: str,
+    folder: Path = FOLDER,
+    isolated: bool = True,
+    constants: Mapping[str, object] = MappingProxyType({}),
 ) -> Script:
-    """The module joined from ``files`` of this folder, with the style of its name. It begins with
-    ``constants``.
+    """The module joined from ``files``, with the style of its name. It begins with ``constants``.
+
+    Args:
+        files: names in ``folder``, or of scripts in this folder that others share. Their named exports, which
+            only a bundler reads, are taken away.
 
     Raises:
         FileNotFoundError: a script or a style that does not exist.
     """
-    js = "\n".join([declared(constants), *(read_source(FOLDER / file) for file in files)])
-    return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)
-
-
-def read_source(path: Path) -> str:
-    """A file as part of a joined script: without its named exports, which only a bundler reads."""
-    return _NAMED_EXPORT.sub("", path.read_text("utf-8"))
+    paths = (
+        next((at / file for at in (folder, FOLDER) if (at / file).exists()), FOLDER / file) for file in files
+    )
+    sources = (_NAMED_EXPORT.sub("", path.read_text("utf-8")) for path in paths)
+    style = (folder / f"{name}.css").read_text("utf-8")
+    return Script(name, "\n".join([declared(constants), *sources]), style, isolated)
 
 
 def declared(constants: Mapping[str, object]) -> str:

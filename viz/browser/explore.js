@@ -1,5 +1,5 @@
-// Shows all heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add views of its own in `data.more`:
-// each has a `name`, a `label`, and `draw(place, explorer)`.
+// Shows all heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add
+// views of its own in `data.more`: each has a `name`, a `label`, and `draw(place, explorer)`.
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
@@ -16,11 +16,21 @@ export default function ({ data, parentElement }) {
 
 class Explorer {
   constructor(root) {
-    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, fitted: false, mass: USUAL_MASS / 100 });
+    Object.assign(this, {
+      root,
+      layer: 0,
+      head: 0,
+      view: "heatmap",
+      logarithmic: false,
+      fitted: false,
+      mass: USUAL_MASS / 100,
+    });
     this.turn = 0;
   }
 
-  /** Shows a trace; layer, head and view stay as they were chosen, and `data.first`, {kind, layer, head}, is chosen at first.
+  /**
+   * Shows a trace; layer, head and view stay as they were chosen, and `data.first`, {kind, layer, head}, is
+   * chosen at first.
    * `data.kinds` hold `values`, or `weights` that explore.py packed. */
   async show(data) {
     const turn = (this.turn += 1);
@@ -71,10 +81,15 @@ class Explorer {
   /** Everything as it is chosen now. Only the open view is drawn. */
   draw() {
     this.drawControls();
-    for (const [name, place] of Object.entries(this.places)) place.hidden = name !== "overview" && name !== this.view;
+    for (const [name, place] of Object.entries(this.places))
+      place.hidden = name !== "overview" && name !== this.view;
     this.drawOverview();
     this.beside.hidden = this.places.overview.hidden;
-    const own = { heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() }[this.view];
+    const own = {
+      heatmap: () => this.drawMap(),
+      lines: () => this.drawLines(),
+      steps: () => this.drawSteps(),
+    }[this.view];
     if (own) own();
     else this.data.more.find(({ name }) => name === this.view).draw(this.places[this.view], this);
   }
@@ -114,47 +129,79 @@ class Explorer {
   drawControls() {
     const { data, kind, words } = this;
     const [layers, heads] = kind.shape;
-    const shown = JSON.stringify([...CHOSEN.map((name) => this[name]), data.kinds.indexOf(kind), layers, heads, together]);
-    if (this.controlled?.shown === shown && this.controlled.words === words) return; // to lay them out takes as long as a small picture
+    const shown = JSON.stringify([
+      ...CHOSEN.map((name) => this[name]),
+      data.kinds.indexOf(kind),
+      layers,
+      heads,
+      together,
+    ]);
+    // To lay them out takes as long as a small picture.
+    if (this.controlled?.shown === shown && this.controlled.words === words) return;
     this.controlled = { shown, words };
-    const numbered = (count) => [[MEAN, words.mean], ...Array.from({ length: count }, (_, i) => [i, String(i + 1)])];
-    const number = (value) => (value === MEAN ? MEAN : Number(value));
+    const numbered = (count) => [
+      [MEAN, words.mean],
+      ...Array.from({ length: count }, (_, i) => [i, String(i + 1)]),
+    ];
     const parts = [];
     if (data.kinds.length > 1) {
       const labels = data.kinds.map(({ label }, i) => [i, label]);
-      const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: this.data.kinds[value] }));
-      kinds.querySelector("select").disabled = this.view === "steps"; // the steps show both kinds of the decoder anyway
+      const kinds = menu(words.kind, labels, data.kinds.indexOf(kind), (value) =>
+        this.choose({ kind: this.data.kinds[value] }),
+      );
+      // The steps show both kinds of the decoder anyway.
+      kinds.querySelector("select").disabled = this.view === "steps";
       parts.push(kinds);
     }
-    if (layers > 1) parts.push(select(words.layer, numbered(layers), this.layer, (value) => this.choose({ layer: number(value) })));
-    if (heads > 1) parts.push(select(words.head, numbered(heads), this.head, (value) => this.choose({ head: number(value) })));
+    if (layers > 1)
+      parts.push(menu(words.layer, numbered(layers), this.layer, (layer) => this.choose({ layer })));
+    if (heads > 1) parts.push(menu(words.head, numbered(heads), this.head, (head) => this.choose({ head })));
     const views = node("div", "views");
     views.setAttribute("role", "group");
     views.setAttribute("aria-label", words.view);
-    const named = [...VIEWS.map((view) => [view, words[view]]), ...(data.more ?? []).map(({ name, label }) => [name, label])];
+    const named = [
+      ...VIEWS.map((view) => [view, words[view]]),
+      ...(data.more ?? []).map(({ name, label }) => [name, label]),
+    ];
     for (const [view, label] of named.filter(([view]) => this.places[view])) {
-      const button = node("button", "", label);
-      button.type = "button";
-      button.onclick = () => this.choose({ view });
-      button.setAttribute("aria-pressed", view === this.view);
-      views.append(button, " ");
+      const tab = button(label, () => this.choose({ view }));
+      tab.setAttribute("aria-pressed", view === this.view);
+      views.append(tab, " ");
     }
     parts.push(views);
-    if (data.linked) parts.push(node("div", "together", this.switch(words.together, together, (on) => this.link(on))));
+    if (data.linked)
+      parts.push(
+        node(
+          "div",
+          "together",
+          this.switch(words.together, together, (on) => this.link(on)),
+        ),
+      );
     // This line is always there, even when empty, so that pressing something above it moves nothing.
-    const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[this.view];
+    const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[
+      this.view
+    ];
     parts.push(node("div", "own", ...(own?.() ?? [])));
-    const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
+    const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(
+      document.activeElement,
+    );
     this.controls.replaceChildren(...parts);
-    if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });
+    if (focused >= 0)
+      this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });
   }
 
-  /** The switches for the colours. A logarithmic scale and one up to the largest weight exclude each other. */
+  /**
+   * The switches for the colours. A logarithmic scale and one up to the largest weight exclude each other.
+   */
   colours() {
     const { words } = this;
     return [
-      this.switch(words.logarithmic, this.logarithmic, (on) => this.choose({ logarithmic: on, fitted: this.fitted && !on })),
-      this.switch(words.fitted, this.fitted, (on) => this.choose({ fitted: on, logarithmic: this.logarithmic && !on })),
+      this.switch(words.logarithmic, this.logarithmic, (on) =>
+        this.choose({ logarithmic: on, fitted: this.fitted && !on }),
+      ),
+      this.switch(words.fitted, this.fitted, (on) =>
+        this.choose({ fitted: on, logarithmic: this.logarithmic && !on }),
+      ),
     ];
   }
 
@@ -172,7 +219,13 @@ class Explorer {
 
   massSlider() {
     const [min, max, step] = MASSES;
-    const slider = Object.assign(node("input", ""), { type: "range", min, max, step, value: 100 * this.mass });
+    const slider = Object.assign(node("input", ""), {
+      type: "range",
+      min,
+      max,
+      step,
+      value: 100 * this.mass,
+    });
     slider.onchange = () => this.choose({ mass: slider.valueAsNumber / 100 });
     return node("label", "", this.words.mass, slider);
   }
@@ -181,7 +234,8 @@ class Explorer {
   place(kind, layer = this.layer, head = this.head) {
     const { words } = this;
     if (kind.shape[0] * kind.shape[1] === 1) return words.place_only;
-    if (layer === MEAN) return head === MEAN ? words.place_all : filled(words.place_mean_layers, { head: head + 1 });
+    if (layer === MEAN)
+      return head === MEAN ? words.place_all : filled(words.place_mean_layers, { head: head + 1 });
     if (head === MEAN) return filled(words.place_mean, { layer: layer + 1 });
     return filled(words.place_head, { layer: layer + 1, head: head + 1 });
   }
@@ -191,8 +245,13 @@ class Explorer {
     places.overview.hidden = kind.shape[0] * kind.shape[1] === 1;
     if (places.overview.hidden) return;
     const { spec, ...rest } = kind.overview;
-    kind.drawnOverview ??= JSON.stringify({ ...spec, data: [{ ...spec.data[0], z: mosaicOf(kind) }, ...spec.data.slice(1)] });
-    const frames = headsOf(kind, this.layer, this.head).map((place) => frame(spec, place, kind.lines.colours.accent));
+    kind.drawnOverview ??= JSON.stringify({
+      ...spec,
+      data: [{ ...spec.data[0], z: mosaicOf(kind) }, ...spec.data.slice(1)],
+    });
+    const frames = headsOf(kind, this.layer, this.head).map((place) =>
+      frame(spec, place, kind.lines.colours.accent),
+    );
     window.components.plot({
       data: { ...rest, spec: kind.drawnOverview, frames, answers: true },
       parentElement: places.overview,
@@ -207,9 +266,16 @@ class Explorer {
     const weights = mapOf(kind, this.layer, this.head);
     const drawnOn = this.fitted && !this.logarithmic ? fittedTo(spec.data[0], this.scale()) : spec.data[0];
     const heatmap = { ...drawnOn, z: spread("f4", weights, rows, columns) };
-    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column, this.layer) ? kind.masked : "");
+    const told = (row, column) =>
+      kind.isPadded(row, column)
+        ? kind.padded.told
+        : kind.isMasked(row, column, this.layer)
+          ? kind.masked
+          : "";
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
-      heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
+      heatmap.text = Array.from({ length: rows }, (_, row) =>
+        Array.from({ length: columns }, (_, column) => told(row, column)),
+      );
     const label = `${kind.label} · ${this.place(kind)}`;
     const areas = spec.data.slice(1).map((area) => hatchedIn(this.layer, area, kind, heatmap));
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...areas] });
@@ -232,12 +298,20 @@ class Explorer {
     const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, MOST_HEADS);
     const rows = (layer, head) => strongestEdges(tokensOf(kind, layer, head), kind.shape, this.mass);
     const padded = new Set(kind.padded.rows); // nothing reads their outputs
-    const found = heads.map(([layer, head]) => rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)));
+    const found = heads.map(([layer, head]) =>
+      rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)),
+    );
     const drawn = thinned(found);
     const count = (rows) => rows.flat().reduce((sum, row) => sum + row.length, 0);
     const [kept, all] = [count(drawn), count(found)];
-    const hidden = kept < all ? filled(this.words.hidden, { drawn: kept.toLocaleString(), hidden: (all - kept).toLocaleString() }) : "";
-    const named = heads.map(([layer, head], i) => ({ name: this.place(kind, layer, head), edges: drawn[i].flat() }));
+    const hidden =
+      kept < all
+        ? filled(this.words.hidden, { drawn: kept.toLocaleString(), hidden: (all - kept).toLocaleString() })
+        : "";
+    const named = heads.map(([layer, head], i) => ({
+      name: this.place(kind, layer, head),
+      edges: drawn[i].flat(),
+    }));
     const label = heads.length === 1 ? `${kind.label} · ${named[0].name}` : kind.label;
     const lines = { ...kind.lines, label, heads: named, words: { ...kind.lines.words, hidden } };
     window.components.lines({ data: lines, parentElement: this.places.lines });
@@ -245,9 +319,18 @@ class Explorer {
 
   drawSteps() {
     const { data } = this;
-    const [cross, own] = ["cross_attention", "decoder_attention"].map((name) => data.kinds.find(({ kind }) => kind === name));
-    const units = (weights) => base64(Uint16Array.from(weights, (weight) => Math.round(weight * data.steps.weight_unit)));
-    const within = (kind) => tokensOf(kind, ...[this.layer, this.head].map((one, axis) => (one === MEAN ? one : Math.min(one, kind.shape[axis] - 1))));
+    const [cross, own] = ["cross_attention", "decoder_attention"].map((name) =>
+      data.kinds.find(({ kind }) => kind === name),
+    );
+    const units = (weights) =>
+      base64(Uint16Array.from(weights, (weight) => Math.round(weight * data.steps.weight_unit)));
+    const within = (kind) =>
+      tokensOf(
+        kind,
+        ...[this.layer, this.head].map((one, axis) =>
+          one === MEAN ? one : Math.min(one, kind.shape[axis] - 1),
+        ),
+      );
     const steps = {
       ...data.steps,
       place: this.place(cross ?? own),

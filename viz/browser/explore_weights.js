@@ -20,9 +20,11 @@ function minus(other, one) {
   return other.map((weight, i) => weight - one[i]);
 }
 
-/** (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of all layers. `sink`
- * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none; `sparse`
- * (L, Q, K) is 1 where a layer may not look. */
+/**
+ * (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of
+ * all layers. `sink`
+ * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that
+ * there is none; `sparse` (L, Q, K) is 1 where a layer may not look. */
 function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], sparse, padded, shape }) {
   const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
   const isPadded = (row, column) => rows.has(row) || columns.has(column);
@@ -30,17 +32,29 @@ function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], spars
   const tokens = columnsOfAll - sink;
   const isFar = (row, token, layer) =>
     windows.length > 0 && windows[layer] !== -1 && Math.abs(row - token) > windows[layer];
-  const isHole = (row, token, layer) => sparse !== undefined && sparse[(layer * queries + row) * tokens + token] === 1;
+  const isHole = (row, token, layer) =>
+    sparse !== undefined && sparse[(layer * queries + row) * tokens + token] === 1;
   const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
-  const isMaskedIn = (row, token, layer) => token >= 0 && (isAhead(row, token) || isFar(row, token, layer) || isHole(row, token, layer));
+  const isMaskedIn = (row, token, layer) =>
+    token >= 0 && (isAhead(row, token) || isFar(row, token, layer) || isHole(row, token, layer));
   const every = Array.from({ length: windows.length || sparse ? layers : 1 }, (_, layer) => layer);
   const isMasked = (row, column, layer) =>
-    layer >= 0 ? isMaskedIn(row, column - sink, layer) : every.every((each) => isMaskedIn(row, column - sink, each));
+    layer >= 0
+      ? isMaskedIn(row, column - sink, layer)
+      : every.every((each) => isMaskedIn(row, column - sink, each));
   return { isPadded, isMasked };
 }
 
-/** The hatching of a map for one layer, or for all, where layers have masks of their own; any other part of the figure as it is. */
-function hatchedIn(layer, area, { windows, sparse, shape: [, , rows, columns], isMasked, isPadded }, { x0 = 0, y0 = 0 }) {
+/**
+ * The hatching of a map for one layer, or for all, where layers have masks of their own; any other part of
+ * the figure as it is.
+ */
+function hatchedIn(
+  layer,
+  area,
+  { windows, sparse, shape: [, , rows, columns], isMasked, isPadded },
+  { x0 = 0, y0 = 0 },
+) {
   if (!(windows || sparse) || area.fillpattern?.shape !== "/") return area;
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
@@ -64,7 +78,8 @@ function mapOf(kind, layer, head) {
   const [, heads, rows, columns] = kind.shape;
   const size = rows * columns;
   const chosen = headsOf(kind, layer, head);
-  const of = ([one, other]) => kind.values.subarray((one * heads + other) * size, (one * heads + other + 1) * size);
+  const of = ([one, other]) =>
+    kind.values.subarray((one * heads + other) * size, (one * heads + other + 1) * size);
   if (chosen.length === 1) return of(chosen[0]);
   const sum = new Float32Array(size);
   for (const values of chosen.map(of)) for (let i = 0; i < size; i += 1) sum[i] += values[i] / chosen.length;
@@ -73,7 +88,10 @@ function mapOf(kind, layer, head) {
 
 /** The same without the column of the sink. */
 function tokensOf(kind, layer, head) {
-  const { sink = 0, shape: [, , rows, columns] } = kind;
+  const {
+    sink = 0,
+    shape: [, , rows, columns],
+  } = kind;
   const weights = mapOf(kind, layer, head);
   return sink ? weights.filter((_, i) => i % columns >= sink) : weights;
 }
@@ -82,25 +100,48 @@ function largestOf(weights) {
   return weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 10 * FAINT);
 }
 
-/** A heatmap whose strongest colour stands for `largest`; weights below FAINT keep the colour of the ground. */
+/**
+ * A heatmap whose strongest colour stands for `largest`; weights below FAINT keep the colour of the ground.
+ */
 function fittedTo(heatmap, largest) {
   if (heatmap.zmin < 0) return { ...heatmap, zmin: -largest, zmax: largest };
-  const place = (weight) => (weight < FAINT ? weight : (FAINT + ((weight - FAINT) * (largest - FAINT)) / (1 - FAINT)) / largest);
-  return { ...heatmap, zmax: largest, colorscale: heatmap.colorscale.map(([weight, colour]) => [place(weight), colour]) };
+  const place = (weight) =>
+    weight < FAINT ? weight : (FAINT + ((weight - FAINT) * (largest - FAINT)) / (1 - FAINT)) / largest;
+  return {
+    ...heatmap,
+    zmax: largest,
+    colorscale: heatmap.colorscale.map(([weight, colour]) => [place(weight), colour]),
+  };
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windows, sparse, isMasked, isPadded, largest, overview: { spec } }) {
+function mosaicOf({
+  shape: [layers, heads, rows, columns],
+  values,
+  joined,
+  windows,
+  sparse,
+  isMasked,
+  isPadded,
+  largest,
+  overview: { spec },
+}) {
   const { x, y } = spec.data[1];
   const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
-  const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
+  const [left, top] = [
+    x.map((middle) => Math.round(middle - (wide - 1) / 2)),
+    y.map((middle) => Math.round(middle - (high - 1) / 2)),
+  ];
   const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
   const bytes = new Uint8Array(height * width).fill(NO_CELL);
-  const [byteOf, isStronger] = largest ? [signedByte(largest), furtherFromMiddle] : [weightByte, (byte, before) => byte > before];
+  const [byteOf, isStronger] = largest
+    ? [signedByte(largest), furtherFromMiddle]
+    : [weightByte, (byte, before) => byte > before];
   const emptyIn = (layer) => {
     const found = new Uint8Array(rows * columns);
     for (let row = 0; row < rows; row += 1)
-      for (let column = 0; column < columns; column += 1) found[row * columns + column] = isPadded(row, column) || isMasked(row, column, layer);
+      for (let column = 0; column < columns; column += 1)
+        found[row * columns + column] = isPadded(row, column) || isMasked(row, column, layer);
     return found;
   };
   let empty = emptyIn();
@@ -124,7 +165,8 @@ function weightByte(weight) {
 }
 
 function signedByte(largest) {
-  const share = (difference) => Math.min(1, Math.max(-1, difference / largest)); // rounding may leave a little more
+  // Rounding may leave a little more.
+  const share = (difference) => Math.min(1, Math.max(-1, difference / largest));
   return (difference) => MIDDLE + Math.round(share(difference) * (STRONGEST - MIDDLE));
 }
 
@@ -137,10 +179,20 @@ function frame(spec, place, color) {
   const { x, y, customdata } = spec.data[1];
   const tile = customdata.findIndex((each) => String(each) === String(place));
   const [beside, above] = spec.layout.meta.half.map((half) => half + 0.5);
-  return { type: "rect", x0: x[tile] - beside, x1: x[tile] + beside, y0: y[tile] - above, y1: y[tile] + above, line: { color, width: 3 } };
+  return {
+    type: "rect",
+    x0: x[tile] - beside,
+    x1: x[tile] + beside,
+    y0: y[tile] - above,
+    y1: y[tile] + above,
+    line: { color, width: 3 },
+  };
 }
 
-/** For each row the fewest [query, key, weight] that together carry `mass` of it, the strongest first; as edges.py. */
+/**
+ * For each row the fewest [query, key, weight] that together carry `mass` of it, the strongest first; as
+ * lines.py.
+ */
 function strongestEdges(weights, [, , rows], mass) {
   const columns = weights.length / rows;
   return Array.from({ length: rows }, (_, query) => {
@@ -157,11 +209,15 @@ function strongestEdges(weights, [, , rows], mass) {
   });
 }
 
-/** At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in lines.py. */
+/**
+ * At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in
+ * lines.py.
+ */
 function thinned(heads) {
   const sizes = heads.flat().map((row) => row.length);
   let allowed = Math.max(...sizes);
-  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > MOST_LINES) allowed -= 1;
+  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > MOST_LINES)
+    allowed -= 1;
   return heads.map((rows) => rows.map((row) => row.slice(0, allowed)));
 }
 
@@ -178,20 +234,9 @@ function base64(values) {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   if (bytes.toBase64) return bytes.toBase64(); // browsers from 2025 on
   let text = "";
-  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  for (let at = 0; at < bytes.length; at += 32768)
+    text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   return btoa(text);
-}
-
-function select(label, options, chosen, act) {
-  const list = node("select", "");
-  list.append(...options.map(([value, text]) => new Option(text, value, false, String(value) === String(chosen))));
-  list.onchange = () => act(list.value);
-  list.setAttribute("aria-label", label); // else its options would be part of its name
-  return node("label", "", label, list);
-}
-
-function filled(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 /** Plotly reads some HTML in a title. */

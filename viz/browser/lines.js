@@ -46,11 +46,9 @@ class Lines {
     this.legend = node("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
     this.legend.setAttribute("role", "group");
     this.legend.setAttribute("aria-label", words.legend);
-    this.all = this.button(words.all, words.all, () => this.release());
-    const [png, svg] = ["png", "svg"].map((format) =>
-      this.button(format.toUpperCase(), words[format], () => savePicture(this.picture(), format, this.data.picture))
-    );
-    const bar = node("div", "bar", this.legend, node("div", "tools", this.all, png, svg));
+    this.all = button(words.all, () => this.release());
+    const saving = savingButtons(words, () => this.picture(), this.data.picture);
+    const bar = node("div", "bar", this.legend, node("div", "tools", this.all, ...saving));
     this.box = node("div", "box");
     this.box.onscroll = () => this.head.setAttribute("transform", `translate(0 ${this.box.scrollTop})`);
     this.told = node("div", "told");
@@ -62,24 +60,16 @@ class Lines {
     this.root.replaceChildren(bar, node("div", "parts", this.box, this.told), hidden);
   }
 
-  button(text, label, act) {
-    const button = node("button", "", text);
-    button.type = "button";
-    button.onclick = act;
-    button.setAttribute("aria-label", label);
-    return button;
-  }
-
   /** One head of the legend: pointing at it shows its lines alone, pressing it keeps them. */
   entry(name, index) {
-    const button = this.button("", name, () => {
+    const entry = button("", () => {
       this.pinnedHead = this.pinnedHead === index ? null : index;
       this.light();
     });
-    button.append(swatch(index, this.data.colours), name);
-    button.onpointerenter = ({ pointerType }) => pointerType === "mouse" && this.pointAtHead(index);
-    button.onpointerleave = () => this.pointAtHead(null);
-    return button;
+    entry.append(swatch(index, this.data.colours), name);
+    entry.onpointerenter = ({ pointerType }) => pointerType === "mouse" && this.pointAtHead(index);
+    entry.onpointerleave = () => this.pointAtHead(null);
+    return entry;
   }
 
   pointAtHead(index) {
@@ -90,23 +80,30 @@ class Lines {
   /** Draw for the width, the size of type and, in a lecture, the height of the window there are now. */
   fit() {
     const [width, larger, room] = [this.box.clientWidth, enlargement(), this.room()];
-    if (!width || (width === this.width && larger === this.larger && String(room) === String(this.had))) return;
+    if (!width || (width === this.width && larger === this.larger && String(room) === String(this.had)))
+      return;
     Object.assign(this, { width, larger, had: room });
     const again = this.box.contains(this.root.getRootNode().activeElement);
     this.at = arrange(this.data, width, larger, room);
     this.box.style.maxHeight = this.at.shown;
-    this.told.style.maxHeight = room?.[1] ? getComputedStyle(this.told).minHeight : ""; // longer words scroll, and move nothing
+    // Longer words scroll, and move nothing.
+    this.told.style.maxHeight = room?.[1] ? getComputedStyle(this.told).minHeight : "";
     this.draw();
     this.listen();
     this.light();
     if (again) this.tokens[this.cursor.side][this.cursor.place].focus({ preventScroll: true });
   }
 
-  /** In a lecture the pixels down to the edge of the window, and those that the words below the drawing take of them; else null. */
+  /**
+   * In a lecture the pixels down to the edge of the window, and those that the words below the drawing take
+   * of them; else null.
+   */
   room() {
     if (!inLecture()) return null;
     const isBelow = this.told.offsetTop > this.box.offsetTop;
-    const words = parseFloat(getComputedStyle(this.told).minHeight) + parseFloat(getComputedStyle(this.box.parentElement).rowGap);
+    const words =
+      parseFloat(getComputedStyle(this.told).minHeight) +
+      parseFloat(getComputedStyle(this.box.parentElement).rowGap);
     return [Math.floor(roomBelow(this.box)), isBelow ? Math.ceil(words) + 1 : 0]; // 1: the line above them
   }
 
@@ -121,18 +118,32 @@ class Lines {
     this.head = this.titles();
     this.drawing = shape(
       "svg",
-      { class: "drawing", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": data.label },
-      this.edges, this.chosen, ...columns, this.numbers, this.head
+      {
+        class: "drawing",
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "group",
+        "aria-label": data.label,
+      },
+      this.edges,
+      this.chosen,
+      ...columns,
+      this.numbers,
+      this.head,
     );
     this.box.replaceChildren(this.drawing);
     this.box.onscroll();
   }
 
-  /** The weights that `wanted` holds true of, the strongest on top; a weight of 0 would have the opacity `faintest`. */
+  /**
+   * The weights that `wanted` holds true of, the strongest on top; a weight of 0 would have the opacity
+   * `faintest`.
+   */
   curves(wanted, faintest) {
     const { at, data } = this;
     const found = data.heads.flatMap(({ edges }, head) =>
-      edges.filter((edge) => wanted(edge, head)).map((edge) => ({ edge, head }))
+      edges.filter((edge) => wanted(edge, head)).map((edge) => ({ edge, head })),
     );
     found.sort((one, other) => one.edge[2] - other.edge[2]);
     return found.map(({ edge, head }) =>
@@ -142,7 +153,7 @@ class Lines {
         "stroke-width": (0.6 + at.thickest * edge[2]).toFixed(2),
         "stroke-opacity": (faintest + (1 - faintest) * edge[2]).toFixed(3),
         "stroke-dasharray": DASHES[head],
-      })
+      }),
     );
   }
 
@@ -152,10 +163,11 @@ class Lines {
     const [query, key] = [data.query_title, data.key_title].map((title) => ems(title) * at.title + 6);
     const text = { y: at.head * 0.68, "font-size": at.title, fill: data.colours.quiet_text };
     return shape(
-      "g", {},
+      "g",
+      {},
       shape("rect", { width: at.width, height: at.head, fill: data.colours.gap }),
       shape("text", { ...text, x: Math.max(at.query - PAD, query), "text-anchor": "end" }, data.query_title),
-      shape("text", { ...text, x: Math.min(at.key + PAD, at.width - key) }, data.key_title)
+      shape("text", { ...text, x: Math.min(at.key + PAD, at.width - key) }, data.key_title),
     );
   }
 
@@ -172,26 +184,48 @@ class Lines {
     const y = at.y(place);
     const anchor = left ? "end" : "start";
     const beside = left ? at.query - PAD : at.key + PAD;
-    const outside = left ? at.slots * at.slot + 1.2 * at.small : at.width - at.slots * at.slot - 1.2 * at.small;
+    const outside = left
+      ? at.slots * at.slot + 1.2 * at.small
+      : at.width - at.slots * at.slot - 1.2 * at.small;
     const start = left ? 1 : at.key + 2;
-    const squeezed = ems(sign) * at.font > at.sign + 1 ? { textLength: at.sign, lengthAdjust: "spacingAndGlyphs" } : {};
+    const squeezed =
+      ems(sign) * at.font > at.sign + 1 ? { textLength: at.sign, lengthAdjust: "spacingAndGlyphs" } : {};
     const size = { x: start, y: y - at.row / 2 + 0.5, width: at.query - 3, height: at.row - 1, rx: 4 };
     return shape(
       "g",
-      { class: "token", role: "button", "aria-label": name, tabindex: -1, "data-side": side, "data-place": place },
+      {
+        class: "token",
+        role: "button",
+        "aria-label": name,
+        tabindex: -1,
+        "data-side": side,
+        "data-place": place,
+      },
       shape("rect", { ...size, class: "place", fill: "transparent" }),
       shape(
         "text",
-        { x: outside + (left ? at.number : -at.number), y: y + at.small * 0.36, "font-size": at.small, fill: quiet,
-          "text-anchor": anchor },
-        place + 1
+        {
+          x: outside + (left ? at.number : -at.number),
+          y: y + at.small * 0.36,
+          "font-size": at.small,
+          fill: quiet,
+          "text-anchor": anchor,
+        },
+        place + 1,
       ),
       shape(
         "text",
-        { x: beside, y: y + at.font * 0.36, "font-size": at.font, "text-anchor": anchor,
-          fill: changed ? accent : text, "font-weight": changed ? 700 : 400, ...squeezed },
-        sign
-      )
+        {
+          x: beside,
+          y: y + at.font * 0.36,
+          "font-size": at.font,
+          "text-anchor": anchor,
+          fill: changed ? accent : text,
+          "font-weight": changed ? 700 : 400,
+          ...squeezed,
+        },
+        sign,
+      ),
     );
   }
 
@@ -239,8 +273,14 @@ class Lines {
     const other = side === "queries" ? "keys" : "queries";
     const last = this.tokens[side].length - 1;
     const moves = {
-      ArrowUp: [side, place - 1], ArrowDown: [side, place + 1], Home: [side, 0], End: [side, last],
-      PageUp: [side, place - 10], PageDown: [side, place + 10], ArrowLeft: ["queries", place], ArrowRight: ["keys", place],
+      ArrowUp: [side, place - 1],
+      ArrowDown: [side, place + 1],
+      Home: [side, 0],
+      End: [side, last],
+      PageUp: [side, place - 10],
+      PageDown: [side, place + 10],
+      ArrowLeft: ["queries", place],
+      ArrowRight: ["keys", place],
     };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in moves) this.go(...moves[event.key]);
@@ -266,7 +306,8 @@ class Lines {
     const shown = this.pointed ?? this.focused ?? this.pinned;
     const only = this.pointedHead ?? this.pinnedHead;
     const end = shown?.side === "keys" ? 1 : 0;
-    const wanted = (edge, head) => (only === null || head === only) && (!shown || shown.places.includes(edge[end]));
+    const wanted = (edge, head) =>
+      (only === null || head === only) && (!shown || shown.places.includes(edge[end]));
     const isolated = shown || only !== null;
     this.edges.setAttribute("display", isolated ? "none" : "inline");
     this.chosen.replaceChildren(...(isolated ? this.curves(wanted, 0.3) : []));
@@ -278,17 +319,22 @@ class Lines {
         token.setAttribute("aria-pressed", this.pinned?.side === side && this.pinned.places.includes(place));
         token.setAttribute("tabindex", here ? 0 : -1);
       });
-    const found = (shown?.places ?? []).map((place) => this.ends(
-      (edge, head) => edge[end] === place && wanted(edge, head), 1 - end
-    ));
+    const found = (shown?.places ?? []).map((place) =>
+      this.ends((edge, head) => edge[end] === place && wanted(edge, head), 1 - end),
+    );
     const beside = found.length === 1 ? found[0] : []; // of several tokens, no number tells whose it is
     this.numbers.replaceChildren(...beside.flatMap((one) => this.beside(one, 1 - end)));
-    [...this.legend.children].forEach((entry, head) => entry.setAttribute("aria-pressed", head === this.pinnedHead));
+    [...this.legend.children].forEach((entry, head) =>
+      entry.setAttribute("aria-pressed", head === this.pinnedHead),
+    );
     this.all.hidden = !this.pinned && this.pinnedHead === null;
     this.tell(shown, found);
   }
 
-  /** The tokens at the ends of the isolated lines: [{place, weights: [[head, weight], …]}, …], the strongest first. */
+  /**
+   * The tokens at the ends of the isolated lines: [{place, weights: [[head, weight], …]}, …], the strongest
+   * first.
+   */
   ends(wanted, end) {
     const found = new Map();
     this.data.heads.forEach(({ edges }, head) => {
@@ -296,10 +342,14 @@ class Lines {
         found.set(edge[end], [...(found.get(edge[end]) ?? []), [head, edge[2]]]);
     });
     const strongest = ({ weights }) => Math.max(...weights.map(([, weight]) => weight));
-    return [...found].map(([place, weights]) => ({ place, weights })).sort((a, b) => strongest(b) - strongest(a));
+    return [...found]
+      .map(([place, weights]) => ({ place, weights }))
+      .sort((a, b) => strongest(b) - strongest(a));
   }
 
-  /** The weights beside one token, each underlined in the way of its head; the strongest where room is short. */
+  /**
+   * The weights beside one token, each underlined in the way of its head; the strongest where room is short.
+   */
   beside({ place, weights }, end) {
     const { at, data } = this;
     const strongest = [...weights].sort((one, other) => other[1] - one[1]).slice(0, at.slots);
@@ -311,17 +361,29 @@ class Lines {
       const line = { x1: x, x2: x + at.slot - PAD, y1: y + at.small * 0.62, y2: y + at.small * 0.62 };
       return [
         shape("text", { x, y: y + at.small * 0.28 }, weight.toFixed(3)),
-        shape("line", { ...line, stroke: data.colours.qualitative[head], "stroke-width": 2, "stroke-dasharray": DASHES[head] }),
+        shape("line", {
+          ...line,
+          stroke: data.colours.qualitative[head],
+          "stroke-width": 2,
+          "stroke-dasharray": DASHES[head],
+        }),
       ];
     });
-    const more = shape("text", { x: end ? at.width - at.small : at.slots * at.slot, y: y + at.small * 0.28 }, "…");
+    const more = shape(
+      "text",
+      { x: end ? at.width - at.small : at.slots * at.slot, y: y + at.small * 0.28 },
+      "…",
+    );
     return seen.length < weights.length ? [...drawn, more] : drawn;
   }
 
   /** The same in words: of each isolated token, its partners and their weights. */
   tell(shown, found) {
     const { data } = this;
-    const columns = [[data.query_title, data.queries], [data.key_title, data.keys]];
+    const columns = [
+      [data.query_title, data.queries],
+      [data.key_title, data.keys],
+    ];
     const [[title, own], [aim, others]] = shown?.side === "keys" ? columns.reverse() : columns;
     const arrow = shown?.side === "keys" ? "←" : "→";
     const parts = (shown?.places ?? []).flatMap((place, index) => {

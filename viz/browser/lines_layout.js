@@ -6,8 +6,8 @@ const FOOT = 6;
 const LEAST_ROW = 1.05; // ems of a row in a lecture
 
 /**
- * All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. `lecture`: pixels of height and
- * those of them that the words below take; null outside of a lecture.
+ * All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it
+ * fits. `lecture`: pixels of height and those of them that the words below take; null outside of a lecture.
  */
 function arrange(data, room, wanted, lecture) {
   const larger = Math.min(wanted, Math.max(1, room / 600));
@@ -30,7 +30,18 @@ function arrange(data, room, wanted, lecture) {
   const apart = Math.min(5, (0.78 * row) / data.heads.length);
   const left = slots * slot + 1.2 * small + side;
   return {
-    row, shown, font, small, title, width, sign, number, slot, slots, head, rows,
+    row,
+    shown,
+    font,
+    small,
+    title,
+    width,
+    sign,
+    number,
+    slot,
+    slots,
+    head,
+    rows,
     height: head + rows * row + FOOT,
     query: left, // where the lines leave the queries
     key: width - left, // where they reach the keys
@@ -41,8 +52,9 @@ function arrange(data, room, wanted, lecture) {
 }
 
 /**
- * Rows share the height above the words, or else that of the window. Where both are too low for type of `font` pixels, rows are `usual` ones
- * and the box shows some of them; `shown` is its greatest height. `head`: pixels above the rows.
+ * Rows share the height above the words, or else that of the window. Where both are too low for type of
+ * `font` pixels, rows are `usual` ones and the box shows some of them; `shown` is its greatest height.
+ * `head`: pixels above the rows.
  */
 function rowInLecture([high, words], rows, usual, font, head) {
   for (const room of [high - words, high]) {

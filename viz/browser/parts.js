@@ -1,5 +1,5 @@
-// Unpacks the library that draws, and starts every component of the page once the font is there, because Plotly
-// measures the labels that it will show.
+// Unpacks the library that draws, and starts every component of the page once the font is there, because
+// Plotly measures the labels that it will show.
 
 window.components = {}; // name of a script -> the function that it exports
 window.register = (name) => (draw) => (window.components[name] = draw);
@@ -14,7 +14,9 @@ window.unpacked = async (text) => {
 // plot.js waits for this instead of fetching a file.
 window.attentionPlotly = (async () => {
   const script = document.createElement("script");
-  script.textContent = new TextDecoder().decode(await window.unpacked(document.getElementById("library").textContent));
+  script.textContent = new TextDecoder().decode(
+    await window.unpacked(document.getElementById("library").textContent),
+  );
   document.head.append(script);
   return window.Plotly;
 })();

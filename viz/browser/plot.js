@@ -44,8 +44,10 @@ class Plot {
     this.canvas.onblur = () => this.point(null);
     this.onResize = () => this.resize();
     window.addEventListener("resize", this.onResize);
-    // A finger scrolls the page; a tap arrives as the click that browsers make of it. Only an enlarged figure is moved.
-    const guard = (event) => event.target.closest?.(".nsewdrag") && !this.isEnlarged() && event.stopImmediatePropagation();
+    // A finger scrolls the page; a tap arrives as the click that browsers make of it. Only an enlarged figure
+    // is moved.
+    const guard = (event) =>
+      event.target.closest?.(".nsewdrag") && !this.isEnlarged() && event.stopImmediatePropagation();
     this.canvas.addEventListener("touchstart", guard, { capture: true, passive: true });
   }
 
@@ -81,11 +83,15 @@ class Plot {
     return roomBelow(this.root, this.figure.layout.meta);
   }
 
-  /** Plotly draws in pieces, so a figure that arrives meanwhile waits for its turn, and only the latest one gets it. */
+  /**
+   * Plotly draws in pieces, so a figure that arrives meanwhile waits for its turn, and only the latest one
+   * gets it.
+   */
   async draw(width) {
     const turn = (this.turn += 1);
     const at = fitted(this.figure, width, this.room());
-    this.root.style.height = `${at.height}px`; // before the library is there, so that nothing moves when it comes
+    // Before the library is there, so that nothing moves when it comes.
+    this.root.style.height = `${at.height}px`;
     const Plotly = await library();
     await painted(); // other content that came with the figure, such as the corrected text, is shown first
     await this.busy;
@@ -120,7 +126,10 @@ class Plot {
     this.form = form;
   }
 
-  /** Of axes whose cells are square Plotly remembers the first range they had, and would fit that of a longer or shorter text into it. */
+  /**
+   * Of axes whose cells are square Plotly remembers the first range they had, and would fit that of a longer
+   * or shorter text into it.
+   */
   forgetOtherRanges({ xaxis, yaxis }) {
     const ranges = JSON.stringify([xaxis?.range, yaxis?.range]);
     if (this.ranges === ranges) return;
@@ -131,10 +140,14 @@ class Plot {
   /** Other frames over the same picture; drawing that again would take much longer. */
   async reframe() {
     await this.busy;
-    if (this.listens && this.drawnFor) this.busy = window.Plotly.relayout(this.canvas, { shapes: this.figure.layout.shapes });
+    if (this.listens && this.drawnFor)
+      this.busy = window.Plotly.relayout(this.canvas, { shapes: this.figure.layout.shapes });
   }
 
-  /** The buttons and words, only where they are others than before: Plotly would build the whole figure anew for them. */
+  /**
+   * The buttons and words, only where they are others than before: Plotly would build the whole figure anew
+   * for them.
+   */
   newConfig() {
     const { words } = this.data;
     const { still } = this.figure.layout.meta ?? {};
@@ -145,7 +158,7 @@ class Plot {
     const buttons = Object.keys(FORMATS).map((format) => ({
       name: format,
       title: words[format],
-      icon: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text x="15" y="15" text-anchor="middle" font-size="12" font-weight="700" font-family="sans-serif">${format.toUpperCase()}</text></svg>` },
+      icon: { svg: signOf(format.toUpperCase()) },
       click: () => this.save(format),
     }));
     return {
@@ -153,7 +166,13 @@ class Plot {
       displaylogo: false,
       scrollZoom: false,
       showSendToCloud: false, // would offer to upload the chart, with the typed text
-      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...(still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : [])],
+      modeBarButtonsToRemove: [
+        "toImage",
+        "select2d",
+        "lasso2d",
+        "autoScale2d",
+        ...(still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : []),
+      ],
       modeBarButtonsToAdd: buttons,
       locale: "page",
       locales: { page: { dictionary: words.plotly, format: {} } },
@@ -181,17 +200,26 @@ class Plot {
   stops() {
     const { _fullData: traces } = this.canvas;
     const { meta } = this.figure.layout;
-    const tiles = traces?.find((trace) => trace.customdata && trace.type === "scatter" && (meta?.across || isMosaic(trace)));
+    const tiles = traces?.find(
+      (trace) => trace.customdata && trace.type === "scatter" && (meta?.across || isMosaic(trace)),
+    );
     if (tiles) {
       // A mosaic's squares lie row by row, so its first row ends where the height changes.
       const { across = tiles.y.findIndex((y) => y !== tiles.y[0]), half = [0.5, 0.5] } = meta ?? {};
       return {
-        rows: Math.ceil(tiles.x.length / across), columns: across,
+        rows: Math.ceil(tiles.x.length / across),
+        columns: across,
         at: (row, column) => {
           const number = row * across + column;
-          return number < tiles.x.length && {
-            x: tiles.x[number], y: tiles.y[number], half, text: plain(tiles.text[number]), point: { custom: tiles.customdata[number] },
-          };
+          return (
+            number < tiles.x.length && {
+              x: tiles.x[number],
+              y: tiles.y[number],
+              half,
+              text: plain(tiles.text[number]),
+              point: { custom: tiles.customdata[number] },
+            }
+          );
         },
       };
     }
@@ -199,13 +227,19 @@ class Plot {
     if (!map?.z?.length) return null;
     const [x0, y0] = [map.x0 ?? 0, map.y0 ?? 0];
     const { names = ["", "", ""], digits = 3 } = this.figure.layout.meta ?? {};
-    const label = (name, place) => plain(this.canvas._fullLayout[name]?.ticktext?.[place] ?? String(place + 1));
+    const label = (name, place) =>
+      plain(this.canvas._fullLayout[name]?.ticktext?.[place] ?? String(place + 1));
     return {
-      rows: map.z.length, columns: map.z[0].length,
+      rows: map.z.length,
+      columns: map.z[0].length,
       at: (row, column) => ({
-        x: column + x0, y: row + y0, half: [0.5, 0.5], point: { x: column + x0, y: row + y0 },
+        x: column + x0,
+        y: row + y0,
+        half: [0.5, 0.5],
+        point: { x: column + x0, y: row + y0 },
         text: `${names[0]} ${label("yaxis2", row)}, ${names[1]} ${label("xaxis2", column)}: ${
-          map.text?.[row]?.[column] || ""} ${names[2]} ${Number(map.z[row][column]).toFixed(digits)}`,
+          map.text?.[row]?.[column] || ""
+        } ${names[2]} ${Number(map.z[row][column]).toFixed(digits)}`,
       }),
     };
   }
@@ -218,7 +252,9 @@ class Plot {
       const [row, column] = this.cursor ?? [0, 0];
       const [down, right] = MOVES[event.key] ?? [0, event.key === "Home" ? -Infinity : Infinity];
       const within = (place, count) => Math.min(Math.max(place, 0), count - 1);
-      this.point(this.cursor ? [within(row + down, stops.rows), within(column + right, stops.columns)] : [0, 0]);
+      this.point(
+        this.cursor ? [within(row + down, stops.rows), within(column + right, stops.columns)] : [0, 0],
+      );
     } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
       this.tell(stops.at(...this.cursor).point);
     } else if (event.key === "Escape" && this.cursor) {
@@ -231,7 +267,8 @@ class Plot {
   /** Frame a place and announce its value. */
   point(place) {
     const stops = place && this.stops();
-    const found = stops && stops.at(Math.min(place[0], stops.rows - 1), Math.min(place[1], stops.columns - 1));
+    const found =
+      stops && stops.at(Math.min(place[0], stops.rows - 1), Math.min(place[1], stops.columns - 1));
     this.cursor = found ? place : null;
     if (!found) {
       this.frame.remove();
@@ -243,7 +280,10 @@ class Plot {
     const [left, right] = [found.x - wide, found.x + wide].map((x) => xaxis._offset + xaxis.l2p(x));
     const [top, bottom] = [found.y - high, found.y + high].map((y) => yaxis._offset + yaxis.l2p(y));
     Object.assign(this.frame.style, {
-      left: `${left}px`, top: `${Math.min(top, bottom)}px`, width: `${right - left}px`, height: `${Math.abs(bottom - top)}px`,
+      left: `${left}px`,
+      top: `${Math.min(top, bottom)}px`,
+      width: `${right - left}px`,
+      height: `${Math.abs(bottom - top)}px`,
     });
     this.root.append(this.frame);
     this.told.textContent = found.text;
@@ -260,16 +300,31 @@ class Plot {
     if (above) {
       layout.margin = { ...layout.margin, t: (layout.margin?.t ?? 80) + above };
       layout.height = height + above;
-      layout.title = { text: this.data.title, font: { size: 15 }, x: 0.01, xanchor: "left", yref: "container", y: 1 - TITLE / 2 / layout.height, yanchor: "middle" };
+      layout.title = {
+        text: this.data.title,
+        font: { size: 15 },
+        x: 0.01,
+        xanchor: "left",
+        yref: "container",
+        y: 1 - TITLE / 2 / layout.height,
+        yanchor: "middle",
+      };
     }
     return Plotly.downloadImage(
       { data: this.at.figure.data, layout, config: { staticPlot: true } },
-      { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file }
+      { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file },
     );
   }
 }
 
-/** Whether a trace has the invisible squares of a mosaic of heads (mosaic_layout.py). */
+/** The icon of a button that shows its name. */
+function signOf(name) {
+  const style =
+    'x="15" y="15" text-anchor="middle" font-size="12" font-weight="700" font-family="sans-serif"';
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text ${style}>${name}</text></svg>`;
+}
+
+/** Whether a trace has the invisible squares of a mosaic of heads (head_mosaic.py). */
 function isMosaic({ marker }) {
   return marker?.symbol === "square" && marker.opacity === 0;
 }

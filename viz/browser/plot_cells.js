@@ -1,5 +1,5 @@
-// Paints the cells of a mosaic on a canvas beneath its figure. Plotly would find the colour of each cell by itself and pack them all as a
-// picture, at each figure anew, which takes as long as the rest of it.
+// Paints the cells of a mosaic on a canvas beneath its figure. Plotly would find the colour of each cell by
+// itself and pack them all as a picture, at each figure anew, which takes as long as the rest of it.
 
 const BYTES = 256;
 
@@ -26,12 +26,19 @@ function paintCells(canvas, { z, colorscale, zmin, zmax, x0 = 0, y0 = 0 }, { xax
   canvas.getContext("2d").putImageData(picture, 0, 0);
   const [left, right] = [x0 - 0.5, x0 + columns - 0.5].map((x) => xaxis._offset + xaxis.l2p(x));
   const [top, bottom] = [y0 - 0.5, y0 + rows - 0.5].map((y) => yaxis._offset + yaxis.l2p(y));
-  Object.assign(canvas.style, { transform: `translate(${left}px, ${top}px)`, width: `${Math.round(right - left)}px`, height: `${Math.round(bottom - top)}px` });
+  Object.assign(canvas.style, {
+    transform: `translate(${left}px, ${top}px)`,
+    width: `${Math.round(right - left)}px`,
+    height: `${Math.round(bottom - top)}px`,
+  });
 }
 
 /** The colour of each byte as a pixel holds it. Between two entries of a scale, colours change evenly. */
 function coloursOf(scale, zmin, zmax) {
-  const parts = scale.map(([share, colour]) => [zmin + share * (zmax - zmin), [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))]);
+  const parts = scale.map(([share, colour]) => [
+    zmin + share * (zmax - zmin),
+    [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)),
+  ]);
   const colours = new Uint8Array(4 * BYTES).fill(255);
   for (let byte = 0; byte < BYTES; byte += 1) {
     const value = Math.min(Math.max(byte, zmin), zmax);

@@ -1,15 +1,19 @@
 // Where everything of a fitted figure stands, in pixels. The wrapper puts this text before that of plot.js.
 //
 // A figure says in layout.meta.fit how it may be fitted to the window:
-//   "cells"  a map whose cells are squares. One cell has the same size for all maps of a sentence and for sentences
-//            of about the same length, so that pictures can be compared and nothing jumps while one types.
+//   "cells"  a map whose cells are squares. One cell has the same size for all maps of a sentence and for
+//            sentences of about the same length, so that pictures can be compared and nothing jumps while
+//            one types.
 //   "box"    a picture that fills the room it is given.
-//   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
-//            With `low` it takes the little room left below other pictures, and has a margin for Plotly's buttons only where they stay.
-// A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
-// along its x axis has none of them wider than its column. In layout.meta.lines a table of numbers says in how many lines its column labels stand.
+//   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was
+//            made with. With `low` it takes the little room left below other pictures, and has a margin for
+//            Plotly's buttons only where they stay.
+// A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many
+// tokens lie along its x axis has none of them wider than its column. In layout.meta.lines a table of numbers
+// says in how many lines its column labels stand.
 
-const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
+// Tokens; a cell gets smaller only from one step to the next.
+const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129];
 const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
 const LEAST_LECTURE_CELL = 8; // pixels: here labels stand in two lines
 const LARGEST_CELL = 40;
@@ -21,8 +25,10 @@ const KEY_SIGN = 56; // beside a name of the legend, for its sign and the gaps
 const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
 const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
-const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
-const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usual size; 24 where it is as large as in a lecture at 1920
+// Pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns.
+const TOOLBAR = 34;
+// Pixels of a label where the page's type has its usual size; 24 in a lecture at 1920.
+const LECTURE_TYPE = 16;
 const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const LEGEND_ROW = 2; // ems from one row of such a legend to the next
 const LEGEND_SIGN = 42; // pixels beside a name that Plotly takes for its sign and the gaps
@@ -36,17 +42,24 @@ function buttonsStay() {
   return window.innerWidth < PHONE || window.matchMedia("(hover: none)").matches;
 }
 
-/** {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's edge. */
+/**
+ * {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's
+ * edge.
+ */
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
   const larger = withMarksApart(withNarrowTokens(enlarged(figure), width), width);
   if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
-    const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
+    const { low, least } = larger.layout.meta,
+      { margin, height } = larger.layout;
     const buttons = low && buttonsStay() ? TOOLBAR : 0;
     const high = Math.max(least, Math.min(room, height));
-    const panels = withRowsBelow({ ...larger, layout: withNotesBelowNames(larger.layout, width, high) }, width);
+    const panels = withRowsBelow(
+      { ...larger, layout: withNotesBelowNames(larger.layout, width, high) },
+      width,
+    );
     const placed = { ...larger, layout: { ...panels, margin: { ...panels.margin, t: margin.t + buttons } } };
     return resized(placed, width, high + buttons);
   }
@@ -59,25 +72,45 @@ function withRowsBelow({ data, layout }, width) {
   const { legend, margin, font } = layout;
   if (legend?.yref !== "container" || legend.y !== 0) return layout;
   const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
-  const long = names.reduce((sum, { name }) => sum + LEGEND_SIGN + pixels(name, font.family, sized(FIGURE_TYPE)), 0);
+  const long = names.reduce(
+    (sum, { name }) => sum + LEGEND_SIGN + pixels(name, font.family, sized(FIGURE_TYPE)),
+    0,
+  );
   const more = long > width - margin.l - margin.r ? (names.length - 1) * LEGEND_ROW * sized(FIGURE_TYPE) : 0;
   return { ...layout, margin: { ...margin, b: margin.b + more } };
 }
 
-/** A legend in columns grows upwards. Where a narrow picture breaks it into more rows than there is room for, it has more room above. */
+/**
+ * A legend in columns grows upwards. Where a narrow picture breaks it into more rows than there is room for,
+ * it has more room above.
+ */
 function withRoomForLegend({ data, layout }, width) {
   const { legend, margin, height, font } = layout;
   if (!legend?.entrywidth) return layout;
   const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
-  const entrywidth = Math.max(legend.entrywidth, ...names.map(({ name }) => pixels(name, font.family, legend.font.size)));
+  const entrywidth = Math.max(
+    legend.entrywidth,
+    ...names.map(({ name }) => pixels(name, font.family, legend.font.size)),
+  );
   const columns = Math.max(1, Math.floor((width - margin.l - margin.r) / (entrywidth + LEGEND_SIGN)));
   const room = (1 - legend.y) * height;
-  const more = Math.max(0, Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size) + 10 - room);
+  const more = Math.max(
+    0,
+    Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size) + 10 - room,
+  );
   const high = height + more;
-  return { ...layout, height: high, margin: { ...margin, t: margin.t + more }, legend: { ...legend, entrywidth, y: 1 - (room + more) / high } };
+  return {
+    ...layout,
+    height: high,
+    margin: { ...margin, t: margin.t + more },
+    legend: { ...legend, entrywidth, y: 1 - (room + more) / high },
+  };
 }
 
-/** Names over the middle of their columns, from left to right; one moves to the left where it would end outside of the picture, or in the next one. */
+/**
+ * Names over the middle of their columns, from left to right; one moves to the left where it would end
+ * outside of the picture, or in the next one.
+ */
 function withNamesInside(layout, width) {
   const { annotations, margin, xaxis, font } = layout;
   if (!annotations || !xaxis?.range) return layout;
@@ -94,23 +127,38 @@ function withNamesInside(layout, width) {
   return { ...layout, annotations: annotations.reduceRight((placed, name) => [inside(name), ...placed], []) };
 }
 
-/** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */
+/**
+ * Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the
+ * names, and the bars are lower by a line.
+ */
 function withNotesBelowNames(layout, width, height) {
-  const { l, t, b } = layout.margin, noted = /^(<b>.*<\/b>) {2}(?=<span)/;
+  const { l, t, b } = layout.margin,
+    noted = /^(<b>.*<\/b>) {2}(?=<span)/;
   const isNoted = ({ text, yanchor }) => yanchor === "bottom" && noted.test(text);
-  const right = ({ text, font }) => l + font.size * ems([...text.replace(/<[^>]*>/g, "").replace(/&[^;]+;/g, "x")]);
+  const right = ({ text, font }) =>
+    l + font.size * ems([...text.replace(/<[^>]*>/g, "").replace(/&[^;]+;/g, "x")]);
   const names = (layout.annotations ?? []).filter(isNoted);
   if (!names.some((name) => right(name) > width)) return layout;
   const line = (1.3 * names[0].font.size) / (height - t - b); // as a share of the room of all panels
-  const lower = ([name, axis]) => (/^yaxis/.test(name) ? [name, { ...axis, domain: [axis.domain[0], axis.domain[1] - line] }] : [name, axis]);
+  const lower = ([name, axis]) =>
+    /^yaxis/.test(name) ? [name, { ...axis, domain: [axis.domain[0], axis.domain[1] - line] }] : [name, axis];
   return {
     ...Object.fromEntries(Object.entries(layout).map(lower)),
-    annotations: layout.annotations.map((each) => ({ ...each, y: each.y - line, text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text, align: "left" })),
+    annotations: layout.annotations.map((each) => ({
+      ...each,
+      y: each.y - line,
+      text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text,
+      align: "left",
+    })),
   };
 }
 
 function resized(figure, width, height) {
-  return { figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } }, width, height };
+  return {
+    figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } },
+    width,
+    height,
+  };
 }
 
 /** Larger type in lecture mode. Height and margins grow with it, so that everything still fits. */
@@ -118,13 +166,16 @@ function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
   if (!inLecture() && factor === 1) return figure;
   const type = sized(FIGURE_TYPE) / FIGURE_TYPE;
-  const lines = figure.layout.meta?.fit === "box" ? factor : type; // of names and legends, above and below the picture
+  // Of names and legends, above and below the picture.
+  const lines = figure.layout.meta?.fit === "box" ? factor : type;
   const { margin = {}, height = 360, annotations, legend, meta } = figure.layout;
   const high = (pixels) => pixels * factor + ((margin.t ?? 0) + (margin.b ?? 0)) * (lines - factor);
   const withLargerType = (trace) => ({
     ...trace,
     ...(trace.colorbar && { colorbar: largerFonts(trace.colorbar, factor) }),
-    ...((trace.textfont || trace.type === "bar") && { textfont: largerFonts({ size: FIGURE_TYPE, ...trace.textfont }, factor, true) }),
+    ...((trace.textfont || trace.type === "bar") && {
+      textfont: largerFonts({ size: FIGURE_TYPE, ...trace.textfont }, factor, true),
+    }),
     ...(trace.type === "bar" && { constraintext: "none" }), // else a number gets as small as its bar is thin
   });
   return {
@@ -132,16 +183,30 @@ function enlarged(figure) {
     data: figure.data.map(withLargerType),
     layout: {
       ...largerFonts(figure.layout, factor),
-      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * (side === "r" || (side === "l" && meta?.fit === "box") ? factor : lines)])),
-      ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type })) }),
-      ...(legend?.entrywidth && { legend: { ...largerFonts(legend, factor), entrywidth: legend.entrywidth * type } }),
+      margin: Object.fromEntries(
+        Object.entries(margin).map(([side, pixels]) => [
+          side,
+          pixels * (side === "r" || (side === "l" && meta?.fit === "box") ? factor : lines),
+        ]),
+      ),
+      ...(annotations && {
+        annotations: largerFonts(annotations, factor).map((each) => ({
+          ...each,
+          yshift: (each.yshift ?? 0) * type,
+        })),
+      }),
+      ...(legend?.entrywidth && {
+        legend: { ...largerFonts(legend, factor), entrywidth: legend.entrywidth * type },
+      }),
       ...(meta?.low && { meta: { ...meta, least: high(meta.least) } }),
       height: high(height),
     },
   };
 }
 
-/** The size of a label of `pixels`. In a lecture it is at least LECTURE_TYPE, before the page's enlargement. */
+/**
+ * The size of a label of `pixels`. In a lecture it is at least LECTURE_TYPE, before the page's enlargement.
+ */
 function sized(pixels) {
   return Math.max(pixels, inLecture() ? LECTURE_TYPE : 0) * enlargement();
 }
@@ -152,8 +217,10 @@ function largerFonts(part, factor, inFont = false) {
   return Object.fromEntries(
     Object.entries(part).map(([name, value]) => [
       name,
-      inFont && name === "size" ? Math.max(value * factor, sized(value)) : largerFonts(value, factor, name.endsWith("font")),
-    ])
+      inFont && name === "size"
+        ? Math.max(value * factor, sized(value))
+        : largerFonts(value, factor, name.endsWith("font")),
+    ]),
   );
 }
 
@@ -161,7 +228,8 @@ function fittedCells(figure, width, room) {
   const { rows, columns, extent } = figure.layout.meta;
   const { xaxis2, yaxis2, xaxis } = figure.layout;
   const upright = xaxis.tickangle === 0;
-  const [rowEm, columnEm] = [widestLabel(yaxis2, ems("</s>")), widestLabel(xaxis2)]; // the map keeps its place when the marks are hidden
+  // The map keeps its place when the marks are hidden.
+  const [rowEm, columnEm] = [widestLabel(yaxis2, ems("</s>")), widestLabel(xaxis2)];
   const larger = enlargement();
   const lecture = inLecture();
   const name = 21 * larger; // pixels of an axis's name
@@ -170,7 +238,8 @@ function fittedCells(figure, width, room) {
   const narrow = width < 520;
   const toolbar = narrow ? TOOLBAR : 0;
   const measure = (cell) => {
-    // A lecture's labels never get smaller. Where they are higher than a cell they stand in two lines, as on a ruler.
+    // A lecture's labels never get smaller. Where they are higher than a cell they stand in two lines, as on
+    // a ruler.
     const font = lecture ? sized(15) : Math.max(9, Math.min(sized(15), 0.74 * cell));
     const lines = lecture && font > 1.04 * cell ? 2 : 1;
     const left = name + (rowEm + lines - 1) * font + 4;
@@ -210,13 +279,43 @@ function fittedCells(figure, width, room) {
     height,
     autosize: false,
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
-    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font, lines, [left, drawnWidth - left - across], family) }, font, larger),
-    yaxis: axis({ ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`) }, font, larger),
-    annotations: [...(figure.layout.annotations ?? []), ...axisNames(figure.layout, left - name, top - toolbar - name)],
-    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
+    xaxis: axis(
+      {
+        ...figure.layout.xaxis,
+        ...labels(
+          figure.layout.xaxis2,
+          upright,
+          cell,
+          font,
+          lines,
+          [left, drawnWidth - left - across],
+          family,
+        ),
+      },
+      font,
+      larger,
+    ),
+    yaxis: axis(
+      {
+        ...figure.layout.yaxis,
+        ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`),
+      },
+      font,
+      larger,
+    ),
+    annotations: [
+      ...(figure.layout.annotations ?? []),
+      ...axisNames(figure.layout, left - name, top - toolbar - name),
+    ],
+    legend: {
+      ...figure.layout.legend,
+      ...keyPlace(beside, across, down, cell * extent),
+      font: { size: sized(KEY_TYPE) },
+    },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
-  const named = (trace) => (beside && trace.showlegend ? { ...trace, name: inTwoRows(trace.name, family) } : trace);
+  const named = (trace) =>
+    beside && trace.showlegend ? { ...trace, name: inTwoRows(trace.name, family) } : trace;
   const data = figure.data.map((trace) => withBar(named(trace), bar, cell));
   return { figure: { ...figure, data, layout }, width: drawnWidth, height, cell };
 }
@@ -233,7 +332,9 @@ function pixels(name, family, size = sized(KEY_TYPE)) {
   return Math.max(...name.split("<br>").map((row) => pen.measureText(row).width));
 }
 
-/** A label for every column, in as many `lines`. Left and right of the map there are so many pixels of `room`. */
+/**
+ * A label for every column, in as many `lines`. Left and right of the map there are so many pixels of `room`.
+ */
 function labels(axis, upright, cell, font, lines, room, family) {
   if (!upright) return { ...inLines(axis, Math.min(lines, 1.5), cell, font), tickangle: -90 };
   const narrow = { ...axis, ticktext: withinColumns(axis.ticktext, { font, cell, lines, room, family }) };
@@ -246,24 +347,30 @@ function isMark(label) {
 }
 
 /**
- * Labels above columns of `cell` pixels, none wider than its place between its neighbours on the same line. From the last row nothing
- * smaller is read, so in a lecture the marks at both ends stand outside the map, where nothing is in their way.
+ * Labels above columns of `cell` pixels, none wider than its place between its neighbours on the same line.
+ * From the last row nothing smaller is read, so in a lecture the marks at both ends stand outside the map,
+ * where nothing is in their way.
  */
 function withinColumns(ticktext, { font, cell, lines, room, family }) {
   const isOutside = (label, i) => inLecture() && isMark(label) && (!i || i === ticktext.length - 1);
   return ticktext.map((label, i) => {
     if (!isOutside(label, i)) return narrowed(label, font, lines * cell);
-    const free = lines * cell - BESIDE_A_MARK * font; // from the middle of its column to the label of its neighbour
+    // From the middle of its column to the label of its neighbour.
+    const free = lines * cell - BESIDE_A_MARK * font;
     const most = Math.min(2 * lines * cell, free + cell / 2 + room[i ? 1 : 0]);
     const mark = narrowed(label, font, most);
     const over = Math.min(font * ems(written(label)), most) / 2 - free;
     if (over <= 0) return mark;
-    const spaces = "\u00a0".repeat(Math.ceil((2 * over) / pixels("\u00a0", family, font))); // half of them push to each side
+    // Half of them push to each side.
+    const spaces = "\u00a0".repeat(Math.ceil((2 * over) / pixels("\u00a0", family, font)));
     return i ? `${spaces}${mark}` : `${mark}${spaces}`;
   });
 }
 
-/** The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs. Labels without room are left out evenly. */
+/**
+ * The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs.
+ * Labels without room are left out evenly.
+ */
 function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => label) {
   if (lines === 1 || !(ticktext?.length > 1)) return { tickvals, ticktext };
   const values = Array.from(tickvals);
@@ -277,7 +384,12 @@ function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => l
 
 /** The characters of a label. */
 function written(label) {
-  return [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
+  return [
+    ...label
+      .replace(/<[^>]*>/g, "")
+      .trim()
+      .replace(/&[^;]+;/g, "x"),
+  ];
 }
 
 /** Ems of the widest label of an axis, at least `least`. */
@@ -289,7 +401,9 @@ function widestLabel({ ticktext }, least = 0) {
 function narrowed(label, font, cell) {
   const characters = written(label);
   const wide = font * ems(characters);
-  return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+  return characters.length > 1 && wide > cell
+    ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>`
+    : label;
 }
 
 /** `figure` with the labels of its x axis, and the texts of its cells, no wider than a token's column. */
@@ -301,11 +415,26 @@ function withNarrowTokens(figure, width) {
   const inCells = (trace) => {
     if (trace.type !== "heatmap" || !trace.text) return trace;
     const textfont = fitting(trace.textfont);
-    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, inLecture() ? 1.14 * cell : cell))) };
+    return {
+      ...trace,
+      textfont,
+      text: trace.text.map((row) =>
+        row.map((label) => narrowed(label, textfont.size, inLecture() ? 1.14 * cell : cell)),
+      ),
+    };
   };
   const ticks = ({ tickfont, ticktext }) => {
     const type = fitting(tickfont);
-    return { tickfont: type, ticktext: withinColumns(ticktext, { font: type.size, cell, lines: 1, room: [margin.l, margin.r], family: font.family }) };
+    return {
+      tickfont: type,
+      ticktext: withinColumns(ticktext, {
+        font: type.size,
+        cell,
+        lines: 1,
+        room: [margin.l, margin.r],
+        family: font.family,
+      }),
+    };
   };
   return {
     ...figure,
@@ -314,14 +443,25 @@ function withNarrowTokens(figure, width) {
   };
 }
 
-/** A table of numbers whose marks, such as <s>, keep off the labels beside them (`withinColumns`). Its labels stand in `meta.lines` lines. */
+/**
+ * A table of numbers whose marks, such as <s>, keep off the labels beside them (`withinColumns`). Its labels
+ * stand in `meta.lines` lines.
+ */
 function withMarksApart(figure, width) {
   const { xaxis, yaxis, margin, meta, font } = figure.layout;
   if (!meta?.lines) return figure;
-  const rows = yaxis.ticktext.map((label) => pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size));
+  const rows = yaxis.ticktext.map((label) =>
+    pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size),
+  );
   const left = Math.max(margin.l, ...rows.map((wide) => wide + ROW_LABEL));
   const cell = (width - left - margin.r) / (xaxis.range[1] - xaxis.range[0]);
-  const placed = withinColumns(xaxis.ticktext, { font: xaxis.tickfont.size, cell, lines: meta.lines, room: [left, margin.r], family: font.family });
+  const placed = withinColumns(xaxis.ticktext, {
+    font: xaxis.tickfont.size,
+    cell,
+    lines: meta.lines,
+    room: [left, margin.r],
+    family: font.family,
+  });
   const ticktext = xaxis.ticktext.map((label, i) => (isMark(label) ? placed[i] : label));
   return { ...figure, layout: { ...figure.layout, xaxis: { ...xaxis, ticktext } } };
 }
@@ -339,44 +479,98 @@ function axis(given, font, larger) {
 }
 
 /**
- * The names of the axes, outside the labels that have `left` and `above` pixels. To place an axis's own title Plotly measures every
- * label, and the browser lays out the page for each of them.
+ * The names of the axes, outside the labels that have `left` and `above` pixels. To place an axis's own title
+ * Plotly measures every label, and the browser lays out the page for each of them.
  */
 function axisNames({ xaxis, yaxis }, left, above) {
-  const named = ({ title }, place) => ({ text: title?.text ?? "", font: { ...title?.font, size: sized(13) }, showarrow: false, xref: "paper", yref: "paper", borderpad: 0, ...place });
+  const named = ({ title }, place) => ({
+    text: title?.text ?? "",
+    font: { ...title?.font, size: sized(13) },
+    showarrow: false,
+    xref: "paper",
+    yref: "paper",
+    borderpad: 0,
+    ...place,
+  });
   return [
     named(xaxis, { x: 0.5, xanchor: "center", y: 1, yanchor: "bottom", yshift: above }),
     named(yaxis, { x: 0, xanchor: "right", xshift: -left, y: 0.5, yanchor: "middle", textangle: -90 }),
   ].filter(({ text }) => text);
 }
 
-// Where the colour bar and the legend go. Plotly wants their places as shares of the width and height of the cells, not in pixels.
+// Where the colour bar and the legend go. Plotly wants their places as shares of the width and height of the
+// cells, not in pixels.
 function barPlace(beside, across, down, larger, lowest) {
   const font = { size: sized(12) };
   if (beside)
     return {
-      orientation: "v", x: 1, xanchor: "left", xpad: 14, xref: "paper", y: 1, yanchor: "top", ypad: 0, yref: "paper",
-      len: BAR * larger, lenmode: "pixels", thickness: 11, tickfont: font, titlefont: font, side: "right",
+      orientation: "v",
+      x: 1,
+      xanchor: "left",
+      xpad: 14,
+      xref: "paper",
+      y: 1,
+      yanchor: "top",
+      ypad: 0,
+      yref: "paper",
+      len: BAR * larger,
+      lenmode: "pixels",
+      thickness: 11,
+      tickfont: font,
+      titlefont: font,
+      side: "right",
     };
   return {
-    orientation: "h", x: 0, xanchor: "left", xpad: 0, xref: "paper", y: 1 - (lowest + 12) / down, yanchor: "top",
-    ypad: 0, yref: "paper", len: Math.min(BAR_BELOW * larger, across), lenmode: "pixels", thickness: 10, tickfont: font, titlefont: font, side: "right",
+    orientation: "h",
+    x: 0,
+    xanchor: "left",
+    xpad: 0,
+    xref: "paper",
+    y: 1 - (lowest + 12) / down,
+    yanchor: "top",
+    ypad: 0,
+    yref: "paper",
+    len: Math.min(BAR_BELOW * larger, across),
+    lenmode: "pixels",
+    thickness: 10,
+    tickfont: font,
+    titlefont: font,
+    side: "right",
   };
 }
 
 function keyPlace(beside, across, down, lowest) {
   if (beside)
     return {
-      orientation: "v", x: 1 + 8 / across, xanchor: "left", xref: "paper", yref: "paper", yanchor: "top",
+      orientation: "v",
+      x: 1 + 8 / across,
+      xanchor: "left",
+      xref: "paper",
+      yref: "paper",
+      yanchor: "top",
       y: 1 - (BAR * enlargement() + 34) / down,
     };
-  return { orientation: "h", x: 0, xanchor: "left", xref: "paper", y: 1 - (lowest + 44) / down, yanchor: "top", yref: "paper" };
+  return {
+    orientation: "h",
+    x: 0,
+    xanchor: "left",
+    xref: "paper",
+    y: 1 - (lowest + 44) / down,
+    yanchor: "top",
+    yref: "paper",
+  };
 }
 
 function withBar(trace, { titlefont, side, ...place }, cell) {
   const gaps = trace.type === "heatmap" ? { xgap: cell >= 9 ? 1 : 0, ygap: cell >= 9 ? 1 : 0 } : {};
   const dressed = (bar) => ({
-    ...bar, ...place, title: { ...bar.title, font: { ...bar.title?.font, size: titlefont.size }, side: place.orientation === "v" ? "top" : "right" },
+    ...bar,
+    ...place,
+    title: {
+      ...bar.title,
+      font: { ...bar.title?.font, size: titlefont.size },
+      side: place.orientation === "v" ? "top" : "right",
+    },
   });
   if (trace.colorbar) return { ...trace, ...gaps, colorbar: dressed(trace.colorbar) };
   if (trace.marker?.colorbar)

@@ -1,11 +1,14 @@
-// How a picture of small tiles fills the room it is given. The wrapper puts this text beside that of plot_fit.js.
+// How a picture of small tiles fills the room it is given. The wrapper puts this text beside that of
+// plot_fit.js.
 
 const FEWEST_EMS = 2.7; // above tiles with numbers: of the columns' numbers, and of their name
 const EDGE = 4; // pixels around tiles where nothing is written, and no button appears
 const FRAME_LINE = 3; // pixels, as head_grid.py has them
 const LEAST_SHARE = 0.0125; // of the window's width: smaller type cannot be read from the last row
 
-/** {figure, width, height} of tiles in a box of `width` pixels with `room` pixels down to the window's edge. */
+/**
+ * {figure, width, height} of tiles in a box of `width` pixels with `room` pixels down to the window's edge.
+ */
 function fittedTiles(figure, width, room) {
   const { layout } = figure;
   const margin = marginsOfTiles(layout);
@@ -13,7 +16,12 @@ function fittedTiles(figure, width, room) {
   const whole = (width - l - r) * layout.meta.ratio + t + b; // at which the picture is as wide as its room
   const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
   const inside = [width - l - r, height - t - b];
-  const placed = { ...layout, ...numbersApart(layout, ...inside), ...namesBetweenFrames(layout, ...inside), margin };
+  const placed = {
+    ...layout,
+    ...numbersApart(layout, ...inside),
+    ...namesBetweenFrames(layout, ...inside),
+    margin,
+  };
   return resized({ ...figure, layout: placed }, width, height);
 }
 

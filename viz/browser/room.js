@@ -3,8 +3,9 @@
 const KEPT_FREE = 6; // pixels at the lower edge of the window
 
 /**
- * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge, or to the bar
- * over that (the page's variable --covered). A picture far down is reached by scrolling anyway, and may have most of a window.
+ * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower
+ * edge, or to the bar over that (the page's variable --covered). A picture far down is reached by scrolling
+ * anyway, and may have most of a window.
  */
 function roomBelow(element, { low, least } = {}) {
   const outside = element.getRootNode().host ?? element;
@@ -14,7 +15,10 @@ function roomBelow(element, { low, least } = {}) {
   return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }
 
-/** Has `watch`, a ResizeObserver, watch an element and all its ancestors: elements above it can change without its own size. */
+/**
+ * Has `watch`, a ResizeObserver, watch an element and all its ancestors: elements above it can change without
+ * its own size.
+ */
 function watchAround(watch, element) {
   for (let part = element; part; part = part.parentElement ?? part.getRootNode().host) watch.observe(part);
 }

@@ -3,9 +3,9 @@
 const MOST_PIXELS = 16_000_000; // of a canvas: phones draw nothing at all on a larger one
 
 /**
- * `svg` carries its size and all its colours itself. `style` holds `name` (of the file, ASCII), `ground` (the colour
- * behind the drawing), `font` (a list of families) and `font_file` (the address of a WOFF2 with Hangul; the
- * system's fonts draw where it cannot be fetched, as in a page that is opened from a file).
+ * `svg` carries its size and all its colours itself. `style` holds `name` (of the file, ASCII), `ground` (the
+ * colour behind the drawing), `font` (a list of families) and `font_file` (the address of a WOFF2 with
+ * Hangul; the system's fonts draw where it cannot be fetched, as in a page that is opened from a file).
  */
 async function savePicture(svg, format, { name, ground, font, font_file }) {
   const picture = svg.cloneNode(true);
@@ -20,13 +20,26 @@ async function savePicture(svg, format, { name, ground, font, font_file }) {
   offer(await painted(pictureFile(picture), width, height), `${name}.png`);
 }
 
+/**
+ * A button for each format, with the `words` that it is spoken by; `draw` makes the <svg> when it is pressed.
+ */
+function savingButtons(words, draw, style) {
+  const save = (format) => () => savePicture(draw(), format, style);
+  return ["png", "svg"].map((format) => button(format.toUpperCase(), save(format), { label: words[format] }));
+}
+
 function pictureFile(picture) {
   return new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml;charset=utf-8" });
 }
 
 /** A picture that is drawn on a canvas sees no font of the page, so it brings its own. */
 async function embedFont(picture, families, address) {
-  const file = address && (await fetch(address).then((answer) => answer.ok && answer.blob(), () => null));
+  const file =
+    address &&
+    (await fetch(address).then(
+      (answer) => answer.ok && answer.blob(),
+      () => null,
+    ));
   if (!file) return;
   const reader = new FileReader();
   await new Promise((done) => {

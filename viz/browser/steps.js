@@ -26,7 +26,9 @@ class Player {
 
   build() {
     const part = (name, tag = "div") => (this[name] = node(tag, name));
-    const buttons = ["back", "play", "forward", "lastChange", "nextChange"].map((name) => part(name, "button"));
+    const buttons = ["back", "play", "forward", "lastChange", "nextChange"].map((name) =>
+      part(name, "button"),
+    );
     const saving = ["saveSvg", "savePng"].map((name) => part(name, "button"));
     for (const button of [...buttons, ...saving]) button.type = "button";
     this.back.prepend(icon("M11 2 4 8l7 6z"));
@@ -44,7 +46,14 @@ class Player {
     const scale = node("div", "scale", part("weight", "span"), "0", part("gradient", "i"), "1");
     const foot = node("div", "foot", scale, part("legend", "p"), ...saving);
     this.root.replaceChildren(
-      bar, track, this.panel("written"), part("words", "p"), panels, ...strips, foot, this.live
+      bar,
+      track,
+      this.panel("written"),
+      part("words", "p"),
+      panels,
+      ...strips,
+      foot,
+      this.live,
     );
   }
 
@@ -99,8 +108,8 @@ class Player {
     label(this.forward, texts.steps_forward);
     label(this.lastChange, texts.steps_last_change);
     label(this.nextChange, texts.steps_next_change);
-    label(this.saveSvg, fill(texts.steps_save, { format: "SVG" }));
-    label(this.savePng, fill(texts.steps_save, { format: "PNG" }));
+    label(this.saveSvg, filled(texts.steps_save, { format: "SVG" }));
+    label(this.savePng, filled(texts.steps_save, { format: "PNG" }));
     this.range.setAttribute("aria-label", texts.steps_range);
     this.range.max = target.length;
     this.range.disabled = target.length < 2;
@@ -114,7 +123,7 @@ class Player {
         const tick = node("i", "tick");
         tick.style.setProperty("--at", change.start / last);
         return tick;
-      })
+      }),
     );
     this.strips = { source: new Map(), self: new Map() };
   }
@@ -195,9 +204,10 @@ class Player {
     this.play.replaceChildren(icon(shape), this.play.lastChild);
     this.range.value = count.step;
     this.range.setAttribute(
-      "aria-valuetext", fill(texts.steps_position_spoken, { ...count, token: seen.name })
+      "aria-valuetext",
+      filled(texts.steps_position_spoken, { ...count, token: seen.name }),
     );
-    this.position.textContent = fill(texts.steps_position, count);
+    this.position.textContent = filled(texts.steps_position, count);
     this.back.disabled = !this.step;
     this.forward.disabled = count.step === count.count;
     this.lastChange.disabled = this.changeBefore() === this.step;
@@ -212,17 +222,23 @@ class Player {
     this.decision.remark.textContent = seen.decision.note;
     for (const name of ["source", "self"]) {
       this[name].box.hidden = !seen[name];
-      this[name].heading.textContent = fill(texts[`steps_${name}`], { place });
+      this[name].heading.textContent = filled(texts[`steps_${name}`], { place });
       if (seen[name]) this.drawStrip(name, seen[name], colours);
     }
   }
 
-  /** Draw anew where another width, or the style of a lecture, which may arrive after the player, leaves room for more or fewer cells. */
+  /**
+   * Draw anew where another width, or the style of a lecture, which may arrive after the player, leaves room
+   * for more or fewer cells.
+   */
   fit() {
     if (this.room() !== this.data.whole) this.draw();
   }
 
-  /** How many cells of a strip are shown: in a lecture as many as stand in two rows, where three of them are as wide as two. */
+  /**
+   * How many cells of a strip are shown: in a lecture as many as stand in two rows, where three of them are
+   * as wide as two.
+   */
   room() {
     if (!inLecture()) return WHOLE;
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -265,7 +281,8 @@ class Player {
     const body = this[name];
     body.setAttribute("role", "img");
     body.setAttribute("aria-label", strip.spoken);
-    const same = wanted.length === body.children.length && wanted.every((cell, i) => cell === body.children[i]);
+    const same =
+      wanted.length === body.children.length && wanted.every((cell, i) => cell === body.children[i]);
     if (!same) body.replaceChildren(...wanted);
   }
 }
@@ -282,7 +299,9 @@ function icon(path) {
   return shape("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" }, drawing);
 }
 
-/** A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink and a button
+/**
+ * A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink and a
+ * button
  * keeps the focus. */
 function drawBars(body, rows, data, part) {
   while (body.children.length > rows.length) body.lastChild.remove();
@@ -298,7 +317,8 @@ function drawBars(body, rows, data, part) {
     if (button.hidden) return;
     button.textContent = data.texts.steps_part;
     const { steps_part_spoken, steps_part_kept } = data.texts;
-    const spoken = place === KEEP ? steps_part_kept : fill(steps_part_spoken, { token: nameOf(data, token) });
+    const spoken =
+      place === KEEP ? steps_part_kept : filled(steps_part_spoken, { token: nameOf(data, token) });
     button.setAttribute("aria-label", spoken);
     button.title = spoken;
     button.onclick = () => part(place);

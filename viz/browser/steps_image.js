@@ -30,9 +30,12 @@ function pictureOf(data, seen) {
     for (const row of rows) y = pictureBar(svg, row, y, colours);
     write(note, quiet);
   }
-  for (const [title, part] of [[texts.steps_source, seen.source], [texts.steps_self, seen.self]]) {
+  for (const [title, part] of [
+    [texts.steps_source, seen.source],
+    [texts.steps_self, seen.self],
+  ]) {
     if (!part) continue;
-    head(fill(title, { place }));
+    head(filled(title, { place }));
     y = pictureStrip(svg, part, y + PICTURE.gap, colours);
   }
   svg.setAttribute("viewBox", `0 0 ${width} ${y + margin}`);
@@ -44,13 +47,22 @@ function pictureBar(svg, { token, probability, text, chosen, note }, y, { sequen
   svg.append(
     shape("text", { x: PICTURE.margin, y: base, "font-weight": chosen ? 700 : 400 }, token),
     shape("rect", {
-      x: left, y: base - 14, height: 16, width: Math.max(length * probability, 1),
+      x: left,
+      y: base - 14,
+      height: 16,
+      width: Math.max(length * probability, 1),
       fill: sequential[chosen ? 4 : 2],
     }),
     shape("rect", {
-      x: left, y: base - 14, height: 16, width: length, fill: "none", stroke: ink, "stroke-opacity": 0.3,
+      x: left,
+      y: base - 14,
+      height: 16,
+      width: length,
+      fill: "none",
+      stroke: ink,
+      "stroke-opacity": 0.3,
     }),
-    shape("text", { x: left + length + 12, y: base }, `${text} ${note ?? ""}`)
+    shape("text", { x: left + length + 12, y: base }, `${text} ${note ?? ""}`),
   );
   return base;
 }
@@ -63,15 +75,22 @@ function pictureStrip(svg, { items }, top, colours) {
     const y = top + Math.floor(i / perLine) * cell;
     const plain = item.hatched || item.folded;
     const fill = plain ? colours.gap : shade(colours.sequential, item.weight);
-    svg.append(shape("rect", {
-      x: x + 1, y: y + 1, width: cell - 2, height: cell - 2, fill,
-      stroke: item.rank ? colours.text : colours.grid, "stroke-width": item.rank ? 2 : 1,
-      "stroke-dasharray": item.hatched ? "3 3" : "none",
-    }));
+    svg.append(
+      shape("rect", {
+        x: x + 1,
+        y: y + 1,
+        width: cell - 2,
+        height: cell - 2,
+        fill,
+        stroke: item.rank ? colours.text : colours.grid,
+        "stroke-width": item.rank ? 2 : 1,
+        "stroke-dasharray": item.hatched ? "3 3" : "none",
+      }),
+    );
     const ink = { x: x + cell / 2, "text-anchor": "middle", fill: plain ? colours.text : inkOn(fill) };
     svg.append(
       shape("text", { ...ink, y: y + 20, "text-decoration": item.changed ? "underline" : "none" }, item.sign),
-      shape("text", { ...ink, y: y + 37, "font-size": 12 }, item.number)
+      shape("text", { ...ink, y: y + 37, "font-size": 12 }, item.number),
     );
   });
   return top + Math.ceil(items.length / perLine) * cell;
@@ -80,7 +99,7 @@ function pictureStrip(svg, { items }, top, colours) {
 /** `text` in pieces of at most `limit` characters, cut at blanks where there are any. */
 function wrapped(text, limit) {
   const found = [];
-  for (let rest = text; rest; ) {
+  for (let rest = text; rest;) {
     const cut = rest.length > limit ? rest.lastIndexOf(" ", limit) : rest.length;
     const end = cut > 0 ? cut : Math.floor(limit);
     found.push(rest.slice(0, end));

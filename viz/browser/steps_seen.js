@@ -5,7 +5,8 @@ function unpacked(data) {
     if (text === null) return null;
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return Float32Array.from(
-      { length: bytes.length / 2 }, (_, i) => (bytes[2 * i] + 256 * bytes[2 * i + 1]) / data.weight_unit
+      { length: bytes.length / 2 },
+      (_, i) => (bytes[2 * i] + 256 * bytes[2 * i + 1]) / data.weight_unit,
     );
   };
   return { ...data, cross: weights(data.cross), self: weights(data.self) };
@@ -22,15 +23,22 @@ function seenAt(data, row) {
   const own = data.self?.subarray((row * (row + 1)) / 2, ((row + 1) * (row + 2)) / 2);
   const seen = {
     name: nameOf(data, target[row]),
-    written: target.slice(begin, row + 1).map((token, i) => ({
-      token: token === SPACE && begin + i < row && !isNew(begin + i) ? " " : token,
-      changed: isNew(begin + i),
-    })),
-    earlier: begin ? fill(texts.steps_earlier, { count: begin }) : "",
-    rest: target.slice(row + 1, Math.max(row + 1, RECENT)).join("").replaceAll(SPACE, " "),
+    written: target
+      .slice(begin, row + 1)
+      .map((token, i) => ({
+        token: token === SPACE && begin + i < row && !isNew(begin + i) ? " " : token,
+        changed: isNew(begin + i),
+      })),
+    earlier: begin ? filled(texts.steps_earlier, { count: begin }) : "",
+    rest: target
+      .slice(row + 1, Math.max(row + 1, RECENT))
+      .join("")
+      .replaceAll(SPACE, " "),
     ...candidatesAt(data, row),
     decision: decisionAt(data, row),
-    source: data.cross && strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
+    source:
+      data.cross &&
+      strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
     // A position of the decoder's input holds the token that the row before it produced.
     self: own ? strip(data, inputs, own, (place) => isNew(place - 1), true) : null,
   };
@@ -52,12 +60,14 @@ function candidatesAt(data, row) {
     rows.push({ token: data.target[row], probability, text: share(probability), chosen: true });
   for (const one of rows) if (one.chosen) one.note = texts.steps_produced;
   const [best] = rows;
-  const note = best.chosen ? "" : fill(texts.steps_less_probable, {
-    best: nameOf(data, best.token),
-    best_probability: best.text,
-    token: nameOf(data, data.target[row]),
-    probability: share(probability),
-  });
+  const note = best.chosen
+    ? ""
+    : filled(texts.steps_less_probable, {
+        best: nameOf(data, best.token),
+        best_probability: best.text,
+        token: nameOf(data, data.target[row]),
+        probability: share(probability),
+      });
   return { candidates: rows, note };
 }
 
@@ -68,10 +78,10 @@ function decisionAt(data, row) {
   if (change?.start === row && change.fix !== null) {
     const length = change.end - change.start;
     const here = data.probabilities.slice(change.start, change.end).reduce((one, other) => one * other);
-    const notes = length > 1 ? [fill(texts.steps_fix_product, { count: length })] : [];
+    const notes = length > 1 ? [filled(texts.steps_fix_product, { count: length })] : [];
     if (Math.abs(here - change.fix) > 0.01) notes.push(texts.steps_fix_elsewhere);
     return {
-      title: fill(texts.steps_change, { change: change.label }),
+      title: filled(texts.steps_change, { change: change.label }),
       note: notes.join(" "),
       bars: [
         { token: texts.steps_fix, probability: change.fix, text: share(change.fix), chosen: true },
@@ -85,7 +95,7 @@ function decisionAt(data, row) {
   if (row === target.length - 1) return { title: texts.steps_ending, note: "", bars };
   if (!change) return { title: texts.steps_copying, note: "", bars };
   const values = { change: change.label, number: row - change.start + 1, count: change.end - change.start };
-  return { title: fill(texts.steps_inside, values), note: "", bars };
+  return { title: filled(texts.steps_inside, values), note: "", bars };
 }
 
 /** One row of attention as cells. Keys beyond `weights` are those not written yet; far ones are folded. */
@@ -96,8 +106,10 @@ function strip(data, tokens, weights, isChanged, readsItself = false) {
     .slice(0, 3)
     .filter((place, rank) => rank === 0 || weights[place] >= LEAST);
   const described = (place) =>
-    fill(texts.steps_weight, {
-      token: nameOf(data, tokens[place]), position: place + 1, weight: weights[place].toFixed(3),
+    filled(texts.steps_weight, {
+      token: nameOf(data, tokens[place]),
+      position: place + 1,
+      weight: weights[place].toFixed(3),
     });
   const near = readsItself ? [...strongest, weights.length - 1] : strongest;
   const isShown = (place) =>
@@ -110,7 +122,10 @@ function strip(data, tokens, weights, isChanged, readsItself = false) {
     if (isShown(place)) {
       const rank = strongest.indexOf(place) + 1;
       items.push({
-        from: place, weight, rank, hatched,
+        from: place,
+        weight,
+        rank,
+        hatched,
         changed: !hatched && isChanged(place),
         sign: hatched ? "" : tokens[place],
         number: rank ? weight.toFixed(3) : "",
@@ -131,14 +146,14 @@ function nameFolded(texts, item) {
   item.number = item.hatched ? "" : item.weight.toFixed(3);
   item.title = item.hatched
     ? texts.steps_not_written
-    : fill(texts.steps_folded, { count: item.folded, weight: item.number });
+    : filled(texts.steps_folded, { count: item.folded, weight: item.number });
 }
 
 function wordsOf(data, row, seen) {
   const { texts } = data;
   const other = seen.candidates.find((one) => !one.chosen);
   const said = [
-    fill(texts.steps_words, {
+    filled(texts.steps_words, {
       step: row + 1,
       token: seen.name,
       probability: share(data.probabilities[row]),
@@ -146,25 +161,26 @@ function wordsOf(data, row, seen) {
       other_probability: other.text,
     }),
   ];
-  for (const [text, part] of [[texts.steps_words_source, seen.source], [texts.steps_words_self, seen.self]]) {
+  for (const [text, part] of [
+    [texts.steps_words_source, seen.source],
+    [texts.steps_words_self, seen.self],
+  ]) {
     if (!part) continue;
     const [place] = part.strongest;
     const weight = part.weights[place].toFixed(3);
-    said.push(fill(text, { token: nameOf(data, part.tokens[place]), weight }));
+    said.push(filled(text, { token: nameOf(data, part.tokens[place]), weight }));
   }
   return said.join(" ");
 }
 
 function nameOf({ names, texts }, token) {
-  return Object.hasOwn(names, token) ? names[token] : fill(texts.token, { token });
+  return Object.hasOwn(names, token) ? names[token] : filled(texts.token, { token });
 }
 
-/** `text` with its places filled at once, so that braces in a typed token stay. */
-function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-}
-
-/** A probability to three digits, never called certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
+/**
+ * A probability to three digits, never called certain or impossible. After >0.999 and <0.001 its log odds
+ * follow in brackets.
+ */
 function share(probability) {
   if (probability >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(probability)})`;
   return probability < IMPOSSIBLE[0] ? `${IMPOSSIBLE[1]} (${logOdds(probability)})` : probability.toFixed(3);

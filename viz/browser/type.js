@@ -10,10 +10,16 @@ function inLecture() {
   return getComputedStyle(document.documentElement).getPropertyValue("--lecture").trim() === "1";
 }
 
-// Characters of East Asian width W or F (Unicode Standard Annex 11), emoji, and \u2581, the word mark of many tokenizers, which
-// the page's font draws as wide.
-const WIDE =
-  /[\u1100-\u115f\u2329\u232a\u2581\u2e80-\u303e\u3041-\ua4c6\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}\u{1b000}-\u{1b2fb}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+// Characters of East Asian width W or F (Unicode Standard Annex 11), emoji, and \u2581, the word mark of many
+// tokenizers, which the page's font draws as wide.
+const WIDE = new RegExp(
+  [
+    String.raw`[\u1100-\u115f\u2329\u232a\u2581\u2e80-\u303e\u3041-\ua4c6\ua960-\ua97c\uac00-\ud7a3]`,
+    String.raw`[\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}]`,
+    String.raw`[\u{1b000}-\u{1b2fb}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]`,
+  ].join("|"),
+  "u",
+);
 
 /** Rough width of a text in ems, as width_in_em of viz/labels.py. */
 export function ems(text) {

@@ -1,15 +1,21 @@
-// The calculation of attention for one query, masks, and the positional encoding; as ui/views/numbers.py, ui/pages/masks.py and positions.py.
+// The calculation of attention for one query, masks, and the positional encoding; as ui/views/numbers.py,
+// ui/pages/masks.py and positions.py.
+import { menu } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";
-import { axesOf, changedRows, visibleToken } from "./figures.js";
+import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";
 import { largestFirst, sinusoids, sum, upTo } from "./numbers.js";
-import { percent, picked, withWords } from "./views.js";
+import { percent, withWords } from "./views.js";
 
 const MOST_KEYS = 40; // of a longer sentence, those with the largest weights
-const [PLACES_BEHIND, NO_TOKEN] = [3, "∅"]; // places behind the sentence in which no token stands, and their sign
+// Places behind the sentence in which no token stands, and their sign.
+const [PLACES_BEHIND, NO_TOKEN] = [3, "∅"];
 const LONGEST_MAP = 30; // tokens, so that every cell can be seen
 const [HALF, THIRD] = [440, 260]; // pixels that a map has where two, or three, stand side by side
 
-/** Every step of one attention for one query, as model/analysis/dot_product.py; `sees`: whether it may look at a key. */
+/**
+ * Every step of one attention for one query, as model/analysis/building_blocks.py; `sees`: whether it may
+ * look at a key.
+ */
 export function dotProduct(query, keys, values, sees = () => true) {
   const products = keys.map((key) => sum(key.map((number, i) => number * query[i])));
   const scaled = products.map((product) => product / Math.sqrt(query.length));
@@ -33,30 +39,57 @@ export function numbers(shared) {
   const { site, say, trace, changes, chosen, explorer, templates } = shared;
   const open = headOf(explorer);
   const [queries, keys] = axesOf(open.kind, trace);
-  const first = Math.min(...changedRows(chosen ? [chosen] : changes, open.kind, queries.length), queries.length - 1);
+  const first = Math.min(
+    ...changedRows(chosen ? [chosen] : changes, open.kind, queries.length),
+    queries.length - 1,
+  );
   const row = Math.min(site.state.row ?? (changes.length ? first : 0), queries.length - 1);
   const seen = (token) => visibleToken(token);
-  const choice = picked(say("numbers_query_label"), queries.map((token, i) => `${i + 1}: ${seen(token)}`), row, (row) => site.change({ row }));
+  const choice = menu(say("numbers_query_label"), numbered(queries), row, (row) => site.change({ row }));
   const found = site.inquire({ what: "vectors", ...open });
   if (!found) return { reading: say("site_asking"), controls: [choice] };
   const sees = (key) => open.kind !== "decoder_attention" || key <= row;
   const steps = dotProduct(found.query[row], found.key, found.value, sees);
   const [best] = largestFirst(steps.weights);
-  const shown = largestFirst(steps.weights).slice(0, MOST_KEYS).sort((one, other) => one - other);
+  const shown = largestFirst(steps.weights)
+    .slice(0, MOST_KEYS)
+    .sort((one, other) => one - other);
   const named = shown.map((key) => keys[key]);
   const gap = found.query[row].map(() => null);
   const weighted = shown.map((key) => found.value[key].map((number) => number * steps.weights[key]));
   const matrix = (title, values, rows) => {
-    const words = { rows: say(title), columns: say("dimension_axis"), row: say(title), column: say("dimension_axis"), value: say("value_axis") };
+    const words = {
+      rows: say(title),
+      columns: say("dimension_axis"),
+      row: say(title),
+      column: say("dimension_axis"),
+      value: say("value_axis"),
+    };
     const columns = gap.map((_, i) => String(i + 1));
-    return filledTable(withWords(templates.table, words), { values, rows, columns, every: Math.max(Math.floor(columns.length / 8), 1) });
+    return filledTable(withWords(templates.table, words), {
+      values,
+      rows,
+      columns,
+      every: Math.max(Math.floor(columns.length / 8), 1),
+    });
   };
   const of = (list) => shown.map((key) => list[key]);
-  const table = { steps: [of(steps.products), of(steps.scaled), of(steps.logits)], weights: of(steps.weights), keys: named };
+  const table = {
+    steps: [of(steps.products), of(steps.scaled), of(steps.logits)],
+    weights: of(steps.weights),
+    keys: named,
+  };
   const calculation = withWords(templates.steps, { masked: say("numbers_masked") });
   const pictures = {
-    vectors: matrix("numbers_vectors_rows", [found.query[row], gap, ...of(found.key)], [queries[row], "", ...named]),
-    scores: filledCalculation(calculation, { ...table, names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"] }),
+    vectors: matrix(
+      "numbers_vectors_rows",
+      [found.query[row], gap, ...of(found.key)],
+      [queries[row], "", ...named],
+    ),
+    scores: filledCalculation(calculation, {
+      ...table,
+      names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
+    }),
     sum: matrix("numbers_sum_rows", [...weighted, gap, steps.output], [...named, "", "o"]),
   };
   const reading = {
@@ -71,7 +104,13 @@ export function numbers(shared) {
   };
   const picture = (name) => {
     const heading = say(`numbers_${name}_heading`);
-    return { name: `numbers_${name}`, heading, words: say(`numbers_${name}_words`), label: heading, data: pictures[name] };
+    return {
+      name: `numbers_${name}`,
+      heading,
+      words: say(`numbers_${name}_words`),
+      label: heading,
+      data: pictures[name],
+    };
   };
   const rest = { shown: shown.length, rest: (1 - sum(table.weights)).toFixed(3) };
   return {
@@ -82,10 +121,14 @@ export function numbers(shared) {
   };
 }
 
-/** Padding and look-ahead mask of a sentence with some padding behind it, and their effect before and after the softmax. */
+/**
+ * Padding and look-ahead mask of a sentence with some padding behind it, and their effect before and after
+ * the softmax.
+ */
 export function masks({ site, say, trace, explorer, templates }) {
   const open = headOf(explorer);
-  if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
+  if (trace.sourceTokens.length > LONGEST_MAP)
+    return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
   // The network writes the text that it has read, so both sides have the same tokens.
   const padding = Array(PLACES_BEHIND).fill(NO_TOKEN);
   const count = trace.sourceTokens.length;
@@ -95,15 +138,48 @@ export function masks({ site, say, trace, explorer, templates }) {
   const isBehind = (_, column) => column >= count;
   const map = (kind, table, words = {}) => {
     const [rows, columns] = [read, kind === "decoder_attention" ? begun : read];
-    const names = { masked: say("masks_masked"), padded: say("masks_padded"), small: say("masks_small"), row: say("hover_query"), column: say("hover_key") };
-    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), { rows, columns, ...table });
+    const names = {
+      masked: say("masks_masked"),
+      padded: say("masks_padded"),
+      small: say("masks_small"),
+      row: say("hover_query"),
+      column: say("hover_key"),
+    };
+    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), {
+      rows,
+      columns,
+      ...table,
+    });
   };
-  const hiding = { padding: { padded: isBehind }, look_ahead: { masked: isLater }, both_map: { masked: isLater, padded: isBehind } };
+  const hiding = {
+    padding: { padded: isBehind },
+    look_ahead: { masked: isLater },
+    both_map: { masked: isLater, padded: isBehind },
+  };
   const places = upTo(read.length);
-  const allowed = ({ masked, padded }) => places.map((row) => places.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
-  const hiddenIn = (masked) => sum(allowed({ masked }).map((row) => row.filter((cell) => cell === null).length));
-  const of = (hidden) => map("decoder_attention", { ...hidden, values: allowed(hidden), isWeight: true, largest: 4, numbers: true, design: THIRD, lines: 2 }, { value: say("masks_allowed") });
-  const pictures = Object.entries(hiding).map(([name, hidden]) => ({ name: `masks_${name}`, heading: say(`masks_${name}_heading`), data: of(hidden) }));
+  const allowed = ({ masked, padded }) =>
+    places.map((row) => places.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
+  const hiddenIn = (masked) =>
+    sum(allowed({ masked }).map((row) => row.filter((cell) => cell === null).length));
+  const of = (hidden) =>
+    map(
+      "decoder_attention",
+      {
+        ...hidden,
+        values: allowed(hidden),
+        isWeight: true,
+        largest: 4,
+        numbers: true,
+        design: THIRD,
+        lines: 2,
+      },
+      { value: say("masks_allowed") },
+    );
+  const pictures = Object.entries(hiding).map(([name, hidden]) => ({
+    name: `masks_${name}`,
+    heading: say(`masks_${name}_heading`),
+    data: of(hidden),
+  }));
   const added = hiddenIn((row, column) => !isLater(row, column) && isBehind(row, column));
   const cells = { cells: read.length ** 2, later: hiddenIn(isLater), added };
   const found = site.inquire({ what: "vectors", ...open, padding: PLACES_BEHIND });
@@ -117,7 +193,10 @@ export function masks({ site, say, trace, explorer, templates }) {
 
 /** Logits and weights of the open head, without its masks and with them. */
 function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explorer) {
-  const hidden = { padded: (_, column) => column >= real, ...(kind === "decoder_attention" && { masked: (row, column) => column > row }) };
+  const hidden = {
+    padded: (_, column) => column >= real,
+    ...(kind === "decoder_attention" && { masked: (row, column) => column > row }),
+  };
   const sees = (row) => (column) => !hidden.padded(row, column) && !hidden.masked?.(row, column);
   const without = query.map((one) => dotProduct(one, key, value));
   const withMask = query.map((one, row) => dotProduct(one, key, value, sees(row)));
@@ -126,11 +205,21 @@ function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explore
   return ["without", "with"].map((name) =>
     ["logits", "weights"].map((stage) => {
       const isWeight = stage === "weights";
-      const table = { values: (name === "with" ? withMask : without).map((row) => row[stage]), isWeight, largest: isWeight ? 1 : largest, design: HALF, small: isWeight };
+      const table = {
+        values: (name === "with" ? withMask : without).map((row) => row[stage]),
+        isWeight,
+        largest: isWeight ? 1 : largest,
+        design: HALF,
+        small: isWeight,
+      };
       const masks = name === "with" ? { ...hidden, lines: 2 } : { lines: 1 };
       const heading = `${say(`masks_${stage}_${name}_heading`)} · ${explorer.place(explorer.kind)}`;
-      return { name: `masks_${stage}_${name}`, heading, data: map(kind, { ...table, ...masks }, { ...words, value: say(`masks_${stage}`) }) };
-    })
+      return {
+        name: `masks_${stage}_${name}`,
+        heading,
+        data: map(kind, { ...table, ...masks }, { ...words, value: say(`masks_${stage}`) }),
+      };
+    }),
   );
 }
 
@@ -146,16 +235,41 @@ export function positions({ say, templates, site }) {
   const withZ = ({ spec, ...rest }, z) => ({ ...rest, spec: { ...spec, data: [{ ...spec.data[0], z }] } });
   const curve = (part) => ({ ...part, y: all.map((one) => one[Number(/^\d+/.exec(part.name))]) });
   const half = alike[0].findIndex((value) => value < alike[0][0] / 2);
-  const told = { one: alike[0][1].toFixed(1), most: alike[0][0].toFixed(1), share: percent(say, alike[0][1] / alike[0][0]) };
-  const more = half < 0 ? say("positions_similarity_reading_high", { ...told, last: rows - 1, lowest: Math.min(...alike[0]).toFixed(1) }) : say("positions_similarity_reading", { ...told, half });
+  const told = {
+    one: alike[0][1].toFixed(1),
+    most: alike[0][0].toFixed(1),
+    share: percent(say, alike[0][1] / alike[0][0]),
+  };
+  const more =
+    half < 0
+      ? say("positions_similarity_reading_high", {
+          ...told,
+          last: rows - 1,
+          lowest: Math.min(...alike[0]).toFixed(1),
+        })
+      : say("positions_similarity_reading", { ...told, half });
   return {
     reading: say("site_positions", { rows, width }),
     rows: [
       [
         { name: "positions_matrix", label: say("positions_page"), data: withZ(matrix, all) },
-        { name: "positions_curves", heading: say("curves_heading"), words: say("curves_reading"), label: say("curves_heading"), data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } } },
+        {
+          name: "positions_curves",
+          heading: say("curves_heading"),
+          words: say("curves_reading"),
+          label: say("curves_heading"),
+          data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } },
+        },
       ],
-      [{ name: "positions_similarity", heading: say("positions_similarity_heading"), words: more, label: say("positions_similarity_heading"), data: withZ(pairs, alike) }],
+      [
+        {
+          name: "positions_similarity",
+          heading: say("positions_similarity_heading"),
+          words: more,
+          label: say("positions_similarity_heading"),
+          data: withZ(pairs, alike),
+        },
+      ],
     ],
   };
 }

@@ -1,28 +1,39 @@
 // Charts of the further views: head mosaics, scatter plots, bars, number tables.
-import { cellSize, columnTicks, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
+import { areaOf, cellSize, columnTicks, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
 import { upTo } from "./numbers.js";
 
-// --- A square and a point for each head, as viz/head_mosaic.py and viz/effect_scatter.py. `template`: that figure with other numbers.
+// --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py. `template`: that
+// figure with other numbers.
 
 const isSame = (one, other) => String(one) === String(other);
 const signed = (value) => `${value < 0 || Object.is(value, -0) ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
-/** `effect`: of each head in the order of the template's squares; `chosen`: heads [kind, layer, head] that are framed. */
+/**
+ * `effect`: of each head in the order of the template's squares; `chosen`: heads [kind, layer, head] that are
+ * framed.
+ */
 export function filledMosaic({ spec, ...rest }, { effect, chosen }) {
   const squares = spec.data.at(-1);
   const largest = Math.max(...effect.map(Math.abs)) || 1;
   const kinds = [...new Set(squares.customdata.map(([kind]) => kind))];
   const layers = 1 + Math.max(...squares.customdata.map(([, layer]) => layer));
   const grid = (kind) =>
-    upTo(layers).map((row) => effect.filter((_, i) => squares.customdata[i][0] === kind && squares.customdata[i][1] === row));
-  const data = spec.data.slice(0, -1).map((part, number) => ({ ...part, z: grid(kinds[number]), zmin: -largest, zmax: largest }));
+    upTo(layers).map((row) =>
+      effect.filter((_, i) => squares.customdata[i][0] === kind && squares.customdata[i][1] === row),
+    );
+  const data = spec.data
+    .slice(0, -1)
+    .map((part, number) => ({ ...part, z: grid(kinds[number]), zmin: -largest, zmax: largest }));
   const text = squares.text.map((told, i) => told.replace(/<b>[^<]*<\/b>$/, `<b>${signed(effect[i])}</b>`));
   const frames = chosen.map((head) => {
     const at = squares.customdata.findIndex((each) => isSame(each, head));
     const [x, y] = [squares.x[at], squares.y[at]];
     return { ...spec.layout.shapes[0], x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5 };
   });
-  return { ...rest, spec: { data: [...data, { ...squares, text }], layout: { ...spec.layout, shapes: frames } } };
+  return {
+    ...rest,
+    spec: { data: [...data, { ...squares, text }], layout: { ...spec.layout, shapes: frames } },
+  };
 }
 
 /** `attention`, `effect`: of each of `heads`. */
@@ -36,7 +47,7 @@ export function filledScatter({ spec, ...rest }, { heads, attention, effect, cho
   return { ...rest, spec: { ...spec, data } };
 }
 
-// --- Bars over the tokens of a sentence, as viz/bars.py and viz/contribution_panels.py. `template`: that figure for another sentence.
+// --- Bars over the tokens of a sentence, as viz/bars.py. `template`: that figure for another sentence.
 
 const axisName = (row) => `yaxis${row ? row + 1 : ""}`;
 const ticksOf = (tokens) => columnTicks(tokens, cellSize(tokens.length, 1));
@@ -52,7 +63,22 @@ function tokenAxis(axis, tokens, ticks, bold, first) {
   };
 }
 
-/** `weights`: a list for each of the panels called `names`, as many as the template has; `outlined`: columns from 0. */
+/** Panels below one title and one legend; `axes`: [name, axis] of each. */
+function overTokens(layout, { axes, height, margin }) {
+  return {
+    ...layout,
+    ...Object.fromEntries(axes),
+    title: { ...layout.title, y: 1 - TITLE_HEIGHT / 2 / height },
+    height,
+    margin: { ...layout.margin, ...margin },
+    legend: { ...layout.legend, y: 1 - TITLE_HEIGHT / height },
+  };
+}
+
+/**
+ * `weights`: a list for each of the panels called `names`, as many as the template has; `outlined`: columns
+ * from 0.
+ */
 export function filledBars({ spec, ...rest }, { weights, tokens, names, outlined = [], first = 0 }) {
   const ticks = ticksOf(tokens);
   const highest = Math.max(0, ...weights.flat()) || 1;
@@ -63,23 +89,27 @@ export function filledBars({ spec, ...rest }, { weights, tokens, names, outlined
   const data = spec.data.map((part) => {
     const row = panel(part);
     if (part.type !== "bar") return { ...part, ...frames };
-    return { ...part, x: tokens.map((_, i) => i + first), y: weights[row], text: tokens.map((token) => tokenLabel(token)), name: plainText(names[row]) };
+    return {
+      ...part,
+      x: tokens.map((_, i) => i + first),
+      y: weights[row],
+      text: tokens.map((token) => tokenLabel(token)),
+      name: plainText(names[row]),
+    };
   });
   const { layout } = spec;
-  const axes = names.map((_, row) => [axisName(row), { ...layout[axisName(row)], range: [-0.02 * highest, 1.04 * highest] }]);
+  const axes = names.map((_, row) => [
+    axisName(row),
+    { ...layout[axisName(row)], range: [-0.02 * highest, 1.04 * highest] },
+  ]);
   return {
     ...rest,
     spec: {
       data: outlined.length ? data : data.filter(({ type }) => type === "bar"),
       layout: {
-        ...layout,
-        ...Object.fromEntries(axes),
-        title: { ...layout.title, y: 1 - TITLE_HEIGHT / 2 / height },
+        ...overTokens(layout, { axes, height, margin: { t: head, b: ticks.height + BARS.foot } }),
         xaxis: tokenAxis(layout.xaxis, tokens, ticks, outlined, first),
-        height,
-        margin: { ...layout.margin, t: head, b: ticks.height + BARS.foot },
         annotations: layout.annotations.map((each, row) => ({ ...each, text: plainText(names[row]) })),
-        legend: { ...layout.legend, y: 1 - TITLE_HEIGHT / height },
       },
     },
   };
@@ -99,7 +129,9 @@ function outlineOf(columns, first, highest) {
   return { x, y };
 }
 
-/** `values`: of each method of the template over `tokens`; `split`: where the second group of tokens begins. */
+/**
+ * `values`: of each method of the template over `tokens`; `split`: where the second group of tokens begins.
+ */
 export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [], split }) {
   const ticks = ticksOf(tokens);
   const foot = PANELS.foot + ticks.height;
@@ -107,31 +139,43 @@ export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [],
   const largest = values.map((row) => Math.max(...row.map(Math.abs)) || 1);
   const isSigned = values.flat().some((value) => value < 0);
   const { layout } = spec;
-  const axes = values.map((_, row) => [axisName(row), { ...layout[axisName(row)], range: [isSigned ? -1.05 : -0.02, 1.05] }]);
+  const axes = values.map((_, row) => [
+    axisName(row),
+    { ...layout[axisName(row)], range: [isSigned ? -1.05 : -0.02, 1.05] },
+  ]);
   const text = tokens.map((token) => tokenLabel(token));
   return {
     ...rest,
     spec: {
-      data: spec.data.map((part, row) => ({ ...part, x: upTo(tokens.length), y: values[row].map((value) => value / largest[row]), customdata: values[row], text })),
+      data: spec.data.map((part, row) => ({
+        ...part,
+        x: upTo(tokens.length),
+        y: values[row].map((value) => value / largest[row]),
+        customdata: values[row],
+        text,
+      })),
       layout: {
-        ...layout,
-        ...Object.fromEntries(axes),
-        title: { ...layout.title, y: 1 - TITLE_HEIGHT / 2 / height },
+        ...overTokens(layout, { axes, height, margin: { b: foot } }),
         xaxis: tokenAxis(layout.xaxis, tokens, ticks, outlined, 0),
-        height,
-        margin: { ...layout.margin, b: foot },
         shapes: layout.shapes.map((line) => ({ ...line, x0: split - 0.5, x1: split - 0.5 })),
-        legend: { ...layout.legend, y: 1 - TITLE_HEIGHT / height },
-        meta: { ...layout.meta, least: height - values.length * PANELS.may_shrink, tokens: Math.max(tokens.length, 1) },
+        meta: {
+          ...layout.meta,
+          least: height - values.length * PANELS.may_shrink,
+          tokens: Math.max(tokens.length, 1),
+        },
       },
     },
   };
 }
 
 /** As plain_text of viz/labels.py, without its limit: spaces stay spaces. */
-const plainText = (text) => text.split(/\s+/).map((word) => tokenLabel(word, Infinity)).join(" ");
+const plainText = (text) =>
+  text
+    .split(/\s+/)
+    .map((word) => tokenLabel(word, Infinity))
+    .join(" ");
 
-// --- Tables of numbers as heatmaps, as viz/calculation.py. `template`: that figure for another table.
+// --- Tables of numbers as heatmaps, as viz/number_table.py. `template`: that figure for another table.
 
 const minus = (text) => text.replace("-", "−");
 
@@ -153,56 +197,66 @@ function weightText(value, isHidden) {
 function exactText(value) {
   if (value === null || !Number.isFinite(value)) return numberText(value);
   const [digits, exponent] = value.toExponential(3).split("e").map(Number);
-  if (value && (exponent < -4 || exponent > 3)) return minus(`${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`);
+  if (value && (exponent < -4 || exponent > 3))
+    return minus(`${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`);
   return minus(String(Number(value.toPrecision(4))));
 }
 
 const hides = (hidden, row, column) => Boolean(hidden?.(row, column));
 
-/** One filled rectangle for each run of hidden cells in a row; as viz/hidden.py. */
-function areaOf(rows, columns, isHidden) {
-  const [x, y] = [[], []];
-  for (let row = 0; row < rows; row += 1)
-    for (let start = 0; start < columns; start += 1) {
-      if (!isHidden(row, start)) continue;
-      let end = start;
-      while (end < columns && isHidden(row, end)) end += 1;
-      const [left, right] = [start - 0.5, end - 0.5];
-      x.push(left, right, right, left, null);
-      y.push(row - 0.5, row - 0.5, row + 0.5, row + 0.5, null);
-      start = end;
-    }
-  return { x, y };
-}
-
 /**
- * `values`: rows of numbers, null for a gap, -Infinity for a masked logit. `isWeight`: colours from 0 to `largest`. `masked`, `padded`:
- * functions of row and column. `small`: whether the legend has weights of almost 0. `design`: pixels of a map from tokens to tokens.
- * `every`: of the column labels. `lines`: of the legend.
+ * `values`: rows of numbers, null for a gap, -Infinity for a masked logit. `isWeight`: colours from 0 to
+ * `largest`. `masked`, `padded`: functions of row and column. `small`: whether the legend has weights of
+ * almost 0. `design`: pixels of a map from tokens to tokens. `every`: of the column labels. `lines`: of the
+ * legend.
  */
 export function filledTable({ spec, colours, textfont, ...rest }, table) {
   const { values, rows, columns, isWeight = false, masked, padded, design = null, every = 1 } = table;
   const hasNumbers = table.numbers ?? columns.length <= TABLE.with_numbers;
-  const finite = values.flat().filter((value) => value !== null && Number.isFinite(value)).map(Math.abs);
+  const finite = values
+    .flat()
+    .filter((value) => value !== null && Number.isFinite(value))
+    .map(Math.abs);
   const largest = table.largest ?? (isWeight ? 1 : Math.max(0, ...finite) || 1);
   const [high, wide] = [Math.max(rows.length, 1), Math.max(columns.length, 1)];
   const usual = cellSize(columns.length, 1);
-  const cell = { ...usual, width: design === null ? usual.width : Math.min(usual.width, (0.8 * design) / wide) };
+  const cell = {
+    ...usual,
+    width: design === null ? usual.width : Math.min(usual.width, (0.8 * design) / wide),
+  };
   const ticks = columnTicks(columns, cell);
-  const rowHeight = Math.max(TABLE.lowest_row, Math.min(TABLE.tallest_row, design === null ? 640 / high : design / wide));
+  const rowHeight = Math.max(
+    TABLE.lowest_row,
+    Math.min(TABLE.tallest_row, design === null ? 640 / high : design / wide),
+  );
   const isMasked = (row, column) => hides(masked, row, column) && !hides(padded, row, column);
   const isPadded = (row, column) => hides(padded, row, column);
-  const areas = [areaOf(rows.length, columns.length, isMasked), areaOf(rows.length, columns.length, isPadded)];
+  const areas = [
+    areaOf(rows.length, columns.length, isMasked),
+    areaOf(rows.length, columns.length, isPadded),
+  ];
   const lines = table.lines ?? Number(Boolean(table.small) || areas.some(({ x }) => x.length));
-  const head = TITLE_HEIGHT + (hasNumbers ? 0 : TABLE.scale) + ticks.height + 8 + (spec.layout.xaxis.title?.text ? TABLE.name : 0);
+  const head =
+    TITLE_HEIGHT +
+    (hasNumbers ? 0 : TABLE.scale) +
+    ticks.height +
+    8 +
+    (spec.layout.xaxis.title?.text ? TABLE.name : 0);
   const foot = TABLE.foot + (lines ? TABLE.legend + (lines - 1) * TABLE.legend_line : 0);
   const height = head + high * rowHeight + foot;
   const [map, ...others] = spec.data;
-  const [maskedName, paddedName] = ["/", "."].map((shape) => others.find(({ fillpattern }) => fillpattern?.shape === shape)?.name ?? "");
-  const reason = (row, column) => (isPadded(row, column) ? paddedName : isMasked(row, column) ? maskedName : "");
+  const [maskedName, paddedName] = ["/", "."].map(
+    (shape) => others.find(({ fillpattern }) => fillpattern?.shape === shape)?.name ?? "",
+  );
+  const reason = (row, column) =>
+    isPadded(row, column) ? paddedName : isMasked(row, column) ? maskedName : "";
   const cells = (write) => values.map((line, row) => line.map((value, column) => write(value, row, column)));
-  const exact = (value, row, column) => [[exactText(value), reason(row, column)].filter(Boolean).join(" · "), tokenLabel(columns[column])];
-  const written = (value, row, column) => (isWeight ? weightText(value, Boolean(reason(row, column))) : numberText(value));
+  const exact = (value, row, column) => [
+    [exactText(value), reason(row, column)].filter(Boolean).join(" · "),
+    tokenLabel(columns[column]),
+  ];
+  const written = (value, row, column) =>
+    isWeight ? weightText(value, Boolean(reason(row, column))) : numberText(value);
   const heatmap = {
     ...map,
     x: upTo(columns.length),
@@ -216,7 +270,10 @@ export function filledTable({ spec, colours, textfont, ...rest }, table) {
     colorbar: { ...map.colorbar, y: 1 - TITLE_HEIGHT / height },
     ...(hasNumbers && { textfont, texttemplate: "%{text}", text: cells(written) }),
   };
-  const drawn = others.filter(({ fill }) => fill).map((part, i) => ({ ...part, ...areas[i] })).filter(({ x }) => x.length);
+  const drawn = others
+    .filter(({ fill }) => fill)
+    .map((part, i) => ({ ...part, ...areas[i] }))
+    .filter(({ x }) => x.length);
   const { layout } = spec;
   const kept = upTo(ticks.positions.length).filter((i) => ticks.positions[i] % every === 0);
   const above = ticksAbove(ticks);
@@ -240,7 +297,10 @@ export function filledTable({ spec, colours, textfont, ...rest }, table) {
           range: [high - 0.5, -0.5],
           tickvals: upTo(rows.length),
           ticktext: rows.map((label) => tokenLabel(label)),
-          tickfont: { ...layout.yaxis.tickfont, size: Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight))) },
+          tickfont: {
+            ...layout.yaxis.tickfont,
+            size: Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight))),
+          },
         },
         height,
         margin: { ...layout.margin, t: head, b: foot },
@@ -250,18 +310,47 @@ export function filledTable({ spec, colours, textfont, ...rest }, table) {
   };
 }
 
-/** The steps of one query: `steps` are lists with a number for each key, `weights` the last of them; `names`: of all. */
+/**
+ * The steps of one query: `steps` are lists with a number for each key, `weights` the last of them; `names`:
+ * of all.
+ */
 export function filledCalculation({ spec, ...rest }, { steps, weights, keys, names }) {
   const [signed, share, ...others] = spec.data;
   const part = (map, more) => ({ ...rest, spec: { ...spec, data: [map, ...more] } });
   const isHidden = (row, column) => steps[column]?.[row] === -Infinity;
   const values = weights.map((_, key) => [...steps.map((step) => step[key]), null]);
-  const whole = filledTable(part(signed, others), { values, rows: keys, columns: names, numbers: true, masked: isHidden });
-  const ofWeights = { values: weights.map((weight) => [weight]), rows: keys, columns: names.slice(-1), isWeight: true, numbers: true };
-  const last = filledTable(part(share, others), { ...ofWeights, masked: (row) => steps.some((step) => step[row] === -Infinity) });
+  const whole = filledTable(part(signed, others), {
+    values,
+    rows: keys,
+    columns: names,
+    numbers: true,
+    masked: isHidden,
+  });
+  const ofWeights = {
+    values: weights.map((weight) => [weight]),
+    rows: keys,
+    columns: names.slice(-1),
+    isWeight: true,
+    numbers: true,
+  };
+  const last = filledTable(part(share, others), {
+    ...ofWeights,
+    masked: (row) => steps.some((step) => step[row] === -Infinity),
+  });
   const { data, layout } = whole.spec;
   const [map, ...drawn] = data;
-  const first = Object.fromEntries(["z", "customdata", "text"].map((name) => [name, map[name].map((row) => row.slice(0, -1))]));
-  const maps = [{ ...map, ...first, x: upTo(steps.length) }, { ...last.spec.data[0], x: [steps.length] }];
-  return { ...whole, spec: { data: [...maps, ...drawn], layout: { ...layout, xaxis: { ...layout.xaxis, ticktext: spec.layout.xaxis.ticktext } } } };
+  const first = Object.fromEntries(
+    ["z", "customdata", "text"].map((name) => [name, map[name].map((row) => row.slice(0, -1))]),
+  );
+  const maps = [
+    { ...map, ...first, x: upTo(steps.length) },
+    { ...last.spec.data[0], x: [steps.length] },
+  ];
+  return {
+    ...whole,
+    spec: {
+      data: [...maps, ...drawn],
+      layout: { ...layout, xaxis: { ...layout.xaxis, ticktext: spec.layout.xaxis.ticktext } },
+    },
+  };
 }

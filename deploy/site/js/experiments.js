@@ -1,76 +1,107 @@
-// Interventions on the network: heads off, occluded tokens; and attention to an edit. Ports of model/analysis/head_effects.py, methods/occlusion.py and edits.py.
-import { END_ID, logSoftmax, NOTHING, PAD_ID } from "./network.js";
+// Interventions on the network: heads off, occluded tokens; and attention to an edit. Ports of
+// model/analysis/head_effects.py, attribution_methods.py and edits.py.
+import { END_ID, likeliest, logSoftmax, NOTHING, PAD_ID } from "./network.js";
 import { between, largestFirst, mean, sum, upTo } from "./numbers.js";
 import { findChanges } from "./text.js";
 
-// --- Which rows and columns of a map belong to a change, and how much heads look there, as model/analysis/edits.py.
+// --- Which rows and columns of a map belong to a change, and how much heads look there, as
+// model/analysis/edits.py.
 
 /** {rows, columns} of one kind of attention with so many columns. */
 export function focusOf(kind, { sourceStart, sourceEnd, targetStart, targetEnd }, count) {
-  const written = between(targetStart, Math.max(targetEnd, targetStart + 1)); // a deletion shows in the row that follows
+  // A deletion shows in the row that follows.
+  const written = between(targetStart, Math.max(targetEnd, targetStart + 1));
   if (kind === "decoder_attention") return { rows: written, columns: written };
   const beside = between(sourceStart - 1, sourceEnd + 1).filter((column) => column >= 0 && column < count);
   const replaced = sourceStart === sourceEnd ? beside : between(sourceStart, sourceEnd);
-  return kind === "cross_attention" ? { rows: written, columns: replaced } : { rows: replaced, columns: beside };
+  return kind === "cross_attention"
+    ? { rows: written, columns: replaced }
+    : { rows: replaced, columns: beside };
 }
 
-/** {share, usual}: of each head, layer by layer, how much it looks at a change, and how much at such places where nothing is changed. */
-export function attentionToEdit(kind, { values, shape: [layers, heads, rows, columns] }, change, changes) {
+/**
+ * {share, usual}: of each head, layer by layer, how much it looks at a change, and how much at such places
+ * where nothing is changed.
+ */
+export function attentionToEdit(kind, map, change, changes) {
+  const [layers, heads, rows, columns] = map.shape;
   const tiles = upTo(layers * heads);
-  const seen = (row, places) => tiles.map((tile) => sum(places.map((column) => values[(tile * rows + row) * columns + column])));
+  const seen = (row, places) =>
+    tiles.map((tile) => sum(places.map((column) => rowOf(map, tile, row)[column])));
   const standing = standingPlaces(kind, changes, rows);
   const concerned = new Set(changes.flatMap((each) => focusOf(kind, each, columns).rows));
   const others = upTo(rows).filter((row) => !concerned.has(row));
   const [shares, usuals] = [[], []];
   const wanted = focusOf(kind, change, columns);
   for (const row of wanted.rows) {
-    const counted = wanted.columns.filter((column) => (kind === "encoder_attention" ? column !== row : kind === "cross_attention" || column <= row));
+    const counted = wanted.columns.filter((column) =>
+      kind === "encoder_attention" ? column !== row : kind === "cross_attention" || column <= row,
+    );
     shares.push(seen(row, counted));
     if (kind === "decoder_attention" && counted.length === row + 1) {
       usuals.push(shares.at(-1)); // it sees nothing else
       continue;
     }
-    const windows = others.map((other) => [other, counted.map((column) => standing[other] + column - standing[row])]);
+    const windows = others.map((other) => [
+      other,
+      counted.map((column) => standing[other] + column - standing[row]),
+    ]);
     const fitting = windows.filter(([, places]) => places.every((place) => place >= 0 && place < columns));
     if (fitting.length) usuals.push(meanOver(fitting.map(([other, places]) => seen(other, places))));
   }
   return { share: meanOver(shares), usual: usuals.length ? meanOver(usuals) : tiles.map(() => 0) };
 }
 
+/** (K) the weights of one row of a head, which are counted layer by layer. */
+function rowOf({ values, shape: [, , rows, columns] }, head, row) {
+  return values.subarray((head * rows + row) * columns, (head * rows + row + 1) * columns);
+}
+
 const meanOver = (lists) => lists[0].map((_, i) => mean(lists.map((each) => each[i])));
 
-/** Where each row stands among its keys: a row of cross-attention at the character that a plain copy would look at. */
+/**
+ * Where each row stands among its keys: a row of cross-attention at the character that a plain copy would
+ * look at.
+ */
 function standingPlaces(kind, changes, rows) {
   const places = upTo(rows);
   if (kind !== "cross_attention") return places;
   for (const { sourceStart, sourceEnd, targetStart, targetEnd, wrong, right } of changes) {
     for (let row = targetEnd; row < rows; row += 1) places[row] = row - targetEnd + sourceEnd;
     const paired = Math.min(wrong.length, right.length);
-    for (let row = targetStart; row < targetEnd; row += 1) places[row] = row - targetStart < paired ? sourceStart + row - targetStart : sourceEnd;
+    for (let row = targetStart; row < targetEnd; row += 1)
+      places[row] = row - targetStart < paired ? sourceStart + row - targetStart : sourceEnd;
   }
   return places;
 }
 
-/** [{layer, head, share, usual}]: the heads that look at the source of a change most beyond their usual share. */
+/**
+ * [{layer, head, share, usual}]: the heads that look at the source of a change most beyond their usual share.
+ */
 export function leadingHeads(cross, change, changes, count = 3) {
   const { share, usual } = attentionToEdit("cross_attention", cross, change, changes);
   const heads = cross.shape[1];
   const order = largestFirst(share.map((one, tile) => one - usual[tile])).slice(0, count);
-  return order.map((tile) => ({ layer: Math.floor(tile / heads), head: tile % heads, share: share[tile], usual: usual[tile] }));
+  return order.map((tile) => ({
+    layer: Math.floor(tile / heads),
+    head: tile % heads,
+    share: share[tile],
+    usual: usual[tile],
+  }));
 }
 
 /** Where one head looks while a change is written, the mean over its rows. */
-export function attentionOfChange({ values, shape: [, heads, rows, columns] }, { layer, head }, change) {
-  const from = (row) => ((layer * heads + head) * rows + row) * columns;
-  const looks = focusOf("cross_attention", change, columns).rows.map((row) => Array.from(values.subarray(from(row), from(row) + columns)));
-  return meanOver(looks);
+export function attentionOfChange(map, { layer, head }, change) {
+  const { rows } = focusOf("cross_attention", change, map.shape[3]);
+  return meanOver(rows.map((row) => Array.from(rowOf(map, layer * map.shape[1] + head, row))));
 }
 
-// --- The network asked again with something changed, as model/analysis/head_effects.py and methods/occlusion.py.
+// --- The network asked again with something changed, as model/analysis/head_effects.py and
+// attribution_methods.py.
 
 /**
- * Answers a question about a sentence {source, text, changes} of `corrector`. `about.what` names the question, `about.number` the change.
- * `pause` lets newer questions in, and throws if there is one.
+ * Answers a question about a sentence {source, text, changes} of `corrector`. `about.what` names the
+ * question, `about.number` the change. `pause` lets newer questions in, and throws if there is one.
  */
 export async function experiment(corrector, sentence, trace, about, pause) {
   const change = sentence.changes.find(({ number }) => number === about.number);
@@ -89,7 +120,10 @@ function contrastOfChange({ tokenizer }, { source, text }, change) {
 /** Natural logarithms of the probabilities of both tokens of a contrast. */
 async function oddsOf({ network, tokenizer }, { source, text }, { row, written, instead }, changed) {
   const target = tokenizer.encodeTarget(text).slice(0, row + 1);
-  const { logits, size } = await network.read(tokenizer.encodeSource(source), target, { ...NOTHING, ...changed });
+  const { logits, size } = await network.read(tokenizer.encodeSource(source), target, {
+    ...NOTHING,
+    ...changed,
+  });
   const log = logSoftmax({ logits: logits.subarray(row * size), size });
   return { written: log(0, written), instead: log(0, instead) };
 }
@@ -102,14 +136,18 @@ async function effects({ corrector, sentence, trace, change, pause }) {
   if (!contrast) return null;
   const [layers, heads] = corrector.network.shape;
   const kinds = Object.keys(trace.attention);
-  const all = kinds.flatMap((kind) => upTo(layers * heads).map((tile) => [kind, Math.floor(tile / heads), tile % heads]));
+  const all = kinds.flatMap((kind) =>
+    upTo(layers * heads).map((tile) => [kind, Math.floor(tile / heads), tile % heads]),
+  );
   const observed = logOdds(await oddsOf(corrector, sentence, contrast, {}));
   const effect = [];
   for (const head of all) {
     await pause();
     effect.push(logOdds(await oddsOf(corrector, sentence, contrast, { off: [head] })) - observed);
   }
-  const attention = kinds.flatMap((kind) => attentionToEdit(kind, trace.attention[kind], change, sentence.changes).share);
+  const attention = kinds.flatMap(
+    (kind) => attentionToEdit(kind, trace.attention[kind], change, sentence.changes).share,
+  );
   return { heads: all, effect, attention };
 }
 
@@ -121,7 +159,11 @@ async function verdict({ corrector, sentence, change, off }) {
   const found = [];
   for (const heads of [[], off]) {
     const changed = { ...NOTHING, off: heads };
-    const produced = await network.produce(tokenizer.encodeSource(sentence.source), tokenizer.encodeTarget(" ")[0], changed);
+    const produced = await network.produce(
+      tokenizer.encodeSource(sentence.source),
+      tokenizer.encodeTarget(" ")[0],
+      changed,
+    );
     const text = produced && tokenizer.decode(produced.ids, sentence.source);
     const { written } = await oddsOf(corrector, sentence, contrast, changed);
     found.push({ text, fix: Math.exp(written), outcome: outcomeOf(sentence.source, text, change) });
@@ -129,22 +171,39 @@ async function verdict({ corrector, sentence, change, off }) {
   return found;
 }
 
-/** Whether `text` makes just this change of `source`, leaves its place as typed, or writes something else there. */
+/**
+ * Whether `text` makes just this change of `source`, leaves its place as typed, or writes something else
+ * there.
+ */
 function outcomeOf(source, text, { sourceStart, sourceEnd, right }) {
   if (text === null) return "other";
-  const here = findChanges(source, text).filter((each) => each.sourceStart <= sourceEnd && sourceStart <= each.sourceEnd);
+  const here = findChanges(source, text).filter(
+    (each) => each.sourceStart <= sourceEnd && sourceStart <= each.sourceEnd,
+  );
   if (!here.length) return "undone";
-  return here.some((each) => each.sourceStart === sourceStart && each.sourceEnd === sourceEnd && each.right === right) ? "made" : "other";
+  return here.some(
+    (each) => each.sourceStart === sourceStart && each.sourceEnd === sourceEnd && each.right === right,
+  )
+    ? "made"
+    : "other";
 }
 
-/** Occlusion of each source token, then of each token read before, for a written one; and the mean attention of all heads. */
+/**
+ * Occlusion of each source token, then of each token read before, for a written one; and the mean attention
+ * of all heads.
+ */
 async function sources({ corrector, sentence, trace, change, row: asked, pause }) {
-  const contrast = change ? contrastOfChange(corrector, sentence, change) : await contrastOfRow(corrector, sentence, asked);
+  const contrast = change
+    ? contrastOfChange(corrector, sentence, change)
+    : await contrastOfRow(corrector, sentence, asked);
   if (!contrast) return null;
   const { row } = contrast;
   const [length, read] = [trace.sourceTokens.length, row + 1];
   const observed = logOdds(await oddsOf(corrector, sentence, contrast, {}));
-  const gone = [...upTo(length).map((place) => ({ source: [place] })), ...upTo(read).map((place) => ({ target: [place] }))];
+  const gone = [
+    ...upTo(length).map((place) => ({ source: [place] })),
+    ...upTo(read).map((place) => ({ target: [place] })),
+  ];
   const lost = [];
   for (const changed of gone) {
     await pause();
@@ -157,29 +216,35 @@ async function sources({ corrector, sentence, trace, change, row: asked, pause }
   return { row, length, lost, looked };
 }
 
-/** Half of the mean over all heads of one row, as model/analysis/methods/attention.py. */
-function halfOfMean({ values, shape: [layers, heads, rows, columns] }, row, count) {
-  return upTo(count).map((column) => mean(upTo(layers * heads).map((tile) => values[(tile * rows + row) * columns + column])) / 2);
+/** Half of the mean over all heads of one row, as model/analysis/attribution_methods.py. */
+function halfOfMean(map, row, count) {
+  const [layers, heads] = map.shape;
+  const rows = upTo(layers * heads).map((tile) => rowOf(map, tile, row));
+  return upTo(count).map((column) => mean(rows.map((each) => each[column])) / 2);
 }
 
 /** A written token against the likeliest other one. */
 async function contrastOfRow({ network, tokenizer }, { source, text }, row) {
   const target = tokenizer.encodeTarget(text).slice(0, row + 1);
-  const { logits, size } = await network.read(tokenizer.encodeSource(source), target);
-  const written = target[row];
-  const instead = upTo(size).reduce((best, id) => (id !== written && (best < 0 || logits[row * size + id] > logits[row * size + best]) ? id : best), -1);
-  return { row, written, instead };
+  const pass = await network.read(tokenizer.encodeSource(source), target);
+  return { row, written: target[row], instead: likeliest(pass, row, target[row]) };
 }
 
-/** One head's queries, keys and values, (K, D/H) each; with `padding` behind a sentence those of a pass that writes it as it was read. */
+/**
+ * One head's queries, keys and values, (K, D/H) each; with `padding` behind a sentence those of a pass that
+ * writes it as it was read.
+ */
 async function vectors({ corrector, sentence: { source, text }, kind, layer, head, padding = 0 }) {
   const { network, tokenizer } = corrector;
   const behind = Array(padding).fill(PAD_ID);
-  const target = [...tokenizer.encodeTarget(padding ? source : text).slice(0, -1), ...behind, END_ID]; // the end mark is never read
+  // The end mark is never read.
+  const target = [...tokenizer.encodeTarget(padding ? source : text).slice(0, -1), ...behind, END_ID];
   const found = (await network.vectors([...tokenizer.encodeSource(source), ...behind], target))[kind];
   const one = ({ values, shape: [, heads, count, width] }) => {
     const start = (layer * heads + head) * count * width;
-    return upTo(count).map((place) => Array.from(values.subarray(start + place * width, start + (place + 1) * width)));
+    return upTo(count).map((place) =>
+      Array.from(values.subarray(start + place * width, start + (place + 1) * width)),
+    );
   };
   return Object.fromEntries(Object.entries(found).map(([part, array]) => [part, one(array)]));
 }

@@ -1,8 +1,10 @@
 // Fills the figure templates of deploy/site/figures.py with the tokens and numbers of a sentence.
+import { filled } from "../../../viz/browser/dom.js";
 import { ems } from "../../../viz/browser/type.js";
 import { upTo } from "./numbers.js";
 
-// --- Labels of tokens, as viz/labels.py. Names in capitals that no import declares are constants of Python (deploy/site/figures.py).
+// --- Labels of tokens, as viz/labels.py. Names in capitals that no import declares are constants of Python
+// (deploy/site/figures.py).
 
 const BLANKS = { " ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥" };
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" };
@@ -15,12 +17,20 @@ export function visibleToken(token, limit = TICK_LENGTH) {
   const seen = characters.map((character) => {
     if (isJoiner(character)) return character;
     if (character in BLANKS) return BLANKS[character];
-    return UNSEEN.test(character) ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : character;
+    return UNSEEN.test(character)
+      ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`
+      : character;
   });
   const shown = Array.from((seen.length && /^\p{M}/u.test(seen[0]) ? "◌" : "") + seen.join(""));
   if (shown.length <= limit) return shown.join("");
-  return `${shown.slice(0, limit - 1).join("").replace(/\u200d+$/, "")}…`;
+  return `${shown
+    .slice(0, limit - 1)
+    .join("")
+    .replace(/\u200d+$/, "")}…`;
 }
+
+/** [place, its number and its token] of each token, as options of a list. */
+export const numbered = (tokens) => tokens.map((token, i) => [i, `${i + 1}: ${visibleToken(token)}`]);
 
 /** The same as Plotly is given it, character by character. */
 export function tokenLabel(token, limit = TICK_LENGTH) {
@@ -39,7 +49,9 @@ export function cellSize(columns, rows) {
   return { width, height, square, font };
 }
 
-/** The labels of columns: upright if they fit, on several steps if they are crowded, turned if they are long. */
+/**
+ * The labels of columns: upright if they fit, on several steps if they are crowded, turned if they are long.
+ */
 export function columnTicks(tokens, { font, width }) {
   let labels = tokens.map((token) => tokenLabel(token));
   let positions = upTo(tokens.length);
@@ -57,7 +69,10 @@ export function columnTicks(tokens, { font, width }) {
 
 /** Labels below the columns; those of `bold` stand out. */
 export function ticksBelow({ positions, labels, angle, steps }, bold = []) {
-  return labels.map((label, i) => " <br>".repeat(angle ? 0 : i % steps) + (bold.includes(positions[i]) ? `<b>${label}</b>` : label));
+  return labels.map(
+    (label, i) =>
+      " <br>".repeat(angle ? 0 : i % steps) + (bold.includes(positions[i]) ? `<b>${label}</b>` : label),
+  );
 }
 
 /** Labels above the columns: a line break behind one lifts it. */
@@ -65,7 +80,8 @@ export function ticksAbove({ labels, angle, steps }) {
   return labels.map((label, i) => label + "<br> ".repeat(angle ? 0 : i % steps));
 }
 
-// --- Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that explore.js draws them.
+// --- Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that
+// explore.js draws them.
 
 /** `template`: figures without a sentence. `trace`: of corrector.js. `changes`: those made in it. */
 export function figuresOf(template, trace, changes) {
@@ -73,11 +89,17 @@ export function figuresOf(template, trace, changes) {
     const [queries, keys] = axesOf(kind.kind, trace);
     const { values, weights, shape } = trace.attention[kind.kind]; // weights: packed by explore.py
     const rows = changedRows(changes, kind.kind, queries.length);
-    const filled = { ...kind, values, weights, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / MOST_CELLS)) };
+    const whole = {
+      ...kind,
+      values,
+      weights,
+      shape,
+      joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / MOST_CELLS)),
+    };
     const colour = kind.lines.colours.accent;
     const map = (which) => () => withTokens(kind.maps[which], queries, keys, rows, colour);
-    return withLater(filled, {
-      overview: () => withTiles(kind.overview, filled),
+    return withLater(whole, {
+      overview: () => withTiles(kind.overview, whole),
       maps: () => withLater({}, { linear: map("linear"), logarithmic: map("logarithmic") }),
       lines: () => withEnds(kind.lines, queries, keys, rows, template.token_name),
     });
@@ -85,7 +107,10 @@ export function figuresOf(template, trace, changes) {
   return withLater({ ...template, kinds }, { steps: () => stepsOf(template, trace, changes) });
 }
 
-/** `object` with parts that are made when they are first asked for: of all maps of a sentence mostly one is drawn. `makers`: name -> function. */
+/**
+ * `object` with parts that are made when they are first asked for: of all maps of a sentence mostly one is
+ * drawn. `makers`: name -> function.
+ */
 function withLater(object, makers) {
   for (const [name, make] of Object.entries(makers)) {
     const get = () => Object.defineProperty(object, name, { value: make(), enumerable: true })[name];
@@ -102,7 +127,7 @@ export function axesOf(kind, { sourceTokens, targetTokens, decoderInputTokens })
   }[kind];
 }
 
-/** The rows that changes concern; where nothing was written, the one that follows. As ui/wording/reading.py. */
+/** The rows that changes concern; where nothing was written, the one that follows. As ui/wording.py. */
 export function changedRows(changes, kind, count) {
   const side = kind === "encoder_attention" ? ["sourceStart", "sourceEnd"] : ["targetStart", "targetEnd"];
   const found = new Set();
@@ -127,12 +152,19 @@ function withTokens({ spec, ...rest }, queries, keys, emphasised, colour) {
     ticktext: tokens.map(written),
   });
   const { data, layout } = spec;
-  const [across, down] = [[0.5, columns + 0.5], [rows + 0.5, 0.5]];
+  const [across, down] = [
+    [0.5, columns + 0.5],
+    [rows + 0.5, 0.5],
+  ];
   const { angle } = columnTicks(keys, cellSize(columns, rows));
   return {
     ...rest,
     spec: {
-      data: data.map((part) => (part.fill ? { ...part, ...laterCells(queries.length, keys.length) } : part)),
+      data: data.map((part) =>
+        part.fill
+          ? { ...part, ...areaOf(queries.length, keys.length, (row, column) => column > row, 1) }
+          : part,
+      ),
       layout: {
         ...layout,
         xaxis: { ...axis(layout.xaxis, keys, across), tickangle: angle },
@@ -145,14 +177,22 @@ function withTokens({ spec, ...rest }, queries, keys, emphasised, colour) {
   };
 }
 
-/** The cells that the decoder may not look at, one rectangle a row. */
-function laterCells(rows, columns) {
+/**
+ * One filled rectangle for each run of hidden cells in a row, as viz/number_table.py; rows and columns are
+ * counted from `first`.
+ */
+export function areaOf(rows, columns, isHidden, first = 0) {
   const [x, y] = [[], []];
-  for (let row = 0; row < rows && row + 1 < columns; row += 1) {
-    const [left, right] = [row + 1.5, columns + 0.5];
-    x.push(left, right, right, left, null);
-    y.push(row + 0.5, row + 0.5, row + 1.5, row + 1.5, null);
-  }
+  for (let row = 0; row < rows; row += 1)
+    for (let start = 0; start < columns; start += 1) {
+      if (!isHidden(row, start)) continue;
+      let end = start;
+      while (end < columns && isHidden(row, end)) end += 1;
+      const [left, right, top] = [start + first - 0.5, end + first - 0.5, row + first - 0.5];
+      x.push(left, right, right, left, null);
+      y.push(top, top, top + 1, top + 1, null);
+      start = end;
+    }
   return { x, y };
 }
 
@@ -168,23 +208,41 @@ function withTiles({ spec, ...rest }, { shape: [layers, heads, queries, keys], j
   return {
     ...rest,
     spec: {
-      data: [heatmap, { ...markers, x: tiles.map(([, head]) => middle(head, columns)), y: tiles.map(([layer]) => middle(layer, rows)) }],
+      data: [
+        heatmap,
+        {
+          ...markers,
+          x: tiles.map(([, head]) => middle(head, columns)),
+          y: tiles.map(([layer]) => middle(layer, rows)),
+        },
+      ],
       layout: {
         ...spec.layout,
-        xaxis: { ...xaxis, range: [-0.5 - gap, whole[1] - 0.5 + gap], tickvals: upTo(heads).map((head) => middle(head, columns)) },
-        yaxis: { ...yaxis, range: [whole[0] - 0.5 + gap, -0.5 - gap], tickvals: upTo(layers).map((layer) => middle(layer, rows)) },
+        xaxis: {
+          ...xaxis,
+          range: [-0.5 - gap, whole[1] - 0.5 + gap],
+          tickvals: upTo(heads).map((head) => middle(head, columns)),
+        },
+        yaxis: {
+          ...yaxis,
+          range: [whole[0] - 0.5 + gap, -0.5 - gap],
+          tickvals: upTo(layers).map((layer) => middle(layer, rows)),
+        },
         meta: { ...meta, ratio: whole[0] / whole[1], half: [columns / 2, rows / 2] },
       },
     },
   };
 }
 
-/** The ends of lines, as viz/browser/lines.py. A repeated token keeps its own place, which is part of its name. */
+/**
+ * The ends of lines, as viz/browser/lines.py. A repeated token keeps its own place, which is part of its
+ * name.
+ */
 function withEnds(lines, queries, keys, rows, name) {
   const ends = (tokens, changed) =>
     tokens.map((token, i) => {
       const sign = visibleToken(token);
-      return { sign, name: filledIn(name, { token: sign, place: i + 1 }), changed: changed.has(i) };
+      return { sign, name: filled(name, { token: sign, place: i + 1 }), changed: changed.has(i) };
     });
   return { ...lines, queries: ends(queries, rows), keys: ends(keys, new Set()) };
 }
@@ -223,14 +281,14 @@ function producedPlace({ alternatives, alternativeProbabilities }, row, token, p
   const place = alternatives[row].indexOf(token);
   const outside = alternatives[row].indexOf("<outside>");
   if (place >= 0 || outside < 0) return place;
-  return Math.abs(alternativeProbabilities[row][outside] - probability) <= 1e-8 + 1e-3 * probability ? outside : -1;
+  return Math.abs(alternativeProbabilities[row][outside] - probability) <= 1e-8 + 1e-3 * probability
+    ? outside
+    : -1;
 }
 
 /** A change in a few characters. */
 export function changeLabel(labels, { wrong, right }) {
   const visible = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
   const happened = wrong && right ? "replaced" : right ? "inserted" : "deleted";
-  return filledIn(labels[happened], { wrong: visible(wrong), right: visible(right) });
+  return filled(labels[happened], { wrong: visible(wrong), right: visible(right) });
 }
-
-export const filledIn = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);

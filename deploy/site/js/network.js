@@ -1,4 +1,5 @@
-// The network in ONNX Runtime: token ids, graphs, and drafting; ports of model/text/tokenizer.py and the drafting of model.
+// The network in ONNX Runtime: token ids, graphs, and drafting; ports of model/text/tokenizer.py and the
+// drafting of model.
 import { isSyllable, opcodes } from "./text.js";
 
 // --- Ids of characters, as model/text/tokenizer.py.
@@ -36,10 +37,14 @@ export class Tokenizer {
     return [...Array.from(text, (character) => this.ids.get(character) ?? OUTSIDE_ID), END_ID];
   }
 
-  /** Text of produced ids, up to the end mark; `<outside>` becomes the character of the source at its place. */
+  /**
+   * Text of produced ids, up to the end mark; `<outside>` becomes the character of the source at its place.
+   */
   decode(ids, source) {
     const end = ids.indexOf(END_ID);
-    const produced = (end < 0 ? ids : ids.slice(0, end)).filter((id) => id === OUTSIDE_ID || id >= SPECIAL.length);
+    const produced = (end < 0 ? ids : ids.slice(0, end)).filter(
+      (id) => id === OUTSIDE_ID || id >= SPECIAL.length,
+    );
     const text = produced.map((id) => (id === OUTSIDE_ID ? HOLE : this.tokens[id])).join("");
     return text.includes(HOLE) ? this.fillHoles(text, source) : text;
   }
@@ -47,10 +52,13 @@ export class Tokenizer {
   fillHoles(text, source) {
     const holes = Array.from(source, (character) => (this.ids.has(character) ? character : HOLE)).join("");
     const filled = Array.from(text, (character) => (character === HOLE ? "" : character));
-    const places = (said, start, end) => Array.from({ length: end - start }, (_, i) => start + i).filter((i) => said[i] === HOLE);
+    const places = (said, start, end) =>
+      Array.from({ length: end - start }, (_, i) => start + i).filter((i) => said[i] === HOLE);
     for (const { start, end, first, last } of opcodes(holes, text)) {
       const outside = places(holes, start, end);
-      places(text, first, last).slice(0, outside.length).forEach((place, i) => (filled[place] = source[outside[i]]));
+      places(text, first, last)
+        .slice(0, outside.length)
+        .forEach((place, i) => (filled[place] = source[outside[i]]));
     }
     return filled.join("");
   }
@@ -64,17 +72,21 @@ export class Tokenizer {
 /** The characters of a text as labels: a space becomes a visible mark. */
 export const visible = (text) => Array.from(text, (character) => (character === " " ? "␣" : character));
 
-// --- The typed sentence is the first draft; it is read and repaired until the network agrees with it, as model/activations/drafting.py.
+// --- The typed sentence is the first draft; it is read and repaired until the network agrees with it, as
+// model/activations/drafting.py.
 
 const longestTarget = (sourceLength) => sourceLength + Math.floor(sourceLength / 3) + 16;
 
-/** The correction of a source as one pass over it, {ids, logits (T * V), attention}, as `settle` and `settle_ahead` of Python; `null` where no end mark comes. */
+/**
+ * The correction of a source as one pass over it, {ids, logits (T * V), attention}, as `settle` and
+ * `settle_ahead` of Python; `null` where no end mark comes.
+ */
 export async function settle(reading, source, spaceId) {
   const limit = longestTarget(source.length);
   let draft = source;
   for (let pass = 0; pass < PASSES; pass += 1) {
     const looked = await reading.passOver(draft);
-    const said = draft.map((_, t) => mostProbable(looked, t));
+    const said = draft.map((_, t) => likeliest(looked, t));
     const written = certainTokens(draft, said);
     if (written.at(-1) === END_ID) return written.length === draft.length ? looked : cutOff(looked, written);
     if (written.length >= limit) return null;
@@ -84,9 +96,11 @@ export async function settle(reading, source, spaceId) {
   return ids && reading.passOver(ids);
 }
 
-function mostProbable({ logits, size }, t) {
-  let best = 0;
-  for (let id = 1; id < size; id += 1) if (logits[t * size + id] > logits[t * size + best]) best = id;
+/** The id of the largest logit of row `t`, `but` one; of equal ones the first. */
+export function likeliest({ logits, size }, t = 0, but = -1) {
+  let best = -1;
+  for (let id = 0; id < size; id += 1)
+    if (id !== but && (best < 0 || logits[t * size + id] > logits[t * size + best])) best = id;
   return best;
 }
 
@@ -96,7 +110,10 @@ function certainTokens(draft, said) {
   return agreed < 0 ? draft : [...draft.slice(0, agreed), said[agreed]];
 }
 
-/** Only the first difference is certain; the later ones are good guesses, because the network reads the source, too. */
+/**
+ * Only the first difference is certain; the later ones are good guesses, because the network reads the
+ * source, too.
+ */
 function redraft(draft, said, spaceId) {
   const better = [];
   for (let t = 0; t < draft.length; t += 1) {
@@ -115,7 +132,10 @@ function redraft(draft, said, spaceId) {
 function cutOff({ logits, attention, size }, ids) {
   const length = ids.length;
   const within = (kind, shape) => {
-    const { values, shape: [layers, heads, rows, columns] } = attention[kind];
+    const {
+      values,
+      shape: [layers, heads, rows, columns],
+    } = attention[kind];
     if (rows === shape[0] && columns === shape[1]) return attention[kind];
     const kept = new Float32Array(layers * heads * shape[0] * shape[1]);
     for (let tile = 0; tile < layers * heads; tile += 1)
@@ -139,8 +159,9 @@ function cutOff({ logits, attention, size }, ids) {
 }
 
 /**
- * (t, id) -> the natural logarithm of the probability of a token in a pass {logits, size}. The sum of each row is kept with the pass, which is
- * asked several times; a logarithm for every token would take more memory than all else that a sentence needs.
+ * (t, id) -> the natural logarithm of the probability of a token in a pass {logits, size}. The sum of each
+ * row is kept with the pass, which is asked several times; a logarithm for every token would take more memory
+ * than all else that a sentence needs.
  */
 export function logSoftmax(pass) {
   const { logits, size } = pass;
@@ -162,7 +183,10 @@ function rowSums(logits, size) {
   return sums;
 }
 
-/** The part of a trace that one pass gives: the probability of each written token, and the most probable ones of each row. */
+/**
+ * The part of a trace that one pass gives: the probability of each written token, and the most probable ones
+ * of each row.
+ */
 export function readOff(produced, tokenizer) {
   const { ids, size, logits, attention } = produced;
   const log = logSoftmax(produced);
@@ -189,18 +213,28 @@ function strongest(logits) {
   return best;
 }
 
-// --- The two halves of the network in ONNX Runtime. `ort` is its module; S source and T target tokens, V vocabulary, L layers, H heads.
+// --- The two halves of the network in ONNX Runtime. `ort` is its module; S source and T target tokens, V
+// vocabulary, L layers, H heads.
 
-/** Interventions on a pass, as model/trace/interventions.py: heads [kind, layer, head], places of the source and of the decoder's input. */
+/**
+ * Interventions on a pass, as model/trace/interventions.py: heads [kind, layer, head], places of the source
+ * and of the decoder's input.
+ */
 export const NOTHING = { off: [], source: [], target: [] };
-// The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes a quarter of a second; weights in
-// another order, and memory kept for the next pass, take 10 MB.
-const PLAIN = { graphOptimizationLevel: "disabled", enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: "1" } } };
+// The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes
+// a quarter of a second; weights in another order, and memory kept for the next pass, take 10 MB.
+const PLAIN = {
+  graphOptimizationLevel: "disabled",
+  enableCpuMemArena: false,
+  enableMemPattern: false,
+  extra: { session: { disable_prepacking: "1" } },
+};
 const KINDS = { encode: ["encoder_attention"], decode: ["decoder_attention", "cross_attention"] };
 // Outputs of a graph are copied, so only the needed ones are requested.
 const STATE = ["memory_keys", "memory_values", "memory_mask", "cache_keys", "cache_values"];
 const SEEN = { encode: ["encoder_attention"], decode: ["logits", "decoder_attention", "cross_attention"] };
-const REMEMBERED = 4; // encodings: other candidates for a sentence are read right after it, and so are its experiments
+// Encodings: other candidates for a sentence are read right after it, and so are its experiments.
+const REMEMBERED = 4;
 const NEXT = ["next_keys", "next_values"];
 const INSIDE = {
   encode: ["encoder_attention_query", "encoder_attention_key", "encoder_attention_value"],
@@ -208,9 +242,16 @@ const INSIDE = {
 };
 
 export class Network {
-  /** `halves`: the graphs `encode` and `decode`; `weights`: the file in which they look for theirs; `config`: of the network. */
+  /**
+   * `halves`: the graphs `encode` and `decode`; `weights`: the file in which they look for theirs; `config`:
+   * of the network.
+   */
   static async open(ort, { encode, decode }, weights, config) {
-    const options = { externalData: [{ path: weights.name, data: weights.bytes }], executionProviders: ["wasm"], ...PLAIN };
+    const options = {
+      externalData: [{ path: weights.name, data: weights.bytes }],
+      executionProviders: ["wasm"],
+      ...PLAIN,
+    };
     const sessions = [];
     for (const graph of [encode, decode]) sessions.push(await ort.InferenceSession.create(graph, options));
     return new Network(ort, ...sessions, config);
@@ -220,7 +261,9 @@ export class Network {
     Object.assign(this, { ort, encode, decode, shape: [num_layers, num_heads], remembered: new Map() });
   }
 
-  /** The network's own correction of a sentence's ids, with the pass over it; null where no end mark comes. */
+  /**
+   * The network's own correction of a sentence's ids, with the pass over it; null where no end mark comes.
+   */
   async produce(source, spaceId, changed = NOTHING) {
     return settle(await this.reading(source, changed), source, spaceId);
   }
@@ -233,7 +276,12 @@ export class Network {
   async reading(source, changed, outputs = SEEN.encode) {
     const ids = source.map((id, place) => (changed.source.includes(place) ? PAD_ID : id));
     const key = JSON.stringify([ids, changed.off.filter(([kind]) => KINDS.encode.includes(kind)), outputs]);
-    const found = this.remembered.get(key) ?? (await this.encode.run({ source: this.ids(ids), ...this.gates("encode", changed) }, [...STATE, ...outputs]));
+    const found =
+      this.remembered.get(key) ??
+      (await this.encode.run({ source: this.ids(ids), ...this.gates("encode", changed) }, [
+        ...STATE,
+        ...outputs,
+      ]));
     this.remembered.delete(key);
     this.remembered.set(key, found);
     if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
@@ -246,9 +294,21 @@ export class Network {
     const written = await reading.run([START_ID, ...target.slice(0, -1)], reading.state, INSIDE.decode);
     const { memory_keys: cross_attention_key, memory_values: cross_attention_value } = reading.found;
     const { next_keys: decoder_attention_key, next_values: decoder_attention_value } = written;
-    const found = { ...reading.found, ...written, cross_attention_key, cross_attention_value, decoder_attention_key, decoder_attention_value };
-    const of = (kind) => Object.fromEntries(["query", "key", "value"].map((part) => [part, arrayOf(found[`${kind}_${part}`])]));
-    return Object.fromEntries(Object.values(KINDS).flat().map((kind) => [kind, of(kind)]));
+    const found = {
+      ...reading.found,
+      ...written,
+      cross_attention_key,
+      cross_attention_value,
+      decoder_attention_key,
+      decoder_attention_value,
+    };
+    const of = (kind) =>
+      Object.fromEntries(["query", "key", "value"].map((part) => [part, arrayOf(found[`${kind}_${part}`])]));
+    return Object.fromEntries(
+      Object.values(KINDS)
+        .flat()
+        .map((kind) => [kind, of(kind)]),
+    );
   }
 
   ids(row) {
@@ -270,14 +330,26 @@ export class Network {
 class Reading {
   constructor(network, found, changed) {
     const state = Object.fromEntries(STATE.map((name) => [name, found[name]]));
-    Object.assign(this, { network, found, changed, state: { ...state, ...network.gates("decode", changed) } });
+    Object.assign(this, {
+      network,
+      found,
+      changed,
+      state: { ...state, ...network.gates("decode", changed) },
+    });
   }
 
   /** `read`: how many tokens the decoder has read then, those of the cache included. */
   run(ids, state, outputs, read = ids.length) {
     const leftOut = new Float32Array(read);
     for (const place of this.changed.target) leftOut[place] = 1; // one behind the last is none
-    return this.network.decode.run({ ids: this.network.ids(ids), left_out: new this.network.ort.Tensor("float32", leftOut, [read]), ...state }, outputs);
+    return this.network.decode.run(
+      {
+        ids: this.network.ids(ids),
+        left_out: new this.network.ort.Tensor("float32", leftOut, [read]),
+        ...state,
+      },
+      outputs,
+    );
   }
 
   async passOver(draft) {
@@ -287,7 +359,9 @@ class Reading {
       ids: [...draft],
       size: logits.dims[2],
       logits: logits.data,
-      attention: Object.fromEntries(Object.entries(attention).map(([kind, tensor]) => [kind, arrayOf(tensor)])),
+      attention: Object.fromEntries(
+        Object.entries(attention).map(([kind, tensor]) => [kind, arrayOf(tensor)]),
+      ),
     };
   }
 
@@ -296,8 +370,13 @@ class Reading {
     const state = { ...this.state };
     const written = [];
     while (written.length < limit) {
-      const { logits, ...found } = await this.run([written.at(-1) ?? START_ID], state, ["logits", ...NEXT], written.length + 1);
-      written.push(logits.data.reduce((best, value, id, all) => (value > all[best] ? id : best), 0));
+      const { logits, ...found } = await this.run(
+        [written.at(-1) ?? START_ID],
+        state,
+        ["logits", ...NEXT],
+        written.length + 1,
+      );
+      written.push(likeliest({ logits: logits.data, size: logits.data.length }));
       if (written.at(-1) === END_ID) return written;
       for (const part of ["keys", "values"]) state[`cache_${part}`] = found[`next_${part}`];
     }

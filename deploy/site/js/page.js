@@ -1,5 +1,7 @@
-// The page: text goes to the worker, the correction and its figures come back. Text and settings are in the address behind #.
-import { changeLabel, figuresOf, filledIn } from "./figures.js";
+// The page: text goes to the worker, the correction and its figures come back. Text and settings are in the
+// address behind #.
+import { filled } from "../../../viz/browser/dom.js";
+import { changeLabel, figuresOf } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
 import { moreViews, probability } from "./views.js";
 
@@ -7,12 +9,17 @@ import { moreViews, probability } from "./views.js";
 
 const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than this is not shown
 
-/** `found`: of the worker. `chosen`: the number of the change in focus. `say(key, values)`; `labels`: of changes. */
+/**
+ * `found`: of the worker. `chosen`: the number of the change in focus. `say(key, values)`; `labels`: of
+ * changes.
+ */
 export function piecesOf(found, chosen, say, labels) {
   const { source, substitutes } = found;
   const write = (text) => restored(text, substitutes);
   const proposals = proposalsOf(found);
-  const starts = new Map(found.sentences.length > 1 ? found.sentences.map(({ start }, place) => [start, place]) : []);
+  const starts = new Map(
+    found.sentences.length > 1 ? found.sentences.map(({ start }, place) => [start, place]) : [],
+  );
   const pieces = [];
   let done = 0;
   const plain = (end) => {
@@ -31,9 +38,19 @@ export function piecesOf(found, chosen, say, labels) {
     done = end;
   }
   plain(source.length);
-  const about = proposals.map((change) => [change.number, { about: aboutOf(change, write, say, labels), made: change.made, norm: null }]);
+  const about = proposals.map((change) => [
+    change.number,
+    { about: aboutOf(change, write, say, labels), made: change.made, norm: null },
+  ]);
   const words = wordsSaid(proposals, say);
-  return { pieces, text: write(found.text), proposals: Object.fromEntries(about), chosen, opened: found.place, words };
+  return {
+    pieces,
+    text: write(found.text),
+    proposals: Object.fromEntries(about),
+    chosen,
+    opened: found.place,
+    words,
+  };
 }
 
 /** The changes made and the likely proposals; offsets in the whole source. */
@@ -58,7 +75,8 @@ function wordsOf(source, proposals) {
     while (start > 0 && !isSpace(source[start - 1])) start -= 1;
     while (end < source.length && !isSpace(source[end])) end += 1;
     const before = found.at(-1);
-    if (before && start < before.end) Object.assign(before, { end: Math.max(before.end, end), inside: [...before.inside, proposal] });
+    if (before && start < before.end)
+      Object.assign(before, { end: Math.max(before.end, end), inside: [...before.inside, proposal] });
     else found.push({ start, end, inside: [proposal] });
   }
   return found;
@@ -66,17 +84,36 @@ function wordsOf(source, proposals) {
 
 function word(source, start, end, inside, write, say) {
   const made = inside.filter((change) => change.made);
-  const written = (changes, old) => side(source, start, end, changes, old).map(([text, differs]) => [write(text), differs]);
-  const offered = inside.filter((change) => !change.made).map((change) => {
-    const text = written([...made, change], false).map(([part]) => part).join("");
-    const shown = text.replaceAll(" ", "␣").replaceAll("\n", "↵");
-    const share = change.isOffer ? say("correction_layout") : probability(confidence(change));
-    return { number: change.number, text, shown, share, accept: change.isOffer ? "accept_layout" : "accept" };
-  });
-  return { typed: written(made, true), now: written(made, false), made: made.map(({ number }) => number), offered };
+  const written = (changes, old) =>
+    side(source, start, end, changes, old).map(([text, differs]) => [write(text), differs]);
+  const offered = inside
+    .filter((change) => !change.made)
+    .map((change) => {
+      const text = written([...made, change], false)
+        .map(([part]) => part)
+        .join("");
+      const shown = text.replaceAll(" ", "␣").replaceAll("\n", "↵");
+      const share = change.isOffer ? say("correction_layout") : probability(confidence(change));
+      return {
+        number: change.number,
+        text,
+        shown,
+        share,
+        accept: change.isOffer ? "accept_layout" : "accept",
+      };
+    });
+  return {
+    typed: written(made, true),
+    now: written(made, false),
+    made: made.map(({ number }) => number),
+    offered,
+  };
 }
 
-/** [text, whether it differs] for the parts of the word, before or after these changes. A removed space leaves an empty part that differs. */
+/**
+ * [text, whether it differs] for the parts of the word, before or after these changes. A removed space leaves
+ * an empty part that differs.
+ */
 function side(source, start, end, changes, old) {
   const parts = [];
   let done = start;
@@ -93,7 +130,9 @@ function aboutOf(change, write, say, labels) {
   const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
   if (change.isOffer) return say("correction_about_layout", { what });
   const about = say("site_about", { what, confidence: probability(confidence(change)) });
-  return typeof change.insteadOf === "string" ? say("correction_instead_of", { about, text: write(change.insteadOf) || "∅" }) : about;
+  return typeof change.insteadOf === "string"
+    ? say("correction_instead_of", { about, text: write(change.insteadOf) || "∅" })
+    : about;
 }
 
 function wordsSaid(proposals, say) {
@@ -133,12 +172,17 @@ export class Site {
 
   usual() {
     const spoken = navigator.languages.flatMap((language) => [language, language.split("-")[0]]);
-    const lang = ["ko", ...spoken].find((language) => spoken.includes(language) && language in this.texts) ?? "en"; // Korean for all who read it
+    const lang =
+      // Korean for all who read it.
+      ["ko", ...spoken].find((language) => spoken.includes(language) && language in this.texts) ?? "en";
     const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     return { text: this.examples[0].text, lang, theme, lecture: false, ...this.fresh() };
   }
 
-  /** The state in the address; without one, the state that the app wrote into the file (ui/export/alive.py). */
+  /**
+   * The state in the address; without one, the state that the app wrote into the file
+   * (ui/export/take_away.py).
+   */
   addressed() {
     const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
     const found = Object.fromEntries(new URLSearchParams(told));
@@ -158,15 +202,18 @@ export class Site {
     const { text, lang, theme, lecture, accepted, rejected } = this.state;
     const shown = new URLSearchParams({ text, lang, theme });
     if (lecture) shown.set("lecture", "1");
-    for (const [name, numbers] of Object.entries({ accepted, rejected })) if (numbers.length) shown.set(name, numbers.join(","));
+    for (const [name, numbers] of Object.entries({ accepted, rejected }))
+      if (numbers.length) shown.set(name, numbers.join(","));
     history.replaceState(null, "", `#${shown}`);
   }
 
-  say = (key, values = {}) => filledIn(this.texts[this.state.lang][key], values);
+  say = (key, values = {}) => filled(this.texts[this.state.lang][key], values);
 
   start() {
     const place = (id) => document.getElementById(id);
-    this.places = Object.fromEntries(["live", "correction", "explorer", "status"].map((id) => [id, place(id)]));
+    this.places = Object.fromEntries(
+      ["live", "correction", "explorer", "status"].map((id) => [id, place(id)]),
+    );
     this.controls();
     window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
     window.addEventListener("hashchange", () => this.change({ ...this.fresh(), ...this.addressed() }, true));
@@ -176,7 +223,10 @@ export class Site {
     this.loadFont();
   }
 
-  /** Keeps the site for visits without a network. It asks for every part again, so it comes after the first sentence. */
+  /**
+   * Keeps the site for visits without a network. It asks for every part again, so it comes after the first
+   * sentence.
+   */
   keep() {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
@@ -187,10 +237,14 @@ export class Site {
     const end = performance.now() + PATIENCE;
     const isStored = () => !document.hidden && this.answers.has(this.keyOf(this.wanted()));
     const isDrawn = () => document.querySelector(".heatmap .plot")?.dataset.drawn;
-    while (isStored() && !isDrawn() && performance.now() < end) await new Promise((done) => setTimeout(done, SOON));
+    while (isStored() && !isDrawn() && performance.now() < end)
+      await new Promise((done) => setTimeout(done, SOON));
   }
 
-  /** The font waits for the first pictures, since to read it takes as long as to draw one. The browser then writes them anew. */
+  /**
+   * The font waits for the first pictures, since to read it takes as long as to draw one. The browser then
+   * writes them anew.
+   */
   async loadFont() {
     await this.firstPictures();
     document.fonts.add(await new FontFace("Noto Sans KR", await window.part("font")).load());
@@ -201,7 +255,11 @@ export class Site {
     press("theme", () => this.change({ theme: this.state.theme === "dark" ? "light" : "dark" }));
     press("lecture", () => this.change({ lecture: !this.state.lecture }));
     const languages = document.getElementById("language");
-    languages.append(...Object.entries(this.texts).map(([lang, { language_name }]) => Object.assign(new Option(language_name, lang), { lang })));
+    languages.append(
+      ...Object.entries(this.texts).map(([lang, { language_name }]) =>
+        Object.assign(new Option(language_name, lang), { lang }),
+      ),
+    );
     languages.onchange = ({ target }) => this.change({ lang: target.value });
     document.getElementById("example").onchange = ({ target }) => {
       if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
@@ -209,7 +267,10 @@ export class Site {
     };
   }
 
-  /** `off`: heads that are off; null: those with the largest effect. `row`: the written token that is asked about; null: that of the change. */
+  /**
+   * `off`: heads that are off; null: those with the largest effect. `row`: the written token that is asked
+   * about; null: that of the change.
+   */
   fresh = () => ({ opened: null, chosen: null, accepted: [], rejected: [], off: null, row: null });
 
   /** `overwrites`: whether the text area gets the text. */
@@ -229,7 +290,14 @@ export class Site {
     this.look = look;
     const { say } = this;
     window.components.live_text({
-      data: { text, revision: this.revision, label: say("input_label"), placeholder: say("input_placeholder"), longest: LONGEST, waiting: "" },
+      data: {
+        text,
+        revision: this.revision,
+        label: say("input_label"),
+        placeholder: say("input_placeholder"),
+        longest: LONGEST,
+        waiting: "",
+      },
       parentElement: this.places.live.shadowRoot,
       setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
     });
@@ -260,7 +328,8 @@ export class Site {
     example.replaceChildren(new Option(say("example_label"), ""), ...options);
   }
 
-  keyOf = ({ text, opened = null, accepted = [], rejected = [], about = null }) => JSON.stringify([text, opened, accepted, rejected, about]);
+  keyOf = ({ text, opened = null, accepted = [], rejected = [], about = null }) =>
+    JSON.stringify([text, opened, accepted, rejected, about]);
 
   wanted() {
     const { text, opened, accepted, rejected } = this.state;
@@ -282,7 +351,10 @@ export class Site {
     return this.answers.get(key)?.answer;
   }
 
-  /** Asks the worker. A text may overtake an experiment; nothing else may. Of the questions that must wait, only the latest is kept. */
+  /**
+   * Asks the worker. A text may overtake an experiment; nothing else may. Of the questions that must wait,
+   * only the latest is kept.
+   */
   ask(wanted) {
     const key = this.keyOf(wanted);
     if (this.answers.has(key) || this.asked.some((each) => each.key === key) || !wanted.text.trim()) return;
@@ -318,7 +390,9 @@ export class Site {
     this.tell();
   }
 
-  /** The second worker waits for the first pictures, since a small device does two things at once, not three. */
+  /**
+   * The second worker waits for the first pictures, since a small device does two things at once, not three.
+   */
   async open() {
     try {
       this.tell();
@@ -336,7 +410,10 @@ export class Site {
   tell() {
     const done = Object.values(this.received).reduce((sum, size) => sum + size, 0);
     const all = window.sizeOf(COMPUTED_WITH);
-    const loading = done < all ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) }) : this.say("site_opening");
+    const loading =
+      done < all
+        ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) })
+        : this.say("site_opening");
     this.places.status.textContent = this.failed ? this.say("site_failed") : this.isOpen ? "" : loading;
     this.places.status.dataset.open = this.isOpen ? "yes" : "no";
   }
@@ -362,23 +439,44 @@ export class Site {
     const focus = changes.filter(({ number }) => number === chosen);
     const data = figuresOf(this.figures[lang][theme], found.trace, focus.length ? focus : changes);
     const more = moreViews(this, found, data.more);
-    window.components.explore({ data: Object.assign(data, { more, first: this.first }), parentElement: this.places.explorer });
+    window.components.explore({
+      data: Object.assign(data, { more, first: this.first }),
+      parentElement: this.places.explorer,
+    });
   }
 
   /** A change was pressed, or a sentence. */
   answer(found, what, number) {
     if (what === "open") return this.change({ opened: number, chosen: null });
-    const at = found.sentences.findIndex(({ proposed }) => proposed.some((change) => change.number === number));
-    const place = at === found.place ? this.state.opened : at; // unchanged for the shown sentence, so its kept answer is found again
+    const at = found.sentences.findIndex(({ proposed }) =>
+      proposed.some((change) => change.number === number),
+    );
+    // Unchanged for the shown sentence, so its kept answer is found again.
+    const place = at === found.place ? this.state.opened : at;
     const without = (numbers) => numbers.filter((each) => each !== number);
     const { accepted, rejected, chosen } = this.state;
-    if (what === "accept") this.change({ accepted: [...without(accepted), number], rejected: without(rejected), chosen: number, opened: place });
-    else if (what === "reject") this.change({ accepted: without(accepted), rejected: [...without(rejected), number], chosen: null, opened: place });
+    if (what === "accept")
+      this.change({
+        accepted: [...without(accepted), number],
+        rejected: without(rejected),
+        chosen: number,
+        opened: place,
+      });
+    else if (what === "reject")
+      this.change({
+        accepted: without(accepted),
+        rejected: [...without(rejected), number],
+        chosen: null,
+        opened: place,
+      });
     else this.change({ chosen: chosen === number ? null : number, opened: place });
   }
 }
 
-/** Starts the page with the content that deploy/site/build.py wrote into it. `isServed`: whether it comes from a host. */
+/**
+ * Starts the page with the content that deploy/site/build.py wrote into it. `isServed`: whether it comes from
+ * a host.
+ */
 export async function begin(isServed) {
   const packed = document.getElementById("content").textContent;
   const content = JSON.parse(new TextDecoder().decode(await window.unpacked(packed)));

@@ -7,15 +7,18 @@ import { isSyllable } from "./text.js";
 
 /** The bytes of a packed stream. */
 export async function inflated(stream) {
-  return new Uint8Array(await new Response(stream.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
+  return new Uint8Array(
+    await new Response(stream.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer(),
+  );
 }
 
 /**
- * The bytes of a part of the site. It lies at an `address`, or stands in the page as `text`, spelled as `spelling` says. `heard` is told
- * how many packed bytes have come.
+ * The bytes of a part of the site. It lies at an `address`, or stands in the page as `text`, spelled as
+ * `spelling` says. `heard` is told how many packed bytes have come.
  */
 export async function unpackedPart({ address, text, spelling }, heard = () => {}) {
-  if (text !== undefined) return inflated(new Response(bytesOf(text, spelling)).body); // in a file's worker WebKit streams no Blob
+  // In a file's worker WebKit streams no Blob.
+  if (text !== undefined) return inflated(new Response(bytesOf(text, spelling)).body);
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   let size = 0;
@@ -51,7 +54,10 @@ const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
 
 /** {name: the whole numbers of an array} of a file. */
 export function readArrays(bytes) {
-  const arrays = arraysIn(bytes).map(({ name, type, from, count }) => [name, new TYPES[type](bytes.slice(from, from + count * TYPES[type].BYTES_PER_ELEMENT).buffer)]);
+  const arrays = arraysIn(bytes).map(({ name, type, from, count }) => [
+    name,
+    new TYPES[type](bytes.slice(from, from + count * TYPES[type].BYTES_PER_ELEMENT).buffer),
+  ]);
   return Object.fromEntries(arrays);
 }
 
@@ -59,7 +65,12 @@ export function readArrays(bytes) {
 function arraysIn(bytes) {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
-  return head.map(({ name, type, shape, start }) => ({ name, type, from: 4 + size + start, count: shape.reduce((all, one) => all * one, 1) }));
+  return head.map(({ name, type, shape, start }) => ({
+    name,
+    type,
+    from: 4 + size + start,
+    count: shape.reduce((all, one) => all * one, 1),
+  }));
 }
 
 /** Puts `count` 16-bit floats, which stand in `bytes` as all low bytes, then all high ones, into `values`. */
@@ -71,34 +82,53 @@ function putFloats(bytes, { from, count }, values, halves) {
 
 /** All 16-bit floats by their bits. */
 function everyHalf() {
-  const bits = Uint32Array.from({ length: 65536 }, (_, half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13)); // sign, exponent and fraction in their places
-  return new Float32Array(bits.buffer).map((value) => value * 2 ** 112); // the exponents count from 127, not from 15
+  const bits = Uint32Array.from(
+    { length: 65536 },
+    (_, half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13),
+  ); // sign, exponent and fraction in their places
+  // The exponents count from 127, not from 15.
+  return new Float32Array(bits.buffer).map((value) => value * 2 ** 112);
 }
 
-/** The one file in which both graphs find their weights, as packed.graph_parts lays it out, made of the stored ones. */
+/**
+ * The one file in which both graphs find their weights, as packed.graph_parts lays it out, made of the stored
+ * ones.
+ */
 export function weightsFile(bytes, { layout, characters, config, positions }) {
   const width = config.d_model;
   const { start, bytes: size } = layout.at(-1);
   const file = new Float32Array((start + size) / 4);
-  const places = Object.fromEntries(layout.map(({ name, start, bytes: size }) => [name, file.subarray(start / 4, (start + size) / 4)]));
+  const places = Object.fromEntries(
+    layout.map(({ name, start, bytes: size }) => [name, file.subarray(start / 4, (start + size) / 4)]),
+  );
   const halves = everyHalf();
   const stored = {};
-  for (const array of arraysIn(bytes)) stored[array.name] = putFloats(bytes, array, places[array.name] ?? new Float32Array(array.count), halves);
+  for (const array of arraysIn(bytes))
+    stored[array.name] = putFloats(bytes, array, places[array.name] ?? new Float32Array(array.count), halves);
   putVectors(places["embedding/vectors"], stored, characters, width);
   putTransposed(places["embedding/vocabulary"], places["embedding/vectors"], config.vocab_size, width);
   places.positions.set(sinusoids(positions, width));
   return new Uint8Array(file.buffer);
 }
 
-/** (ids, D): a syllable's own vector and those of its jamo; any other token's own. As model/activations/sublayers.py. */
+/**
+ * (ids, D): a syllable's own vector and those of its jamo; any other token's own. As
+ * model/activations/sublayers.py.
+ */
 function putVectors(vectors, stored, characters, width) {
-  const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map((part) => stored[`embedding/${part}_embedding`]);
+  const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map(
+    (part) => stored[`embedding/${part}_embedding`],
+  );
   const known = SPECIAL.length + characters.length;
   const row = (table, place) => table.subarray(place * width, (place + 1) * width);
-  const beginning = new Float64Array(width); // of all syllables with this initial and medial; sums of 16-bit floats are exact here
+  // Of all syllables with this initial and medial; sums of 16-bit floats are exact here.
+  const beginning = new Float64Array(width);
   const begin = (own, syllable) => {
     const place = Math.floor(syllable / FINALS);
-    const [initial, medial] = [row(initials, Math.floor(place / MEDIALS) + 1), row(medials, (place % MEDIALS) + 1)];
+    const [initial, medial] = [
+      row(initials, Math.floor(place / MEDIALS) + 1),
+      row(medials, (place % MEDIALS) + 1),
+    ];
     for (let i = 0; i < width; i += 1) beginning[i] = own[i] + initial[i] + medial[i];
   };
   const end = (id, syllable) => {
@@ -119,5 +149,6 @@ function putVectors(vectors, stored, characters, width) {
 }
 
 function putTransposed(found, vectors, rows, width) {
-  for (let i = 0; i < width; i += 1) for (let row = 0; row < rows; row += 1) found[i * rows + row] = vectors[row * width + i];
+  for (let i = 0; i < width; i += 1)
+    for (let row = 0; row < rows; row += 1) found[i * rows + row] = vectors[row * width + i];
 }

@@ -1,7 +1,19 @@
-// Protected spans, anchors, and the changes that no correction may make; ports of model/text/protected.py, verbatim.py, whole_words.py and anchors.py.
-import { applyChanges, clipped, isHangul, isLetterOrNumber, isSpace, movesSpaces, opcodes, spansOf, stripEnd, stripStart, WORDS } from "./text.js";
+// Protected spans, anchors, and the changes that no correction may make; ports of model/text/protected.py.
+import {
+  applyChanges,
+  clipped,
+  isHangul,
+  isLetterOrNumber,
+  isSpace,
+  movesSpaces,
+  opcodes,
+  spansOf,
+  stripEnd,
+  stripStart,
+  WORDS,
+} from "./text.js";
 
-// --- Which changes no correction may make, as model/text/protected.py, verbatim.py and whole_words.py.
+// --- Which changes no correction may make, as model/text/protected.py.
 
 const SEPARATORS = "\x1c\x1d\x1e\x1f\x85"; // white space to Python, but never typed as a space
 
@@ -20,7 +32,10 @@ export function sparesProtected({ wrong, right }, rules) {
 }
 
 export function sparesOutcries(change, source, rules) {
-  const cries = (text) => outcries(text, rules).map(([start, end]) => text.slice(start, end)).join("\n");
+  const cries = (text) =>
+    outcries(text, rules)
+      .map(([start, end]) => text.slice(start, end))
+      .join("\n");
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
@@ -30,7 +45,10 @@ export function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source,
   return ![...wrong, ...right].every(isEnd) || !(isEnd(source[sourceStart - 1]) || isEnd(source[sourceEnd]));
 }
 
-/** Whether it puts no space beside white space, behind an opening bracket or before a closing one, and moves none beside mark-up. */
+/**
+ * Whether it puts no space beside white space, behind an opening bracket or before a closing one, and moves
+ * none beside mark-up.
+ */
 export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
   const in_ = (characters, one) => one !== "" && characters.includes(one);
@@ -45,7 +63,7 @@ export function sparesVerbatim(change, verbatim) {
     ([start, end]) =>
       (sourceStart < end && start < sourceEnd) ||
       (start < sourceStart && sourceStart < end) ||
-      (movesSpaces(change) && sourceStart <= end && start <= sourceEnd)
+      (movesSpaces(change) && sourceStart <= end && start <= sourceEnd),
   );
 }
 
@@ -53,7 +71,10 @@ const hasHangul = (text) => [...text].some(isHangul);
 const syllables = (text) => [...text].filter(isHangul).length;
 const jamo = (text) => [...text.normalize("NFD")];
 
-/** Whether each word of `source` that the change covers is still there, in any spelling, and no other has come. */
+/**
+ * Whether each word of `source` that the change covers is still there, in any spelling, and no other has
+ * come.
+ */
 export function sparesWords(change, source, { numbers }) {
   const { wrong, right, sourceStart, sourceEnd } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
@@ -74,16 +95,26 @@ export function sparesWords(change, source, { numbers }) {
 
 /** The words of Hangul that the change covers from their beginning to their end. */
 function coveredWords({ sourceStart, sourceEnd }, source) {
-  const [beginsWord, endsWord] = [sourceStart - 1, sourceEnd].map((place) => !isLetterOrNumber(source[place] ?? ""));
+  const [beginsWord, endsWord] = [sourceStart - 1, sourceEnd].map(
+    (place) => !isLetterOrNumber(source[place] ?? ""),
+  );
   return [...source.slice(sourceStart, sourceEnd).matchAll(WORDS)]
-    .map(({ index, 0: word }) => ({ start: sourceStart + index, end: sourceStart + index + word.length, word }))
-    .filter(({ start, end, word }) => hasHangul(word) && (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord));
+    .map(({ index, 0: word }) => ({
+      start: sourceStart + index,
+      end: sourceStart + index + word.length,
+      word,
+    }))
+    .filter(
+      ({ start, end, word }) =>
+        hasHangul(word) && (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord),
+    );
 }
 
 /** For each jamo of `wrong` whether it stands in `right`, too, in this order. */
 function keptJamo({ wrong, right }) {
   const kept = Array(jamo(wrong).length).fill(false);
-  for (const { tag, start, end } of opcodes(jamo(wrong), jamo(right))) if (tag === "equal") kept.fill(true, start, end);
+  for (const { tag, start, end } of opcodes(jamo(wrong), jamo(right)))
+    if (tag === "equal") kept.fill(true, start, end);
   return kept;
 }
 
@@ -102,7 +133,9 @@ function isBesideLetters({ sourceStart, sourceEnd, right }, source) {
   return joinsBefore || joinsAfter;
 }
 
-// --- Parts of a sentence and the anchors in them, which a correction has to copy, as model/text/anchors.py. // A part is {start, text, anchors, verbatim}; spans count from the start of its text.
+// --- Parts of a sentence and the anchors in them, which a correction has to copy, as
+// model/text/protected.py. A part is {start, text, anchors, verbatim}; spans count from the start of its
+// text.
 
 export function partOf(text, verbatim, rules) {
   return { start: 0, text, anchors: anchorsOf(text, verbatim, rules), verbatim };
@@ -114,7 +147,8 @@ export function hasProse({ text, verbatim }) {
 
 function anchorsOf(text, verbatim, rules) {
   const copied = new Set();
-  for (const [start, end] of [...verbatim, ...outcries(text, rules)]) for (let i = start; i < end; i += 1) copied.add(i);
+  for (const [start, end] of [...verbatim, ...outcries(text, rules)])
+    for (let i = start; i < end; i += 1) copied.add(i);
   const kinds = [...text].map((character, i) => (copied.has(i) ? 2 : Number(isProtected(character, rules))));
   const found = [];
   let start = 0;
@@ -126,7 +160,10 @@ function anchorsOf(text, verbatim, rules) {
   return found;
 }
 
-/** The anchors that `target` does not copy at their place. If none is lost, but `target` has more protected characters: all. */
+/**
+ * The anchors that `target` does not copy at their place. If none is lost, but `target` has more protected
+ * characters: all.
+ */
 export function lostAnchors({ text, anchors, verbatim }, target, rules) {
   if (!anchors.length) return [];
   const places = new Map();
@@ -134,7 +171,8 @@ export function lostAnchors({ text, anchors, verbatim }, target, rules) {
     if (tag === "equal") for (let i = 0; i < end - start; i += 1) places.set(start + i, first + i);
   const inside = ([a, b]) => verbatim.filter(([start, end]) => a <= start && end <= b);
   const lost = anchors.filter(
-    (anchor) => !isCopied(anchor, places) || !inside(anchor).every((span) => hasSameSpaces(span, text, target, places))
+    (anchor) =>
+      !isCopied(anchor, places) || !inside(anchor).every((span) => hasSameSpaces(span, text, target, places)),
   );
   const count = (said) => [...said].filter((character) => isProtected(character, rules)).length;
   return !lost.length && count(target) > count(text) ? anchors : lost;
@@ -145,7 +183,10 @@ function isCopied([start, end], places) {
   return places.has(start);
 }
 
-/** Whether a copied span has white space before it, and after it, in the target just where it has in the source. */
+/**
+ * Whether a copied span has white space before it, and after it, in the target just where it has in the
+ * source.
+ */
 function hasSameSpaces([start, end], source, target, places) {
   const [from, to] = [places.get(start), places.get(end - 1) + 1];
   const gap = (text, at) => isSpace(text[at] ?? "");
@@ -160,7 +201,10 @@ export function partsBeside(part, anchors, { marks }) {
   return starts.flatMap((start, i) => (start < ends[i] ? [cut(part, start, ends[i])] : [])).filter(hasProse);
 }
 
-/** How many characters to skip: 1 for a lone particle behind a closing bracket, which is too little to read; else 0. */
+/**
+ * How many characters to skip: 1 for a lone particle behind a closing bracket, which is too little to read;
+ * else 0.
+ */
 function particle(text, start, marks) {
   const isLone = /^[가-힣](?![가-힣ㄱ-ㅣ])/.test(text.slice(start));
   return Number(start > 0 && marks.closing.includes(text[start - 1]) && isLone);
@@ -168,7 +212,10 @@ function particle(text, start, marks) {
 
 function cut({ start: before, text, anchors, verbatim }, start, end) {
   const piece = text.slice(start, end);
-  [start, end] = [start + piece.length - stripStart(piece).length, end - piece.length + stripEnd(piece).length];
+  [start, end] = [
+    start + piece.length - stripStart(piece).length,
+    end - piece.length + stripEnd(piece).length,
+  ];
   return {
     start: before + start,
     text: text.slice(start, end),

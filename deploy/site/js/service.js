@@ -1,4 +1,5 @@
-// Keeps the whole site, so that it works without a network after the first visit. VERSION and FILES stand before this text.
+// Keeps the whole site, so that it works without a network after the first visit. VERSION and FILES stand
+// before this text.
 
 const own = `site-${VERSION}`;
 
@@ -8,9 +9,10 @@ self.addEventListener("install", (event) => {
     const cache = await caches.open(own);
     await Promise.all(
       FILES.map(async (file) => {
-        const kept = file.startsWith("parts/") && (await caches.match(new URL(file, self.registration.scope)));
+        const kept =
+          file.startsWith("parts/") && (await caches.match(new URL(file, self.registration.scope)));
         return kept ? cache.put(file, kept) : cache.add(file);
-      })
+      }),
     );
     await self.skipWaiting();
   };
@@ -20,13 +22,16 @@ self.addEventListener("install", (event) => {
 self.addEventListener("activate", (event) => {
   const forget = async () => {
     const names = await caches.keys();
-    await Promise.all(names.filter((name) => name.startsWith("site-") && name !== own).map((name) => caches.delete(name)));
+    await Promise.all(
+      names.filter((name) => name.startsWith("site-") && name !== own).map((name) => caches.delete(name)),
+    );
     await self.clients.claim();
   };
   event.waitUntil(forget());
 });
 
 self.addEventListener("fetch", (event) => {
-  const answer = async () => (await (await caches.open(own)).match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
+  const answer = async () =>
+    (await (await caches.open(own)).match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
   if (event.request.method === "GET") event.respondWith(answer());
 });

@@ -5,7 +5,8 @@ window.components = {}; // name of a script -> the function that it exports
 window.register = (name) => (draw) => (window.components[name] = draw);
 
 /** Bytes packed by Python with zlib and base64. */
-window.unpacked = (text) => inflated(new Blob([Uint8Array.from(atob(text), (character) => character.charCodeAt(0))]).stream());
+window.unpacked = (text) =>
+  inflated(new Blob([Uint8Array.from(atob(text), (character) => character.charCodeAt(0))]).stream());
 
 /** Where a part is: at an address, or in the page, from which it is taken. */
 function placeOf(name) {
@@ -21,11 +22,13 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {worker, prepare, listen}: the worker that corrects; a function that has a second one prepare for it; and one that is given a listener
- * to their messages, past and future. They are made of a text of the page, so that they obey the page's policy.
+ * {worker, prepare, listen}: the worker that corrects; a function that has a second one prepare for it; and
+ * one that is given a listener to their messages, past and future. They are made of a text of the page, so
+ * that they obey the page's policy.
  *
- * At a first visit the library comes before their parts, since the stored example is drawn with it. Where everything is on this device
- * already, they start at once: a worker hears nothing while the page is drawing, even if that was sent before.
+ * At a first visit the library comes before their parts, since the stored example is drawn with it. Where
+ * everything is on this device already, they start at once: a worker hears nothing while the page is drawing,
+ * even if that was sent before.
  */
 window.begunWorker = (async () => {
   const isHere = PARTS.library.size === 0 || navigator.serviceWorker?.controller;

@@ -1,28 +1,15 @@
-// The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a sentence.
-import { node } from "../../../viz/browser/dom.js";
+// The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a
+// sentence.
+import { button, filled, menu, node } from "../../../viz/browser/dom.js";
 import { logOdds } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
 import { attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
-import { axesOf, changedRows, visibleToken } from "./figures.js";
+import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";
 import { between, largestFirst, rankCorrelation, sum, upTo } from "./numbers.js";
 import { confidence } from "./text.js";
 
-// --- Parts of the page.
-
-export function pressed(text, act, isDisabled = false) {
-  return Object.assign(node("button", "", text), { type: "button", onclick: act, disabled: isDisabled });
-}
-
-/** A list to choose one of, with its label. */
-export function picked(label, options, chosen, act) {
-  const list = node("select", "", ...options.map((text, i) => new Option(text, i, false, i === chosen)));
-  list.onchange = () => act(Number(list.value));
-  list.setAttribute("aria-label", label);
-  return node("label", "", label, list);
-}
-
-// --- How numbers and places are said, as ui/wording/numbers_text.py.
+// --- How numbers and places are said, as ui/wording.py.
 
 const LONGEST_SIDE = 12; // characters of the wrong side, and of the right one
 
@@ -49,32 +36,44 @@ export function inWords(say, { wrong, right }) {
 
 /** A figure whose {words} are filled in. */
 export function withWords(part, words) {
-  if (typeof part === "string") return part.replace(/\{(\w+)\}/g, (whole, name) => words[name] ?? whole);
+  if (typeof part === "string") return filled(part, words);
   if (Array.isArray(part)) return part.map((each) => withWords(each, words));
   if (part === null || typeof part !== "object") return part;
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, withWords(each, words)]));
 }
 
-// --- Where the network looked: this change, and who is looked at; as ui/views/edits.py and ui/views/received.py.
+// --- Where the network looked: this change, and who is looked at; as ui/views/edits.py and
+// ui/views/received.py.
 
 const AROUND = 8; // tokens that bars show on each side of a change
 
 function bars(template, { say }, words, table) {
-  return filledBars(withWords(template, { key: say("hover_key"), value: say("hover_weight"), outlined: "", ...words }), table);
+  return filledBars(
+    withWords(template, { key: say("hover_key"), value: say("hover_weight"), outlined: "", ...words }),
+    table,
+  );
 }
 
 /** The heads that looked at one change more than they usually look at such a place. */
 export function thisChange(shared) {
   const { say, changes, chosen, trace, explorer, templates } = shared;
   if (!changes.length) return { reading: say("edits_none") };
-  const change = chosen ?? changes.reduce((least, each) => (confidence(each) < confidence(least) ? each : least));
+  const change =
+    chosen ?? changes.reduce((least, each) => (confidence(each) < confidence(least) ? each : least));
   const cross = explorer.data.kinds.find(({ kind }) => kind === "cross_attention");
   const heads = leadingHeads(cross, change, changes);
   const tokens = trace.sourceTokens;
   const { columns } = focusOf("cross_attention", change, tokens.length);
-  const [start, end] = [Math.max(columns[0] - AROUND, 0), Math.min(columns.at(-1) + AROUND + 1, tokens.length)];
+  const [start, end] = [
+    Math.max(columns[0] - AROUND, 0),
+    Math.min(columns.at(-1) + AROUND + 1, tokens.length),
+  ];
   const placeOf = ({ layer, head }) => explorer.place(cross, layer, head);
-  const told = (head) => ({ place: placeOf(head), share: percent(say, head.share), usual: percent(say, head.usual) });
+  const told = (head) => ({
+    place: placeOf(head),
+    share: percent(say, head.share),
+    usual: percent(say, head.usual),
+  });
   const words = { tokens: say("key_cross_attention"), outlined: say("edits_outlined") };
   const table = {
     weights: heads.map((head) => attentionOfChange(cross, head, change).slice(start, end)),
@@ -85,11 +84,16 @@ export function thisChange(shared) {
   };
   const seen = visibleToken(columns.map((column) => tokens[column]).join(""), LONGEST_SIDE);
   const more = heads[0].share > heads[0].usual ? "edits_reading" : "edits_reading_less";
-  const open = (head) => pressed(say("edits_open", { place: placeOf(head) }), () => explorer.choose({ kind: cross, view: "heatmap", layer: head.layer, head: head.head }));
+  const open = (head) =>
+    button(say("edits_open", { place: placeOf(head) }), () =>
+      explorer.choose({ kind: cross, view: "heatmap", layer: head.layer, head: head.head }),
+    );
   return {
     reading: say(more, { change: inWords(say, change), columns: seen, ...told(heads[0]) }),
     controls: heads.map(open),
-    rows: [[{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }]],
+    rows: [
+      [{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }],
+    ],
     notes: [say("edits_caption"), ...(end - start < tokens.length ? [say("edits_window")] : [])],
   };
 }
@@ -97,7 +101,12 @@ export function thisChange(shared) {
 /** How much attention each token receives: the mean over the rows that may look at it. */
 export function received(shared) {
   const { say, changes, chosen, trace, explorer } = shared;
-  const { kind: { kind, shape: [, , rows, columns] } } = explorer;
+  const {
+    kind: {
+      kind,
+      shape: [, , rows, columns],
+    },
+  } = explorer;
   const isMasked = kind === "decoder_attention";
   const weights = explorer.weights();
   const column = (key) => upTo(rows).map((row) => weights[row * columns + key]);
@@ -107,8 +116,18 @@ export function received(shared) {
   const even = sum(Array.from(weights)) / sum(upTo(columns).map(allowed));
   const keys = axesOf(kind, trace)[1];
   const place = explorer.place(explorer.kind);
-  const table = { weights: [found], tokens: keys, names: [place], outlined: changedColumns(kind, chosen ? [chosen] : changes, keys.length), first: 1 };
-  const words = { tokens: say(`key_${kind}`), value: say("received_mean"), outlined: say("received_changed") };
+  const table = {
+    weights: [found],
+    tokens: keys,
+    names: [place],
+    outlined: changedColumns(kind, chosen ? [chosen] : changes, keys.length),
+    first: 1,
+  };
+  const words = {
+    tokens: say(`key_${kind}`),
+    value: say("received_mean"),
+    outlined: say("received_changed"),
+  };
   return {
     reading: say("received_reading", {
       key: visibleToken(keys[most]),
@@ -124,7 +143,8 @@ export function received(shared) {
 
 /** The keys that changes concern: the source's, or those of the decoder's input. */
 function changedColumns(kind, changes, count) {
-  if (kind !== "decoder_attention") return [...changedRows(changes, "encoder_attention", count)].sort((one, other) => one - other);
+  if (kind !== "decoder_attention")
+    return [...changedRows(changes, "encoder_attention", count)].sort((one, other) => one - other);
   return [...changedRows(changes, kind, count)].map((row) => row + 1).filter((column) => column < count);
 }
 
@@ -145,7 +165,8 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
   const both = site.inquire({ what: "verdict", number: change.number, off });
   const isOff = (head) => off.some((each) => String(each) === String(head));
   const put = (heads) => site.change({ off: heads });
-  const press = ({ custom }) => custom && put(isOff(custom) ? off.filter((each) => String(each) !== String(custom)) : [...off, custom]);
+  const press = ({ custom }) =>
+    custom && put(isOff(custom) ? off.filter((each) => String(each) !== String(custom)) : [...off, custom]);
   const label = (name) => explorer.data.kinds.find(({ kind }) => kind === name).label;
   const named = ([kind, layer, head]) => `${label(kind)} ${layer + 1}·${head + 1}`;
   const looker = largestFirst(attention)[0];
@@ -155,25 +176,58 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
     rank: order.indexOf(looker) + 1,
     count: heads.length,
     strongest: named(heads[order[0]]),
-    correlation: rankCorrelation(attention, effect.map(Math.abs)).toFixed(2).replace("-", "−").replace("NaN", "–"),
+    correlation: rankCorrelation(attention, effect.map(Math.abs))
+      .toFixed(2)
+      .replace("-", "−")
+      .replace("NaN", "–"),
   };
   return {
     reading: both ? told(say, change, off, both) : say("site_asking"),
     controls: [
-      pressed(say("without_all_on"), () => put([]), !off.length),
-      pressed(say("without_strongest", { count: STRONGEST }), () => put(null), !site.state.off),
+      disabled(
+        button(say("without_all_on"), () => put([])),
+        !off.length,
+      ),
+      disabled(
+        button(say("without_strongest", { count: STRONGEST }), () => put(null)),
+        !site.state.off,
+      ),
     ],
     parts: [verdictOf(say, both, off, named)],
-    rows: [[
-      { name: "without_mosaic", label: say("without_mosaic_label"), act: press, data: filledMosaic(templates.mosaic, { effect, chosen: off }) },
-      { name: "without_scatter", label: say("without_scatter_label"), data: filledScatter(templates.scatter, { ...found, effect, chosen: off }) },
-    ]],
-    notes: [say("log_odds_note"), say("without_reading", observed), say("without_note"), say("nat_note"), say("without_intervened"), say("site_off_zero")],
+    rows: [
+      [
+        {
+          name: "without_mosaic",
+          label: say("without_mosaic_label"),
+          act: press,
+          data: filledMosaic(templates.mosaic, { effect, chosen: off }),
+        },
+        {
+          name: "without_scatter",
+          label: say("without_scatter_label"),
+          data: filledScatter(templates.scatter, { ...found, effect, chosen: off }),
+        },
+      ],
+    ],
+    notes: [
+      say("log_odds_note"),
+      say("without_reading", observed),
+      say("without_note"),
+      say("nat_note"),
+      say("without_intervened"),
+      say("site_off_zero"),
+    ],
   };
 }
 
+const disabled = (control, isDisabled) => Object.assign(control, { disabled: isDisabled });
+
 function told(say, change, off, [before, after]) {
-  const shares = { change: inWords(say, change), before: probability(before.fix, 3), after: probability(after.fix, 3) };
+  const shares = {
+    change: inWords(say, change),
+    before: probability(before.fix, 3),
+    after: probability(after.fix, 3),
+  };
   return say(off.length ? `without_reading_${after.outcome}` : "without_reading_on", shares);
 }
 
@@ -182,8 +236,12 @@ function verdictOf(say, both, off, named) {
   const names = [say("without_all_heads"), namesOf(say, off, named)];
   const sides = names.map((name, side) => {
     const { text, fix, outcome } = both?.[side] ?? {};
-    const written = Object.assign(node("p", "written", both ? (text ?? say("without_no_end")) : "…"), { lang: "ko" });
-    const share = both ? `${say("without_probability", { probability: probability(fix, 3) })} · ${say(`without_${outcome}`)}` : "…";
+    const written = Object.assign(node("p", "written", both ? (text ?? say("without_no_end")) : "…"), {
+      lang: "ko",
+    });
+    const share = both
+      ? `${say("without_probability", { probability: probability(fix, 3) })} · ${say(`without_${outcome}`)}`
+      : "…";
     return node("div", "", node("p", "", name), written, node("p", "", share));
   });
   return node("div", "verdict", ...sides);
@@ -191,32 +249,59 @@ function verdictOf(say, both, off, named) {
 
 function namesOf(say, off, named) {
   if (!off.length) return say("without_all_heads");
-  return off.length < STRONGEST ? say("without_heads", { heads: off.map(named).join(", ") }) : say("without_all", { count: off.length });
+  return off.length < STRONGEST
+    ? say("without_heads", { heads: off.map(named).join(", ") })
+    : say("without_all", { count: off.length });
 }
 
-/** Two panels: the effect of occluding each token on a written one, and below it the mean attention of all heads. */
+/**
+ * Two panels: the effect of occluding each token on a written one, and below it the mean attention of all
+ * heads.
+ */
 export function sources({ site, say, changes, chosen, trace, templates }) {
   const change = chosen ?? changes[0];
   const asked = site.state.row ?? (change ? null : 0);
-  const found = site.inquire({ what: "sources", ...(asked === null ? { number: change.number } : { row: asked }) });
-  const steps = trace.targetTokens.map((token, row) => `${row + 1}: ${visibleToken(token)}`);
+  const found = site.inquire({
+    what: "sources",
+    ...(asked === null ? { number: change.number } : { row: asked }),
+  });
+  const steps = numbered(trace.targetTokens);
   const row = asked ?? found?.row ?? change.targetStart;
-  const choice = picked(say("sources_step_label"), steps, row, (row) => site.change({ row }));
-  if (!found) return { reading: say(found === null ? "site_no_question" : "site_asking"), controls: [choice] };
+  const choice = menu(say("sources_step_label"), steps, row, (row) => site.change({ row }));
+  if (!found)
+    return { reading: say(found === null ? "site_no_question" : "site_asking"), controls: [choice] };
   const { lost, looked, length } = found;
   const tokens = [...trace.sourceTokens, ...trace.decoderInputTokens.slice(0, found.row + 1)];
   const outlined = asked === null ? between(change.sourceStart, change.sourceEnd) : [];
-  const [key, other] = [lost.map(Math.abs), looked].map((values) => largestFirst(values.slice(0, length - 1))[0] ?? 0);
+  const [key, other] = [lost.map(Math.abs), looked].map(
+    (values) => largestFirst(values.slice(0, length - 1))[0] ?? 0,
+  );
   const seen = (place) => visibleToken(trace.sourceTokens[place]);
   return {
-    reading: say("site_sources", { token: visibleToken(trace.targetTokens[found.row]), key: seen(key), position: key + 1, looked: seen(other), looked_position: other + 1 }),
+    reading: say("site_sources", {
+      token: visibleToken(trace.targetTokens[found.row]),
+      key: seen(key),
+      position: key + 1,
+      looked: seen(other),
+      looked_position: other + 1,
+    }),
     controls: [choice],
-    rows: [[{ name: "sources", label: say("sources_label"), data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }) }]],
+    rows: [
+      [
+        {
+          name: "sources",
+          label: say("sources_label"),
+          data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }),
+        },
+      ],
+    ],
     notes: [say("site_sources_note")],
   };
 }
 
-// --- The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts, rows, notes} of the shown sentence; a row has // figures that stand side by side: {name, heading, words, label, data, act}.
+// --- The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts,
+// rows, notes} of the shown sentence; a row has figures that stand side by side: {name, heading, words,
+// label, data, act}.
 
 const VIEWS_BESIDE = [
   ["edits", "view_edits", thisChange],
@@ -243,11 +328,18 @@ export function moreViews(site, found, templates) {
 /** Puts a view into its place. Figures keep their places, so that they change without being made anew. */
 function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] }) {
   const focused = [...place.querySelectorAll("select, button")].indexOf(document.activeElement);
-  const kept = new Map([...place.querySelectorAll("[data-figure]")].map((each) => [each.dataset.figure, each]));
+  const kept = new Map(
+    [...place.querySelectorAll("[data-figure]")].map((each) => [each.dataset.figure, each]),
+  );
   const section = ({ name, heading, words }) => {
     const box = kept.get(name) ?? node("div", "");
     box.dataset.figure = name;
-    return node("section", "", ...[heading && node("h3", "", heading), words && node("p", "note", words)].filter(Boolean), box);
+    return node(
+      "section",
+      "",
+      ...[heading && node("h3", "", heading), words && node("p", "note", words)].filter(Boolean),
+      box,
+    );
   };
   const drawn = rows.map((figures) => {
     const row = node("div", "figures", ...figures.map(section));
@@ -256,7 +348,13 @@ function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] 
     return row;
   });
   const told = Object.assign(node("p", "reading", reading), { ariaLive: "polite" });
-  place.replaceChildren(told, node("div", "choices", ...controls), ...parts, ...drawn, ...notes.map((note) => node("p", "note", note)));
+  place.replaceChildren(
+    told,
+    node("div", "choices", ...controls),
+    ...parts,
+    ...drawn,
+    ...notes.map((note) => node("p", "note", note)),
+  );
   if (focused >= 0) place.querySelectorAll("select, button")[focused]?.focus({ preventScroll: true });
   for (const { name, data, label, act } of rows.flat()) {
     const { spec, ...rest } = data;

@@ -11,14 +11,19 @@ import * as ort from "onnxruntime-web/wasm";
 
 const SELDOM = 100; // milliseconds between two messages about how much has come
 
-/** Name of a part -> the object made of its bytes: typed arrays and texts, which another worker can be given. */
+/**
+ * Name of a part -> the object made of its bytes: typed arrays and texts, which another worker can be given.
+ */
 const MAKERS = {
   weights: (bytes, known) => ({ bytes: weightsFile(bytes, known) }),
   ngrams: (bytes) => countedRuns(readArrays(bytes)),
   words: (bytes) => sortedWords(new TextDecoder().decode(bytes)),
 };
 
-/** The bytes of a part from its place, as packed.py writes them. `heard` is told now and then how many have come. */
+/**
+ * The bytes of a part from its place, as packed.py writes them. `heard` is told now and then how many have
+ * come.
+ */
 export function unpackers(places, heard) {
   const received = {};
   let told = 0;
@@ -40,7 +45,9 @@ export async function prepare(places, to, heard) {
   const known = parsed(await unpacked("known"));
   for (const [name, make] of Object.entries(MAKERS)) {
     const made = make(await unpacked(name), known);
-    const buffers = Object.values(made).filter(ArrayBuffer.isView).map(({ buffer }) => buffer);
+    const buffers = Object.values(made)
+      .filter(ArrayBuffer.isView)
+      .map(({ buffer }) => buffer);
     to.postMessage([name, made], buffers);
   }
 }
@@ -48,18 +55,23 @@ export async function prepare(places, to, heard) {
 /** {name: promise} of the objects that `prepare` sends through the other end of the port. */
 export function prepared(from) {
   const done = {};
-  const promises = Object.keys(MAKERS).map((name) => [name, new Promise((resolve) => (done[name] = resolve))]);
+  const promises = Object.keys(MAKERS).map((name) => [
+    name,
+    new Promise((resolve) => (done[name] = resolve)),
+  ]);
   from.onmessage = ({ data: [name, made] }) => done[name](made);
   return Object.fromEntries(promises);
 }
 
-// --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
+// --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it
+// computes with, from places that it is told.
 
 /** The runtime. Its program is compiled on other threads. */
 async function startedRuntime(program) {
   Object.assign(ort.env.wasm, { wasmBinary: program, numThreads: 1, proxy: false });
   ort.env.logLevel = "fatal"; // errors are thrown
-  await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // one byte is no graph, but the program is compiled to find that out
+  // One byte is no graph, but the program is compiled to find that out.
+  await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {});
   delete ort.env.wasm.wasmBinary; // else the runtime would keep its 14 MB
   return ort;
 }
@@ -69,34 +81,56 @@ async function openCorrector(unpacked, made) {
   const small = Promise.all(["known", "trees", "encode", "decode"].map(unpacked));
   small.catch(() => {}); // it is awaited below
   const runtime = startedRuntime(await unpacked("runtime"));
-  await new Promise((done) => setTimeout(done)); // while the program is being compiled, this thread has time to read its parts
+  // While the program is being compiled, this thread has time to read its parts.
+  await new Promise((done) => setTimeout(done));
   const [known, trees, encode, decode] = await small;
   const { config, characters, rules, weights_place: name } = parsed(known);
-  const [tokenizer, patterns, judge] = [new Tokenizer(characters), withPatterns(rules), new Trees(parsed(trees))];
-  const network = await Network.open(await runtime, { encode, decode }, { name, ...(await made.weights) }, config);
+  const [tokenizer, patterns, judge] = [
+    new Tokenizer(characters),
+    withPatterns(rules),
+    new Trees(parsed(trees)),
+  ];
+  const network = await Network.open(
+    await runtime,
+    { encode, decode },
+    { name, ...(await made.weights) },
+    config,
+  );
   const confidence = new Confidence(new Words(await made.words), new NGrams(await made.ngrams), judge);
   return new Corrector(network, tokenizer, confidence, patterns, config);
 }
 
-/** The rules with their patterns, each compiled: a browser does so at a pattern's first uses, which may take longer than to read a sentence. */
+/**
+ * The rules with their patterns, each compiled: a browser does so at a pattern's first uses, which may take
+ * longer than to read a sentence.
+ */
 export function withPatterns(rules) {
-  const made = Object.entries(rules.patterns).map(([name, { source, flags }]) => [name, new RegExp(source, flags)]);
+  const made = Object.entries(rules.patterns).map(([name, { source, flags }]) => [
+    name,
+    new RegExp(source, flags),
+  ]);
   for (const [, pattern] of made) for (const text of ["가", "나"]) spansOf(pattern, text);
   return { ...rules, patterns: Object.fromEntries(made) };
 }
 
 /**
- * The page's view of a text: its correction with a person's decisions, and the trace of one of its sentences. If the page asks
- * `about` something, it is the answer of experiments.js.
+ * The page's view of a text: its correction with a person's decisions, and the trace of one of its sentences.
+ * If the page asks `about` something, it is the answer of experiments.js.
  */
-export async function answered(corrector, { text, opened = null, accepted = [], rejected = [], about = null }, pause) {
+export async function answered(
+  corrector,
+  { text, opened = null, accepted = [], rejected = [], about = null },
+  pause,
+) {
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };
   const { sentences, ...whole } = corrector.decided(corrector.last.found, accepted, rejected);
   const changed = sentences.findIndex(({ changes }) => changes.length);
   const place = opened !== null && opened < sentences.length ? opened : Math.max(changed, 0);
   const shown = sentences[place];
   const isRead = shown && shown.source.length <= corrector.limits.max_length;
-  const trace = isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes) : null;
+  const trace = isRead
+    ? await corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes)
+    : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
   return { ...whole, typed: text, place, trace, sentences: sentences.map(({ produced, ...rest }) => rest) };
 }

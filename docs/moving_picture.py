@@ -108,6 +108,8 @@ def deciding_head(corrector: Corrector) -> tuple[str, Head]:
 
 def filmed(page: object, address: str, text: str, head: Head) -> bytes:
     """Type ``text`` into the app at ``address``, switch ``head`` off in the laboratory, and film both."""
+    from playwright.sync_api import expect
+
     from tests.browser.visit import expect_settings, figure, settle, text_area
 
     film = Film(page)
@@ -126,17 +128,14 @@ def filmed(page: object, address: str, text: str, head: Head) -> bytes:
     asked = {"sentence": text, "view": "without", "switched_off": "none"}
     page.goto(f"{address}/laboratory?{urlencode(asked)}")
     settle(page)
+    mended = page.locator(".before-and-after .written").first.inner_text()
     page.evaluate(POINTER)
     x, y = page.locator(figure("without_mosaic")).evaluate(SQUARE, list(head))
     for share in (0, 0.4, 0.7, 0.9, 1):
         page.mouse.move(SIZE["width"] / 2 * (1 - share) + x * share, SIZE["height"] * (1 - share) + y * share)
         film.take(90 if 0 < share < 1 else 700)
-    before = page.locator(".before-and-after .written").last.inner_text()
     page.mouse.click(x, y)
-    written = page.locator(".before-and-after .written").last
-    page.wait_for_function(
-        "([each, text]) => each.innerText !== text", arg=[written.element_handle(), before]
-    )
+    expect(page.locator(".before-and-after .written").last).not_to_have_text(mended)
     settle(page)
     film.take(AT_LAST)
     return film.packed()

@@ -21,27 +21,27 @@ from viz.labels import cell_label, plain_text, template_text, visible_token, wid
 from viz.overlay import rectangle
 from viz.theme import colour_scale, palette
 
-_HEIGHT, _LEAST, _FOOT = 460, 300, 46  # pixels
+_GRAPH_ROW, _LEAST_ROW, _FOOT, _EM = 50, 38, 40, 13  # pixels; an em is that of the rows' names
 _WIDTHS = (1.2, 2.4, 4.2, 6.5)  # pixels of a line, by the size of its effect
 
 
 class GraphNode(NamedTuple):
-    """A point of the graph. ``custom`` is sent to the page when it is chosen, such as a head.
+    """A box of the graph. ``custom`` is sent to the page when it is chosen, such as a head.
 
     Example:
-        >>> GraphNode("head 1", column=2).custom is None
+        >>> GraphNode("head 1", row=2).custom is None
         True
     """
 
     name: str
-    column: float  # from 0, at the left; with a fraction for places left or right of the column's middle
+    row: float  # from 0, at the top; with a fraction for places above or below the row's middle
     kind: str = "part"  # "part", "token" or "answer"
     detail: str = ""  # added in the hover
     custom: tuple | None = None
 
 
 class GraphEdge(NamedTuple):
-    """A line from one node to another, given by their numbers.
+    """A line from one node to another, given by their numbers. ``note`` follows the number in the hover.
 
     Example:
         >>> GraphEdge(0, 1, 2.5).nats
@@ -51,25 +51,28 @@ class GraphEdge(NamedTuple):
     start: int
     end: int
     nats: float
+    note: str = ""
 
 
 @as_figure
 def circuit_graph(
     nodes: Sequence[GraphNode],
     edges: Sequence[GraphEdge],
-    columns: Sequence[str],
+    rows: Sequence[str],
     *,
     edge_title: str = "Intervened, nats",
     title: str = "",
+    note: str = "",
     theme: str = "light",
 ) -> Specification:
-    """The nodes in their columns, and lines whose width says how large an effect is. An effect below 0 is a
-    dashed line.
+    """The nodes in rows from top to bottom, and lines whose width says how large an effect is. An effect
+    below 0 is a dashed line.
 
-    ``customdata`` of each node is its ``custom``, so that a page can react to a click or to the arrow keys.
+    A node is an opaque box around its name, so no line crosses a name. ``customdata`` of each node is its
+    ``custom``, so that a page can react to a click or to the arrow keys. ``note`` stands below the rows.
 
     Raises:
-        ValueError: an edge to a node that does not exist, a node in no column, values that are not
+        ValueError: an edge to a node that does not exist, a node in no row, values that are not
             finite, and an unknown theme.
 
     Example:
@@ -80,32 +83,41 @@ def circuit_graph(
     """
     if any(not 0 <= end < len(nodes) for edge in edges for end in edge[:2]):
         raise ValueError(f"edges should lead between {len(nodes)} nodes, received {edges}")
-    if any(not -0.5 < node.column < len(columns) - 0.5 for node in nodes):
-        raise ValueError(f"nodes should stand in {len(columns)} columns")
+    if any(not -0.5 < node.row < len(rows) - 0.5 for node in nodes):
+        raise ValueError(f"nodes should stand in {len(rows)} rows")
     if not np.isfinite([edge.nats for edge in edges]).all():
         raise ValueError("effects should be finite")
-    layout = _layout(columns, title, theme)
+    layout = _layout(rows, title, note, theme)
     if not nodes:
         return {"data": [], "layout": layout}
-    places = _places(nodes)
+    places = _places(nodes, edges)
+    layout["annotations"] = [
+        _box(node, place, theme) for node, place in zip(nodes, places.tolist(), strict=True)
+    ]
     lines = _lines(edges, places, theme)
     return {
-        "data": [*lines, _numbers(nodes, edges, places, edge_title), _points(nodes, places, theme)],
+        "data": [*lines, _numbers(nodes, edges, places, edge_title), _points(nodes, places)],
         "layout": layout,
     }
 
 
-def _places(nodes: Sequence[GraphNode]) -> np.ndarray:
-    """(N, 2): x and y of each node. A column shares out the height evenly; every other column begins a little
-    lower, so that names do not run into those beside them.
+def _places(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> np.ndarray:
+    """(N, 2): x in 0..1 and y of each node. A row shares out the width evenly. From the second row on, nodes
+    are in the order of the middle of those above that lead to them, so that few lines cross.
     """
-    places = np.zeros((len(nodes), 2))
-    columns = [round(node.column) for node in nodes]
-    for column in set(columns):
-        members = [number for number, each in enumerate(columns) if each == column]
-        lower = 0.12 if column % 2 else 0.0
-        for turn, number in enumerate(members):
-            places[number] = nodes[number].column, 1 - (turn + 0.5 + lower) / (len(members) + lower)
+    places = np.array([(0.5, node.row) for node in nodes], float)
+    numbers = [round(node.row) for node in nodes]
+    for row in sorted(set(numbers)):
+        members = [number for number, each in enumerate(numbers) if each == row]
+        above = {
+            number: [
+                places[edge.start][0] for edge in edges if edge.end == number and numbers[edge.start] < row
+            ]
+            for number in members
+        }
+        order = sorted(members, key=lambda number: float(np.mean(above[number] or [0.5])))
+        for turn, number in enumerate(order if row else members):
+            places[number, 0] = (turn + 0.5) / len(members)
     return places
 
 
@@ -158,34 +170,43 @@ def _numbers(
             f"{template_text(nodes[edge.start].name)} → {template_text(nodes[edge.end].name)}"
             for edge in edges
         ],
-        "customdata": [f"{edge.nats:+.2f}".replace("-", "−") for edge in edges],
-        "hovertemplate": f"%{{text}}<br>{template_text(edge_title)}: <b>%{{customdata}}</b><extra></extra>",
+        "hovertext": [
+            f"{edge.nats:+.2f} {plain_text(edge.note)}".strip().replace("-", "−") for edge in edges
+        ],
+        "hovertemplate": f"%{{text}}<br>{template_text(edge_title)}: <b>%{{hovertext}}</b><extra></extra>",
         "showlegend": False,
     }
 
 
-def _points(nodes: Sequence[GraphNode], places: np.ndarray, theme: str) -> dict:
+def _box(node: GraphNode, place: Sequence[float], theme: str) -> dict:
+    """A node's name in its box, which covers the lines behind it."""
     colours = palette(theme)
-    looks = {
-        "token": (colours.quiet_text, "square", 9),
-        "part": (colours.qualitative[0], "circle", 15),
-        "answer": (colours.accent, "diamond", 17),
+    border = {"token": colours.quiet_text, "part": colours.qualitative[0], "answer": colours.accent}[
+        node.kind
+    ]
+    name = plain_text(node.name)
+    return {
+        "text": f"<b>{name}</b>" if node.kind == "answer" else name,
+        "x": place[0],
+        "y": place[1],
+        "showarrow": False,
+        "font": {"size": 12, "color": colours.text},
+        "bgcolor": colours.gap,
+        "bordercolor": border,
+        "borderwidth": 2,
+        "borderpad": 3,
     }
+
+
+def _points(nodes: Sequence[GraphNode], places: np.ndarray) -> dict:
+    """An invisible marker on each box, which answers the mouse and the arrow keys."""
     return {
         "type": "scatter",
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
-        "mode": "markers+text",
+        "mode": "markers",
         "text": [plain_text(node.name) for node in nodes],
-        "textposition": "top center",
-        "textfont": {"size": 12, "color": colours.text},
-        "cliponaxis": False,
-        "marker": {
-            "color": [looks[node.kind][0] for node in nodes],
-            "symbol": [looks[node.kind][1] for node in nodes],
-            "size": [looks[node.kind][2] for node in nodes],
-            "opacity": 1,
-        },
+        "marker": {"symbol": "square", "size": 28, "opacity": 0},
         "customdata": [list(node.custom or ()) for node in nodes],
         "hovertext": [template_text(node.detail or node.name) for node in nodes],
         "hovertemplate": "%{hovertext}<extra></extra>",
@@ -193,22 +214,30 @@ def _points(nodes: Sequence[GraphNode], places: np.ndarray, theme: str) -> dict:
     }
 
 
-def _layout(columns: Sequence[str], title: str, theme: str) -> dict:
+def _layout(rows: Sequence[str], title: str, note: str, theme: str) -> dict:
     fixed = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    count = max(len(rows), 1)
+    height = TITLE_HEIGHT + count * _GRAPH_ROW + _FOOT
+    widest = max(map(width_in_em, rows), default=1.0)
     return base_layout(theme) | {
-        "title": figure_title(plain_text(title), _HEIGHT),
-        "xaxis": base_axis(theme, "")
+        "title": figure_title(plain_text(title), height),
+        "xaxis": base_axis(theme, plain_text(note)) | fixed | {"range": [0, 1], "showticklabels": False},
+        "yaxis": base_axis(theme, "")
         | fixed
         | {
-            "range": [-0.5, max(len(columns), 1) - 0.5],
+            "range": [count - 0.5, -0.5],
             "tickmode": "array",
-            "tickvals": list(range(len(columns))),
-            "ticktext": [plain_text(column) for column in columns],
+            "tickvals": list(range(len(rows))),
+            "ticktext": [plain_text(row) for row in rows],
         },
-        "yaxis": base_axis(theme, "") | fixed | {"range": [-0.02, 1.08], "showticklabels": False},
-        "height": _HEIGHT,
-        "margin": {"t": TITLE_HEIGHT, "l": 12, "r": 12, "b": _FOOT},
-        "meta": {"fit": "fill", "least": _LEAST},
+        "height": height,
+        "margin": {"t": TITLE_HEIGHT, "l": 16 + _EM * widest, "r": 12, "b": _FOOT},
+        "meta": {
+            "fit": "fill",
+            "least": TITLE_HEIGHT + count * _LEAST_ROW + _FOOT,
+            "across": 1,
+            "half": [0.04, 0.3],
+        },
     }
 
 

@@ -26,6 +26,7 @@ from tests.browser.visit import (
     wait_until,
 )
 from tests.ui.pages.test_lesson_plan import SENTENCES, links
+from ui.views.circuit import drawn_edges
 from ui.wording import table
 
 PLAN = "lesson-plan-answer"
@@ -189,7 +190,8 @@ def test_activation_patching(open_at, asked):
 
 
 def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked):
-    circuit, edges = asked("circuit, twin"), asked("edges, twin").largest(40)
+    circuit = asked("circuit, twin")
+    edges = drawn_edges(asked("edges, twin"), circuit.members)
     page = open_at("laboratory", "circuit")
     wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
     expect_inside(page, figure("circuit_graph"))

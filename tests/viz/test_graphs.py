@@ -14,24 +14,33 @@ NODES = [
     GraphNode("1·2", 1.3),
     GraphNode("먹", 2, "answer"),
 ]
-COLUMNS = ["read", "layer 1", "answer"]
+ROWS = ["read", "layer 1", "answer"]
 
 
 def test_an_edge_is_a_line_as_wide_as_its_effect_and_dashed_below_zero():
     figure = circuit_graph(
-        NODES, [GraphEdge(0, 1, 4.0), GraphEdge(1, 3, 0.5), GraphEdge(2, 3, -2.0)], COLUMNS
+        NODES, [GraphEdge(0, 1, 4.0, "(+40%)"), GraphEdge(1, 3, 0.5), GraphEdge(2, 3, -2.0)], ROWS
     )
     *lines, numbers, points = figure.data
     widths = {line.line.width: line.line.dash for line in lines}
     assert len(lines) == 3 and [widths[width] for width in sorted(widths)] == ["solid", "dash", "solid"]
-    assert list(numbers.customdata) == ["+4.00", "+0.50", "−2.00"]
+    assert list(numbers.hovertext) == ["+4.00 (+40%)", "+0.50", "−2.00"]
     assert points.customdata[1] == ["encoder_attention", 0, 0]
 
 
-def test_nodes_of_a_column_stand_at_different_heights():
-    points = circuit_graph(NODES, [], COLUMNS).data[-1]
-    assert points.y[1] != points.y[2] and list(points.x) == [0, 0.7, 1.3, 2]
-    assert "<b>" not in points.text[0]
+def test_nodes_of_a_row_share_its_width_and_their_names_cover_the_lines():
+    figure = circuit_graph(NODES, [GraphEdge(0, 2, 1.0)], ROWS, note="2 lines are folded")
+    points, boxes = figure.data[-1], figure.layout.annotations
+    assert points.x[1] != points.x[2] and list(points.y) == [0, 0.7, 1.3, 2]
+    assert [(box.x, box.y) for box in boxes] == list(zip(points.x, points.y, strict=True))
+    assert all(box.bgcolor.startswith("#") for box in boxes) and "<b>" not in boxes[0].text
+    assert figure.layout.xaxis.title.text == "2 lines are folded"
+
+
+def test_a_node_stands_below_those_that_lead_to_it():
+    nodes = [GraphNode(name, 0, "token") for name in "가나다"] + [GraphNode("1·1", 1), GraphNode("1·2", 1)]
+    points = circuit_graph(nodes, [GraphEdge(2, 3, 1.0), GraphEdge(0, 4, 1.0)], ROWS).data[-1]
+    assert points.x[4] < points.x[3]
 
 
 @pytest.mark.parametrize("column", [-1, 3])

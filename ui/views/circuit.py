@@ -4,8 +4,10 @@ They keep a correction when all others are ablated.
 """
 
 import json
+from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 import viz
@@ -16,7 +18,7 @@ from ui.sentence.state import SentenceState
 from ui.shell import runs
 from ui.shell.settings import Choice
 from ui.views.view import Figures, Values, View, declare, file_name, idea, needs_activations, open_known_head
-from ui.wording import change_in_words, head_name, say, share_kept
+from ui.wording import change_in_words, head_name, percent, say, share_kept
 from viz.figure import Specification
 from viz.labels import visible_token
 
@@ -26,8 +28,8 @@ SETTINGS = (
     Choice("circuit_goal", ("90", "80", "95")),
     Choice("circuit_instead", ("twin", "mean")),
 )
-EDGES = 40  # lines of the graph: more cannot be distinguished
-BESIDE = 0.3  # of a column: the distance of its sub-layers
+DRAWN = 0.9  # of all effects: the fewest lines that carry so much are drawn, the others folded
+BESIDE = 0.3  # of a row: the distance of its sub-layers
 STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
@@ -87,26 +89,54 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
+def drawn_edges(edges: CircuitEdges, members: Sequence[Node]) -> tuple[Edge, ...]:
+    """The fewest edges that carry DRAWN of all effects, and of each member the largest edge to it and from
+    it, so that none is unconnected.
+    """
+    ranked = sorted(edges.edges, key=lambda edge: -abs(edge.nats))
+    sizes = np.cumsum([abs(edge.nats) for edge in ranked])
+    kept = ranked[: int(np.searchsorted(sizes, DRAWN * sizes[-1])) + 1] if ranked else []
+    for node in members:
+        for end in ("sender", "receiver"):
+            of_node = [edge for edge in ranked if getattr(edge, end) == node]
+            if of_node and not any(edge in kept for edge in of_node):
+                kept.append(of_node[0])
+    return tuple(kept)
+
+
 def _graph(state: SentenceState, circuit: Circuit, edges: CircuitEdges | None) -> Specification:
-    shown: tuple[Edge, ...] = edges.largest(EDGES) if edges else ()
+    shown = drawn_edges(edges, circuit.members) if edges else ()
     layers = state.trace.num_layers
     characters = sorted({edge.sender for edge in shown if isinstance(edge.sender, Character)})
     places: list[Node | Character | None] = [*characters, *circuit.members, None]
     nodes = [_node(state, circuit, place, layers) for place in places]
+    used = sorted({round(node.row) for node in nodes} | {0})
+    names = [
+        say("circuit_read"),
+        *(
+            say(f"circuit_column_{side}", layer=layer + 1)
+            for side in ("encoder", "decoder")
+            for layer in range(layers)
+        ),
+        say("circuit_answer"),
+    ]
     numbers = {place: number for number, place in enumerate(places)}
+    lines = [
+        viz.GraphEdge(
+            numbers[edge.sender], numbers[edge.receiver], edge.nats, f"({edge.nats / edges.score:+.0%})"
+        )
+        for edge in shown
+        if edges is not None
+    ]
+    folded = [edge for edge in edges.edges if edge not in shown] if edges else []
+    whole = sum(abs(edge.nats) for edge in edges.edges) if edges else 0.0
+    share = percent(say, sum(abs(edge.nats) for edge in folded) / whole) if whole else ""
     return viz.circuit_graph.specification(
-        nodes,
-        [viz.GraphEdge(numbers[edge.sender], numbers[edge.receiver], edge.nats) for edge in shown],
-        [
-            say("circuit_read"),
-            *(
-                say(f"circuit_column_{side}", layer=layer + 1)
-                for side in ("encoder", "decoder")
-                for layer in range(layers)
-            ),
-            say("circuit_answer"),
-        ],
+        [node._replace(row=node.row - round(node.row) + used.index(round(node.row))) for node in nodes],
+        lines,
+        [names[row] for row in used],
         edge_title=say("circuit_edge"),
+        note=say("circuit_folded", count=len(folded), share=share) if folded else "",
         theme=state.theme,
     )
 
@@ -124,15 +154,15 @@ def _node(
             token = visible_token(tokens[place.position])
             detail = say(f"circuit_token_{place.side}", token=token, position=place.position + 1)
             return viz.GraphNode(token if place.side == "encoder" else f"({token})", 0, "token", detail)
-    # The column says which side and layer; a head of encoder-decoder attention is in the decoder.
+    # The row says which side and layer; a head of encoder-decoder attention is in the decoder.
     short = say("circuit_short_feed") if place.head is None else f"{place.layer + 1}·{place.head + 1}"
     if place.kind == "cross_attention":
         short = _short_name(place)
     custom = None if place.head is None else tuple(place)
     kinds = SUBLAYERS[place.side]
     beside = (kinds.index(place.kind) - (len(kinds) - 1) / 2) * BESIDE
-    column = 1 + place.layer + layers * (place.side == "decoder") + beside
-    return viz.GraphNode(short, column, "part", node_name(place), custom)
+    row = 1 + place.layer + layers * (place.side == "decoder") + beside
+    return viz.GraphNode(short, row, "part", node_name(place), custom)
 
 
 def node_name(node: Node) -> str:

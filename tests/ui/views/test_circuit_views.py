@@ -79,11 +79,11 @@ def test_the_graph_is_the_planted_chain(open_circuit):
     points = spec["data"][-1]
     shown = dict(zip(points["text"], points["customdata"], strict=True))
     assert list(MARK) in shown.values() and list(CARRY) in shown.values()
-    hovered = next(trace for trace in spec["data"] if trace.get("customdata") and trace["mode"] == "markers")
+    hovered = spec["data"][-2]
     large = [
         text
-        for text, nats in zip(hovered["text"], hovered["customdata"], strict=True)
-        if float(nats.replace("−", "-")) > 1
+        for text, nats in zip(hovered["text"], hovered["hovertext"], strict=True)
+        if float(nats.split()[0].replace("−", "-")) > 1
     ]
     assert len(large) == 4 and any(text.startswith("거 →") for text in large)
     assert "3개만" in told(app)

@@ -45,6 +45,12 @@ def paragraph(text: str, kind: str) -> None:
     st.html(f'<p class="{kind}">{escape(text)}</p>')
 
 
+def colour_key(colours: Sequence[str], low: str, high: str) -> None:
+    """A bar of ``colours``, which are CSS, between the numbers of its ends."""
+    bar = f'<i style="background: linear-gradient(to right, {", ".join(colours)})"></i>'
+    st.html(f'<p class="key">{escape(low)}{bar}{escape(high)}</p>')
+
+
 def told(text: str, kind: str = "") -> None:
     """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the
     keyboard."""

@@ -18,6 +18,7 @@ from ui.shell.settings import Choice, register
 from ui.views.view import file_name, open_head, picture_title
 from ui.wording import capital, change_in_words, percent, say
 from viz.figure import Specification
+from viz.theme import palette
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
 register(ORDER)
@@ -48,6 +49,9 @@ def draw(
         label=say("overview_label" if nats is None else "overview_label_nats"),
         title=picture_title(state),
     )
+    if nats is not None:
+        largest = f"{float(np.abs(nats).max()) or 1.0:.2f}"
+        markup.colour_key(palette(state.theme).diverging, f"−{largest}", f"+{largest} · {say('wrote_nats')}")
 
 
 def explain(state: SentenceState) -> None:

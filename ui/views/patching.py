@@ -24,6 +24,7 @@ RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
 SIDE = Choice("patch_side", ("encoder", "decoder"))
 PART = Choice("patch_part", (RESIDUAL, OUTPUT, HEADS))
 CORRUPTED = Choice("patch_twin", ("changed", "right", "sentence"))  # the corrupted run
+FAINT = 0.05  # of the score: heads next to each other that restore less share one row
 
 
 def _patched(state: SentenceState, values: Values) -> list[ActivationPatching]:
@@ -51,13 +52,16 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         return {}
     side = values[SIDE.name]
     returned = np.concatenate([each.restored for each in found])
+    patched = np.concatenate([each.patched for each in found])
     tokens, changed = side_of(state, side)
     tokens = tokens[: returned.shape[1]]
+    groups = _groups(values, returned)
+    strongest = [group[np.abs(np.nan_to_num(returned[group])).max(axis=1).argmax()] for group in groups]
     figure = viz.place_map.specification(
-        returned,
-        _rows_of(state, values, len(returned)),
+        returned[strongest],
+        _names_of(_rows_of(state, values, len(returned)), groups),
         tokens,
-        details=np.concatenate([each.patched for each in found]),
+        details=patched[strongest],
         emphasis=[row for row in changed if row < len(tokens)],
         place_title=say("decided_place"),
         token_title=say(f"patch_token_{side}"),
@@ -66,6 +70,26 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         theme=state.theme,
     )
     return {"patched": (figure, say("patch_label", side=say(f"patch_side_{side}")))}
+
+
+def _groups(values: Values, returned: np.ndarray) -> list[np.ndarray]:
+    """The numbers of the rows that are drawn as one: neighbouring heads of which no value reaches FAINT, and
+    any other row alone."""
+    if values[PART.name] != HEADS:
+        return list(np.arange(len(returned))[:, None])
+    faint = np.abs(np.nan_to_num(returned)).max(axis=1, initial=0) < FAINT
+    starts = [row for row in range(1, len(faint)) if not (faint[row] and faint[row - 1])]
+    return np.split(np.arange(len(faint)), starts)
+
+
+def _names_of(rows: list[str], groups: list[np.ndarray]) -> list[str]:
+    """A group of several rows has the names of its ends and their number."""
+    return [
+        rows[group[0]]
+        if len(group) == 1
+        else say("patch_folded", first=rows[group[0]], last=rows[group[-1]], count=len(group))
+        for group in groups
+    ]
 
 
 def _rows_of(state: SentenceState, values: Values, count: int) -> list[str]:
@@ -82,12 +106,14 @@ def _heads(state: SentenceState, side: str) -> list[Head]:
 
 def _on_click(state: SentenceState, figure: str) -> Click | None:
     """A row of heads shows the map of its head; an unknown point changes nothing."""
-    values = controls.values((SIDE, PART))
+    values = controls.values((SIDE, PART, CORRUPTED))
 
     def open_row(point: dict) -> None:
-        y, heads = point.get("y"), _heads(state, values[SIDE.name])
-        if isinstance(y, int | float) and 0 <= y < len(heads):
-            open_head(state, heads[round(y)])
+        found = _patched(state, values)
+        groups = _groups(values, np.concatenate([each.restored for each in found])) if found else []
+        y = point.get("y")
+        if isinstance(y, int | float) and 0 <= y < len(groups) and len(groups[round(y)]) == 1:
+            open_head(state, _heads(state, values[SIDE.name])[groups[round(y)][0]])
 
     return open_row if values[PART.name] == HEADS else None
 

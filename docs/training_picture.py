@@ -27,11 +27,16 @@ def figure():
         history,
         losses={"loss": "sentences it learned from", "dev_loss": "unseen sentences"},
         scores={},
-        step_title="optimiser steps, all runs one after the other",
-        loss_title="loss (nats per character)",
-        learning_rate_title=None,
-        cooling_name="learning rate lowered to zero",
         panel_height=300,
+        captions=viz.Captions(
+            titles=(
+                "optimiser steps, all runs one after the other",
+                "loss (nats per character)",
+                "Development score",
+                "",
+            ),
+            names=("learning rate lowered to zero",),
+        ),
     )
     return drawn.update_layout(width=WIDTH, paper_bgcolor="white")
 

@@ -8,6 +8,7 @@ from viz.amounts import Amount, Measured, before_after, waterfall
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import MethodPanel, attention_bars, contribution_panels
 from viz.browser.explore import Exploration, explore
+from viz.figure import Captions
 from viz.graphs import GraphEdge, GraphNode, circuit_graph, token_branches
 from viz.head_grid import cells_joined, head_grid
 from viz.head_mosaic import head_mosaic, role_mosaic
@@ -34,6 +35,7 @@ __all__ = [
     "THEMES",
     "WEIGHT",
     "Amount",
+    "Captions",
     "Exploration",
     "GraphEdge",
     "GraphNode",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from viz.axes import RowSizes, row_layout
-from viz.figure import TITLE_HEIGHT, Specification, as_figure
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, Specification, as_figure
 from viz.labels import plain_text, template_text
 from viz.theme import palette
 
@@ -130,7 +130,8 @@ def _layout(
         else plain_text(row.name)
         for row in rows
     ]
-    layout = row_layout(names, span, (title, value_title), _SIZES, theme, ticks)
+    captions = Captions(title, (value_title,), theme=theme)
+    layout = row_layout(names, span, _SIZES, captions, ticks)
     # Those on the right have theirs in the margin: a share of the axis would be too narrow for them on a
     # phone.
     beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
@@ -159,14 +160,13 @@ class Measured(NamedTuple):
 def before_after(
     rows: Sequence[Measured],
     *,
-    before_name: str = "Observed",
-    after_name: str = "Intervened",
-    title: str = "",
-    value_title: str = "Nats",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> Specification:
     """A line for each row from a hollow point, ``before``, to a filled one, ``after``. A line marks 0, where
     the sign changes.
+
+    Args:
+        captions: the title of the values; names of the points before and after.
 
     Raises:
         ValueError: values that are not finite, and for an unknown theme.
@@ -179,10 +179,11 @@ def before_after(
     values = np.array([[row.before, row.after] for row in rows], float).reshape(len(rows), 2)
     if not np.isfinite(values).all():
         raise ValueError(f"values should be finite, received {values[~np.isfinite(values)][:3]}")
-    layout = _pair_layout(rows, values, title, value_title, theme)
+    captions = captions.or_else(titles=("Nats",), names=("Observed", "Intervened"))
+    layout = _pair_layout(rows, values, captions)
     if not rows:
         return {"data": [], "layout": layout}
-    colours, places = palette(theme), list(range(len(rows)))
+    colours, places = palette(captions.theme), list(range(len(rows)))
     lines = {
         "type": "scatter",
         "x": [each for row in values.tolist() for each in (*row, None)],
@@ -202,21 +203,20 @@ def before_after(
     }
     open_points = {"symbol": "circle-open", "size": 11, "color": colours.text, "line": {"width": 2}}
     filled = {"symbol": "circle", "size": 12, "color": colours.qualitative[1]}
-    hover = f"%{{text}}<br>%{{fullData.name}}: <b>%{{x:.2f}}</b> {template_text(value_title)}<extra></extra>"
+    unit = template_text(captions.titles[0])
+    hover = f"%{{text}}<br>%{{fullData.name}}: <b>%{{x:.2f}}</b> {unit}<extra></extra>"
     points = [
         shared | {"x": values[:, column], "name": plain_text(name), "marker": marker, "hovertemplate": hover}
-        for column, name, marker in ((0, before_name, open_points), (1, after_name, filled))
+        for column, (name, marker) in enumerate(zip(captions.names, (open_points, filled), strict=True))
     ]
     return {"data": [lines, *points], "layout": layout}
 
 
-def _pair_layout(
-    rows: Sequence[Measured], values: np.ndarray, title: str, value_title: str, theme: str
-) -> dict:
+def _pair_layout(rows: Sequence[Measured], values: np.ndarray, captions: Captions) -> dict:
     lowest, highest = min([0.0, *values.ravel()]), max([0.0, *values.ravel()])
     room = max(highest - lowest, 1e-6) * 0.06
     span = lowest - room, highest + room
-    layout = row_layout([row.name for row in rows], span, (title, value_title), _PAIR_SIZES, theme)
+    layout = row_layout([row.name for row in rows], span, _PAIR_SIZES, captions)
     margin = layout["margin"] | {"t": TITLE_HEIGHT + 8, "r": 16, "b": _PAIR_SIZES.foot - 20}
     legend = {
         "orientation": "h",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title
+from viz.figure import TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title
 from viz.labels import plain_text, token_label, visible_token, width_in_em
 from viz.theme import palette
 
@@ -122,20 +122,19 @@ class RowSizes(NamedTuple):
 def row_layout(
     names: Sequence[str],
     span: tuple[float, float],
-    texts: tuple[str, str],
     sizes: RowSizes,
-    theme: str,
+    captions: Captions,
     ticks: Sequence[str] | None = None,
 ) -> dict:
-    """The layout of named rows, its sizes in pixels. ``span``: of the values. ``texts``: the title of the
-    figure and of the values. ``ticks``: the names as HTML, if they are to look different from ``names``.
+    """The layout of named rows, its sizes in pixels. ``span``: of the values, which have one title.
+    ``ticks``: the names as HTML, if they are to look different from ``names``.
     """
-    title, value_title = texts
+    theme = captions.theme
     height = TITLE_HEIGHT + len(names) * sizes.row + sizes.foot
     widest = max(map(width_in_em, names), default=1.0)
     return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(value_title))
+        "title": figure_title(plain_text(captions.title), height),
+        "xaxis": base_axis(theme, plain_text(captions.titles[0]))
         | {
             "range": list(span),
             "zeroline": True,

@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, cast
 
@@ -14,6 +15,34 @@ from viz.theme import FONT_FAMILY, palette
 Specification = dict[str, Any]  # "data" and "layout" with the names of Plotly's schema
 
 _Arguments = ParamSpec("_Arguments")
+
+
+@dataclass(frozen=True)
+class Captions:
+    """The words around a chart, and its theme. A chart's docstring names its titles, hover and names in their
+    order, and has its own where they are not given.
+
+    Example:
+        >>> Captions(titles=("Step", "Loss")).or_else(names=("measured",)).names
+        ('measured',)
+    """
+
+    title: str = ""
+    titles: tuple[str, ...] = ()  # of axes and scales
+    hover: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # in the legend
+    theme: str = "light"
+
+    def or_else(
+        self, titles: tuple[str, ...] = (), hover: tuple[str, ...] = (), names: tuple[str, ...] = ()
+    ) -> "Captions":
+        """These captions; where a group is empty, that of a chart's own."""
+        return replace(
+            self, titles=self.titles or titles, hover=self.hover or hover, names=self.names or names
+        )
+
+
+PLAIN = Captions()  # a chart's own words, in the light theme
 # The kinds of typed arrays that plotly.js reads: floats, and integers of at most 4 bytes.
 _PACKED = {"f4", "f8", "i1", "i2", "i4", "u1", "u2", "u4"}
 

@@ -9,7 +9,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.figure import (
+    PLAIN,
     TITLE_HEIGHT,
+    Captions,
     Specification,
     as_figure,
     base_axis,
@@ -60,16 +62,18 @@ def circuit_graph(
     edges: Sequence[GraphEdge],
     rows: Sequence[str],
     *,
-    edge_title: str = "Intervened, nats",
-    title: str = "",
     note: str = "",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> Specification:
     """The nodes in rows from top to bottom, and lines whose width says how large an effect is. An effect
     below 0 is a dashed line.
 
     A node is an opaque box around its name, so no line crosses a name. ``customdata`` of each node is its
-    ``custom``, so that a page can react to a click or to the arrow keys. ``note`` stands below the rows.
+    ``custom``, so that a page can react to a click or to the arrow keys.
+
+    Args:
+        note: a line below the rows.
+        captions: the title of the effects.
 
     Raises:
         ValueError: an edge to a node that does not exist, a node in no row, values that are not
@@ -87,7 +91,9 @@ def circuit_graph(
         raise ValueError(f"nodes should stand in {len(rows)} rows")
     if not np.isfinite([edge.nats for edge in edges]).all():
         raise ValueError("effects should be finite")
-    layout = _layout(rows, title, note, theme)
+    theme = captions.theme
+    (edge_title,) = captions.or_else(titles=("Intervened, nats",)).titles
+    layout = _layout(rows, captions.title, note, theme)
     if not nodes:
         return {"data": [], "layout": layout}
     places = _places(nodes, edges)
@@ -250,10 +256,7 @@ def token_branches(
     names: Sequence[str],
     *,
     parted: int | None = None,
-    title: str = "",
-    step_title: str = "Step",
-    probability_title: str = "Probability",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """One row of cells for each of R branches, one cell for each token; step t lies at x = t + 1.
 
@@ -262,6 +265,7 @@ def token_branches(
         probabilities: of each token, in 0..1, with the lengths of ``tokens``.
         names: R names, left of the rows.
         parted: the step, from 0, where the branches part; its column is framed.
+        captions: titles of the steps and of the probability.
 
     Raises:
         ValueError: rows that do not fit each other, probabilities outside 0..1, a step that no branch
@@ -274,7 +278,9 @@ def token_branches(
         [[0.75, 0.5], [0.25, 0.5]]
     """
     info = _info(tokens, probabilities, names, parted)
-    figure = go.Figure(layout=_branches_layout(info, title, step_title, theme))
+    captions = captions.or_else(titles=("Step", "Probability"))
+    (step_title, probability_title), theme = captions.titles, captions.theme
+    figure = go.Figure(layout=_branches_layout(info, captions.title, step_title, theme))
     if info.steps:
         figure.add_trace(_cells(info, step_title, probability_title, theme))
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, legend_across
 from viz.head_mosaic import MosaicHead
 from viz.labels import plain_text, template_text
 from viz.theme import palette
@@ -155,12 +155,7 @@ def pruning_curve(
     curves: Mapping[str, Sequence[Sequence[float]]],
     *,
     main: str,
-    main_name: str = "least effective first",
-    others_name: str = "random order",
-    title: str = "",
-    removed_title: str = "Heads removed",
-    titles: tuple[str, str] = ("Corrected exactly", "Left untouched"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Two panels over the number of removed heads: sentences corrected exactly, and right ones left
     untouched.
@@ -168,6 +163,7 @@ def pruning_curve(
     Args:
         curves: by the name of an order, rows of (removed, exact, untouched), shares in 0..1 or nan.
         main: the order drawn strongly; all others are drawn thin, as one group of the legend.
+        captions: titles of the removed heads and of both panels; names of the main order and of the others.
 
     Raises:
         ValueError: rows that are no triples, for shares outside 0..1, for a ``main`` that is not among
@@ -180,13 +176,15 @@ def pruning_curve(
         4
     """
     info = _info(curves, main)
-    figure = go.Figure(layout=_layout(info, title, removed_title, titles, theme))
+    captions = captions.or_else(
+        ("Heads removed", "Corrected exactly", "Left untouched"),
+        names=("least effective first", "random order"),
+    )
+    figure = go.Figure(layout=_layout(info, captions))
     for panel in range(2):
         for number, (name, rows) in enumerate(info.ordered):
-            called = main_name if name == main else others_name
             in_legend = panel == 0 and (name == main or number == 0)
-            texts = called, removed_title, titles[panel]
-            figure.add_trace(_line(rows, panel, name == main, texts, in_legend, theme))
+            figure.add_trace(_line(rows, panel, name == main, captions).update(showlegend=in_legend))
     return figure
 
 
@@ -213,11 +211,10 @@ def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _Prunin
     return _PruningInfo(sorted(filled, key=lambda each: each[0] == main))
 
 
-def _line(
-    rows: np.ndarray, panel: int, strong: bool, texts: tuple[str, str, str], in_legend: bool, theme: str
-) -> go.Scatter:
-    name, removed, share = texts
-    colours = palette(theme)
+def _line(rows: np.ndarray, panel: int, strong: bool, captions: Captions) -> go.Scatter:
+    name = captions.names[0 if strong else 1]
+    removed, *shares = captions.titles
+    colours = palette(captions.theme)
     line = (
         {"color": colours.qualitative[0], "width": 3} if strong else {"color": colours.quiet_text, "width": 1}
     )
@@ -229,10 +226,9 @@ def _line(
         marker={"size": 7 if strong else 4},
         name=plain_text(name),
         legendgroup=name,
-        showlegend=in_legend,
         yaxis="y" if panel == 0 else "y2",
         hovertemplate=f"{template_text(name)}<br>{template_text(removed)}: %{{x:d}}"
-        f"<br>{template_text(share)}: <b>%{{y:.1%}}</b><extra></extra>",
+        f"<br>{template_text(shares[panel])}: <b>%{{y:.1%}}</b><extra></extra>",
     )
 
 
@@ -245,7 +241,9 @@ def _name(title: str, panel: int, theme: str) -> dict:
     return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
 
 
-def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str], theme: str) -> go.Layout:
+def _layout(info: _PruningInfo, captions: Captions) -> go.Layout:
+    title, theme = captions.title, captions.theme
+    removed, *titles = captions.titles
     # The page leaves little room for this figure, and has a title above it.
     head = _HEAD + (TITLE_HEIGHT if title else 0)
     height = head + 2 * _PANEL_HEIGHT + _FOOT
@@ -280,11 +278,7 @@ _SPACE_BETWEEN = 0.06
 def reliability_curve(
     bins: pd.DataFrame,
     *,
-    title: str = "",
-    titles: tuple[str, str, str] = ("Confidence", "Share right", "Changes"),
-    curve_name: str = "measured",
-    diagonal_name: str = "as sure as right",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """The reliability diagram of Guo et al. (2017), section 2, above the number of changes in each bin.
 
@@ -292,7 +286,8 @@ def reliability_curve(
         bins: one row per bin of confidence with the columns of COLUMNS. ``low`` and ``high`` bound the bin,
             bins may differ in width; ``mean_confidence`` and ``share_right`` are NaN where ``count`` is 0,
             and such a bin has no point.
-        titles: of the confidence, of the share that was right, and of the number of changes.
+        captions: titles of the confidence, of the share that was right, and of the number of changes; names
+            of the curve and of the diagonal.
 
     Raises:
         ValueError: a missing column, naming those received, for shares outside 0..1, and for an unknown
@@ -305,11 +300,14 @@ def reliability_curve(
         [0.25, 0.875]
     """
     info = _reliability_info(bins)
-    figure = go.Figure(layout=_reliability_layout(info, title, titles, theme))
-    figure.add_trace(_diagonal(diagonal_name, theme))
+    captions = captions.or_else(
+        ("Confidence", "Share right", "Changes"), names=("measured", "as sure as right")
+    )
+    figure = go.Figure(layout=_reliability_layout(info, captions))
+    figure.add_trace(_diagonal(captions))
     if info.count.size:
-        figure.add_trace(_curve(info, curve_name, titles, theme))
-        figure.add_trace(_counts(info, titles, theme))
+        figure.add_trace(_curve(info, captions))
+        figure.add_trace(_counts(info, captions))
     return figure
 
 
@@ -341,40 +339,41 @@ def _reliability_info(bins: pd.DataFrame) -> _ReliabilityInfo:
     return info
 
 
-def _diagonal(name: str, theme: str) -> go.Scatter:
+def _diagonal(captions: Captions) -> go.Scatter:
     return go.Scatter(
         x=[0, 1],
         y=[0, 1],
         mode="lines",
-        name=plain_text(name),
-        line={"color": palette(theme).quiet_text, "dash": "dash", "width": 1.5},
+        name=plain_text(captions.names[1]),
+        line={"color": palette(captions.theme).quiet_text, "dash": "dash", "width": 1.5},
         hoverinfo="skip",
     )
 
 
-def _curve(info: _ReliabilityInfo, name: str, titles: tuple[str, str, str], theme: str) -> go.Scatter:
-    sure, right, changes = map(template_text, titles)
+def _curve(info: _ReliabilityInfo, captions: Captions) -> go.Scatter:
+    sure, right, changes = map(template_text, captions.titles)
     return go.Scatter(
         x=info.confidence[info.filled],
         y=info.right[info.filled],
         customdata=info.count[info.filled],
         mode="lines+markers",
-        name=plain_text(name),
-        line={"color": palette(theme).qualitative[0], "width": 2},
+        name=plain_text(captions.names[0]),
+        line={"color": palette(captions.theme).qualitative[0], "width": 2},
         marker={"size": 9},
         hovertemplate=f"{sure}: <b>%{{x:.3f}}</b><br>{right}: <b>%{{y:.1%}}</b>"
         f"<br>{changes}: <b>%{{customdata:,d}}</b><extra></extra>",
     )
 
 
-def _counts(info: _ReliabilityInfo, titles: tuple[str, str, str], theme: str) -> go.Bar:
-    sure, _, changes = map(template_text, titles)
+def _counts(info: _ReliabilityInfo, captions: Captions) -> go.Bar:
+    sure, _, changes = map(template_text, captions.titles)
+    colours = palette(captions.theme)
     return go.Bar(
         x=(info.low + info.high) / 2,
         width=info.high - info.low,
         y=info.count,
         customdata=np.stack([info.low, info.high], axis=-1),
-        marker={"color": palette(theme).qualitative[0], "line": {"color": palette(theme).gap, "width": 1}},
+        marker={"color": colours.qualitative[0], "line": {"color": colours.gap, "width": 1}},
         yaxis="y2",
         showlegend=False,
         hovertemplate=f"{sure}: <b>%{{customdata[0]:~g}}–%{{customdata[1]:~g}}</b>"
@@ -382,12 +381,11 @@ def _counts(info: _ReliabilityInfo, titles: tuple[str, str, str], theme: str) ->
     )
 
 
-def _reliability_layout(
-    info: _ReliabilityInfo, title: str, titles: tuple[str, str, str], theme: str
-) -> go.Layout:
+def _reliability_layout(info: _ReliabilityInfo, captions: Captions) -> go.Layout:
+    theme = captions.theme
     height = _RELIABILITY_HEAD + _CURVE_HEIGHT + _COUNT_HEIGHT + _RELIABILITY_FOOT
     lower = _COUNT_HEIGHT / (_COUNT_HEIGHT + _CURVE_HEIGHT)
-    sure, right, changes = map(plain_text, titles)
+    sure, right, changes = map(plain_text, captions.titles)
     share = {"range": [-0.02, 1.02], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
     # Nearly all changes lie in a few bins: on a linear axis the others would vanish. log10 of one change
     # is 0, so the axis begins a little below it.
@@ -395,7 +393,7 @@ def _reliability_layout(
     return go.Layout(
         base_layout(theme)
         | {
-            "title": figure_title(plain_text(title), height),
+            "title": figure_title(plain_text(captions.title), height),
             "xaxis": base_axis(theme, sure) | share | {"anchor": "y2"},
             "yaxis": base_axis(theme, right)
             | share

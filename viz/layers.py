@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike
 
 from viz.axes import cell_size, column_ticks
 from viz.figure import (
+    PLAIN,
     TITLE_HEIGHT,
+    Captions,
     Specification,
     as_figure,
     base_axis,
@@ -62,7 +64,8 @@ def layer_grid(
         n for n in (*emphasis, *([] if outlined is None else [outlined])) if not 0 <= n < len(tokens)
     ]:
         raise ValueError(f"columns should lie in 0..{len(tokens) - 1}, received {strange}")
-    layout = _grid_layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
+    captions = Captions(title, (place_title, token_title), theme=theme)
+    layout = _grid_layout(places, tokens, outlined, emphasis, captions)
     if not values.size:
         return {"data": [], "layout": layout}
     shown = [
@@ -137,25 +140,25 @@ def _grid_layout(
     tokens: Sequence[str],
     outlined: int | None,
     emphasis: Collection[int],
-    titles: tuple[str, str, str],
-    theme: str,
+    captions: Captions,
 ) -> dict:
-    """The layout of a grid of places by tokens: names at the left, tokens below. ``titles``: of the figure,
-    the places, the tokens.
+    """The layout of a grid of places by tokens: names at the left, tokens below. The captions have titles of
+    the places and the tokens.
     """
+    theme = captions.theme
     rows, columns = max(len(places), 1), max(len(tokens), 1)
     ticks = column_ticks(tokens, cell_size(columns))
     foot = _FOOT + ticks.height
     height = TITLE_HEIGHT + _SCALE + rows * _ROW + foot
     least = TITLE_HEIGHT + _SCALE + rows * _LEAST_ROW + foot
-    title, _, token_title = titles
+    _, token_title = captions.titles
     widest = max((width_in_em(place) for place in places), default=1.0)
     frame = rectangle(
         ((outlined or 0) + 0.5, (outlined or 0) + 1.5), (-0.5, rows - 0.5), palette(theme).accent, 2
     )
     fixed = {"tickmode": "array", "showgrid": False, "zeroline": False, "fixedrange": True}
     return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
+        "title": figure_title(plain_text(captions.title), height),
         "xaxis": base_axis(theme, plain_text(token_title))
         | fixed
         | {
@@ -189,9 +192,7 @@ def layer_curve(
     *,
     details: Sequence[str] = (),
     marked: int | None = None,
-    title: str = "",
-    value_title: str = "Nats",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> Specification:
     """A point for each of P places, joined by a line, with a line at 0 where the sign changes.
 
@@ -199,6 +200,7 @@ def layer_curve(
         values: P numbers of any sign. ``places``: their P names, below the points.
         details: P texts that the hover adds.
         marked: a place with a vertical line, such as the one from which on nothing changes any more.
+        captions: the title of the values.
 
     Raises:
         ValueError: lengths that differ, values that are not finite, a place that does not exist, and an
@@ -218,7 +220,8 @@ def layer_curve(
         raise ValueError("values should be finite")
     if marked is not None and not 0 <= marked < len(places):
         raise ValueError(f"marked should lie in 0..{len(places) - 1}, received {marked}")
-    layout = _layout(places, marked, title, value_title, theme)
+    (value_title,), theme = captions.or_else(titles=("Nats",)).titles, captions.theme
+    layout = _layout(places, marked, captions.title, value_title, theme)
     if not len(places):
         return {"data": [], "layout": layout}
     line = {
@@ -310,7 +313,8 @@ def place_map(
     shapes = [np.shape(each) for each in (cells, details) if each is not None]
     if any(shape != (len(places), len(tokens)) for shape in shapes):
         raise ValueError(f"values and details should be {(len(places), len(tokens))}, received {shapes}")
-    layout = _grid_layout(places, tokens, None, emphasis, (title, place_title, token_title), theme)
+    captions = Captions(title, (place_title, token_title), theme=theme)
+    layout = _grid_layout(places, tokens, None, emphasis, captions)
     if not cells.size:
         return {"data": [], "layout": layout}
     hover = f"{_grid_hover(place_title, token_title)}{template_text(value_title)}: <b>%{{z:.2f}}</b>"

@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike
 
 from viz.attention import TOLERANCE
 from viz.axes import cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, weight_scale
+from viz.figure import (
+    PLAIN,
+    TITLE_HEIGHT,
+    Captions,
+    base_axis,
+    base_layout,
+    figure_title,
+    legend_across,
+    weight_scale,
+)
 from viz.labels import number_text, plain_text, template_text, token_label, weight_text
 from viz.overlay import Hidden
 from viz.theme import colour_scale, palette
@@ -85,22 +94,20 @@ def _table_info(
     return TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
 
 
-def _table_trace(
-    info: TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
-) -> go.Heatmap:
+def _table_trace(info: TableInfo, columns: np.ndarray, captions: Captions, height: float) -> go.Heatmap:
     """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
-    colours = palette(theme)
+    colours = palette(captions.theme)
     values = info.values[:, : len(columns)]
     exact = _exact_texts(info, values)
     labels = [token_label(label) for label in info.column_labels[: len(columns)]]
-    row_name, column_name, value_name = (template_text(name) for name in hover)
+    row_name, column_name, value_name = (template_text(name) for name in captions.hover)
     heatmap = go.Heatmap(
         x=columns,
         z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
         customdata=np.dstack([exact, np.broadcast_to(np.array(labels, dtype=object), exact.shape)]),
         zmin=0 if info.scale == WEIGHT else -info.largest,
         zmax=info.largest,
-        colorscale=colour_scale(_colours(info, theme)),
+        colorscale=colour_scale(_colours(info, captions.theme)),
         xgap=int(len(columns) <= TABLE.with_gaps),
         ygap=1,
         showscale=not info.numbers,
@@ -154,14 +161,10 @@ def _exact(value: float) -> str:
 
 
 def _table_layout(
-    info: TableInfo,
-    title: str,
-    titles: tuple[str, str],
-    design_width: float | None,
-    theme: str,
-    legend_lines: int,
+    info: TableInfo, captions: Captions, design_width: float | None, legend_lines: int
 ) -> go.Layout:
     """Axes with the labels, the height of the figure, and room for scale and legend."""
+    titles, theme = captions.titles, captions.theme
     rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
     cell = cell_size(columns)
     if design_width is not None:  # minus the width of the row labels
@@ -195,7 +198,7 @@ def _table_layout(
     return go.Layout(
         base_layout(theme)
         | {
-            "title": figure_title(plain_text(title), height),
+            "title": figure_title(plain_text(captions.title), height),
             "xaxis": column_axis,
             "yaxis": row_axis,
             "height": height,
@@ -257,13 +260,14 @@ def number_heatmap(
     info = _table_info(values, row_labels, column_labels, scale, largest, hidden, numbers)
     if legend_lines is None:
         legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
-    layout = _table_layout(info, title, titles, design_width, theme, legend_lines)
+    captions = Captions(title, titles, hover, theme=theme)
+    layout = _table_layout(info, captions, design_width, legend_lines)
     ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
     kept = [(place, label) for place, label in ticks if place % label_every == 0]
     layout.xaxis.update(tickvals=[place for place, _ in kept], ticktext=[label for _, label in kept])
     figure = go.Figure(layout=layout)
     if info.values.size:
-        figure.add_trace(_table_trace(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
+        figure.add_trace(_table_trace(info, np.arange(info.values.shape[1]), captions, layout.height))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
     if small_name and figure.data:
         figure.add_trace(_small(small_name, theme))
@@ -276,11 +280,7 @@ def attention_steps(
     key_labels: Sequence[str],
     step_labels: Sequence[str],
     *,
-    masked_name: str = "masked",
-    title: str = "",
-    titles: tuple[str, str] = ("Key", ""),
-    hover: tuple[str, str, str] = ("Key", "Step", "Value"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """The steps of one query from products to weights: a row for each key, a column for each step, the
     weights last.
@@ -296,13 +296,15 @@ def attention_steps(
         >>> figure.data[0].z.tolist()
         [[2.0, 1.0], [0.0, 0.0]]
     """
+    captions = captions.or_else(("Key", ""), ("Key", "Step", "Value"), ("masked",))
+    (masked_name,), theme = captions.names, captions.theme
     weights = np.asarray(weights, dtype=np.float64)
     if not ((weights >= -TOLERANCE) & (weights <= 1 + TOLERANCE)).all():
         raise ValueError(f"weights should lie in 0..1, received {weights}")
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
     info = _table_info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
-    layout = _table_layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
+    layout = _table_layout(info, captions, None, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
     ]  # names of steps, not tokens: a space in them stays a space
@@ -311,8 +313,8 @@ def attention_steps(
     if info.values.size:
         masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
         of_weights = _table_info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
-        figure.add_trace(_table_trace(info, np.arange(last), hover, layout.height, theme))
-        figure.add_trace(_table_trace(of_weights, np.array([last]), hover, layout.height, theme))
+        figure.add_trace(_table_trace(info, np.arange(last), captions, layout.height))
+        figure.add_trace(_table_trace(of_weights, np.array([last]), captions, layout.height))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
         figure.add_vline(x=last - 0.5, line={"color": palette(theme).quiet_text, "width": 2})
     return figure

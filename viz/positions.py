@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.axes import cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, weight_scale
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, weight_scale
 from viz.labels import plain_text, template_text, token_label, visible_token
 from viz.theme import colour_scale, palette
 
@@ -88,11 +88,7 @@ def positional_encoding_curves(
     matrix: np.ndarray,
     dimensions: Sequence[int],
     *,
-    title: str = "",
-    titles: tuple[str, str] = ("Position", "Value"),
-    hover: tuple[str, str] = ("Position", "Value"),
-    curve_names: tuple[str, str] = ("dim {dimension} (sin)", "dim {dimension} (cos)"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """One curve over the positions, counted from 1, for each chosen dimension.
 
@@ -102,8 +98,8 @@ def positional_encoding_curves(
     Args:
         matrix: (P, D) floats in -1..1.
         dimensions: the columns to draw, each in 0..D-1; a repeated one is drawn once.
-        titles, hover: names of position and value, on the axes and in the hover.
-        curve_names: legend texts of sines and of cosines, with ``{dimension}`` where the number goes.
+        captions: titles and hover names of position and value; legend names of sines and of cosines, with
+            ``{dimension}`` where the number goes.
 
     Raises:
         ValueError: another rank, values outside -1..1, a dimension that does not exist, an unknown theme.
@@ -112,16 +108,19 @@ def positional_encoding_curves(
         >>> [curve.name for curve in positional_encoding_curves(np.zeros((50, 16)), [0, 1]).data]
         ['dim 0 (sin)', 'dim 1 (cos)']
     """
+    both = ("Position", "Value")
+    captions = captions.or_else(both, both, ("dim {dimension} (sin)", "dim {dimension} (cos)"))
+    titles, theme = captions.titles, captions.theme
     curves = _curves(_checked_matrix(matrix), dimensions)
     layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _CURVES_HEIGHT),
+        "title": figure_title(plain_text(captions.title), _CURVES_HEIGHT),
         "xaxis": base_axis(theme, plain_text(titles[0])),
         "yaxis": base_axis(theme, plain_text(titles[1])) | {"range": [-1.05, 1.05], "automargin": True},
         "height": _CURVES_HEIGHT,
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
         "showlegend": True,
     }
-    return go.Figure([_line(curve, hover, curve_names, theme) for curve in curves], layout)
+    return go.Figure([_line(curve, captions) for curve in curves], layout)
 
 
 @dataclass(frozen=True)
@@ -143,12 +142,12 @@ def _curves(matrix: np.ndarray, dimensions: Sequence[int]) -> list[_Curve]:
     return [_Curve(d, np.ascontiguousarray(matrix[:, d]), rates.index(d // 2)) for d in chosen]
 
 
-def _line(curve: _Curve, hover: tuple[str, str], curve_names: tuple[str, str], theme: str) -> go.Scatter:
-    colours = palette(theme).qualitative
+def _line(curve: _Curve, captions: Captions) -> go.Scatter:
+    colours = palette(captions.theme).qualitative
     rounds, colour = divmod(curve.rate, len(colours))
     is_cosine = curve.dimension % 2
-    position_name, value_name = (template_text(name) for name in hover)
-    name = curve_names[is_cosine].replace("{dimension}", str(curve.dimension))
+    position_name, value_name = (template_text(name) for name in captions.hover)
+    name = captions.names[is_cosine].replace("{dimension}", str(curve.dimension))
     return go.Scatter(
         x0=1,
         dx=1,
@@ -321,19 +320,15 @@ def position_shift(
     moved: np.ndarray,
     others: Sequence[ShiftReference] = (),
     *,
-    title: str = "",
-    titles: tuple[str, str] = ("Positions moved", "Distance"),
-    moved_name: str = "the same token, moved",
-    other_name: str = "{token} in its place",
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """A measure of a moved token against how far it moved, and the same measure of ``others`` that did not.
 
     Args:
         moved: (P,) floats, the measure after 0, 1, 2, … positions.
         others: at most a few; each gets its own colour and dash.
-        titles: of the axis of positions and of the measure, also in the hover.
-        moved_name, other_name: legend texts; ``{token}`` is where the token goes.
+        captions: titles of the axis of positions and of the measure, also in the hover; names of the moved
+            token and of each other one, with ``{token}`` where the token goes.
 
     Raises:
         ValueError: another rank and for an unknown theme.
@@ -346,8 +341,12 @@ def position_shift(
     moved = np.asarray(moved, np.float32)
     if moved.ndim != 1:
         raise ValueError(f"moved should have the shape (P,), received {moved.shape}")
+    captions = captions.or_else(
+        ("Positions moved", "Distance"), names=("the same token, moved", "{token} in its place")
+    )
+    titles, theme = captions.titles, captions.theme
     layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _HEIGHT),
+        "title": figure_title(plain_text(captions.title), _HEIGHT),
         "xaxis": base_axis(theme, plain_text(titles[0])),
         "yaxis": base_axis(theme, plain_text(titles[1])) | {"rangemode": "tozero", "automargin": True},
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
@@ -357,39 +356,35 @@ def position_shift(
     }
     if not moved.size:
         return go.Figure(layout=layout)
-    names = [other_name.replace("{token}", visible_token(other.token)) for other in others]
-    levels = [
-        _level(other, name, len(moved), index, titles, theme)
-        for index, (other, name) in enumerate(zip(others, names, strict=True))
-    ]
-    return go.Figure([_curve(moved, moved_name, titles, theme), *levels], layout)
+    levels = [_level(other, len(moved), index, captions) for index, other in enumerate(others)]
+    return go.Figure([_curve(moved, captions), *levels], layout)
 
 
-def _curve(moved: np.ndarray, name: str, titles: tuple[str, str], theme: str) -> go.Scatter:
-    shift_name, value_name = (template_text(text) for text in titles)
+def _curve(moved: np.ndarray, captions: Captions) -> go.Scatter:
+    shift_name, value_name = (template_text(text) for text in captions.titles)
+    name = captions.names[0]
     return go.Scatter(
         x0=0,
         dx=1,
         y=moved,
         mode="lines",
         name=plain_text(name),
-        line={"color": palette(theme).qualitative[0], "width": 3},
+        line={"color": palette(captions.theme).qualitative[0], "width": 3},
         hovertemplate=f"{template_text(name)}<br>{shift_name}: <b>%{{x:d}}</b>"
         f"<br>{value_name}: <b>%{{y:.3f}}</b><extra></extra>",
     )
 
 
-def _level(
-    other: ShiftReference, name: str, positions: int, index: int, titles: tuple[str, str], theme: str
-) -> go.Scatter:
-    colours = palette(theme).qualitative[1:]
+def _level(other: ShiftReference, positions: int, index: int, captions: Captions) -> go.Scatter:
+    colours = palette(captions.theme).qualitative[1:]
+    name = captions.names[1].replace("{token}", visible_token(other.token))
     return go.Scatter(
         x=[0, max(positions - 1, 1)],
         y=[other.value, other.value],
         mode="lines",
         name=plain_text(name),
         line={"color": colours[index % len(colours)], "width": 2, "dash": _DASHES[index % len(_DASHES)]},
-        hovertemplate=f"{template_text(name)}<br>{template_text(titles[1])}: "
+        hovertemplate=f"{template_text(name)}<br>{template_text(captions.titles[1])}: "
         "<b>%{y:.3f}</b><extra></extra>",
     )
 
@@ -412,10 +407,7 @@ def embedding_sizes(
     scaled: np.ndarray,
     encoding: np.ndarray,
     *,
-    title: str = "",
-    titles: tuple[str, str] = ("Token", "Length of the vector"),
-    names: tuple[str, str, str] = ("embedding", "embedding × √D", "positional encoding"),
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Two bars for each token, its embedding without and with the factor, and the encoding as a line.
     Positions count from 1.
@@ -423,8 +415,7 @@ def embedding_sizes(
     Args:
         tokens: (S,) labels, in the order of the sentence; repeated ones keep their own places.
         embedding, scaled, encoding: (S,) lengths.
-        titles: of the axis of tokens and that of lengths.
-        names: of the three in the legend and in the hover.
+        captions: titles of the axis of tokens and that of lengths; names of the three.
 
     Raises:
         ValueError: the lengths differ and for an unknown theme.
@@ -435,11 +426,15 @@ def embedding_sizes(
         >>> [trace.name for trace in figure.data]
         ['embedding', 'embedding × √D', 'positional encoding']
     """
-    series = _series(tokens, (embedding, scaled, encoding), names, theme)
+    captions = captions.or_else(
+        ("Token", "Length of the vector"), names=("embedding", "embedding × √D", "positional encoding")
+    )
+    titles, theme = captions.titles, captions.theme
+    series = _series(tokens, (embedding, scaled, encoding), captions.names, theme)
     cell = cell_size(len(tokens))
     ticks = column_ticks(tokens, cell)
     layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _SIZES_HEIGHT),
+        "title": figure_title(plain_text(captions.title), _SIZES_HEIGHT),
         "barmode": "group",
         "bargap": 0.25,
         "xaxis": base_axis(theme, plain_text(titles[0]))

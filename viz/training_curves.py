@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, legend_across
 from viz.labels import plain_text, template_text
 from viz.overlay import legend_entry, upright_line
 from viz.theme import palette
@@ -30,14 +30,8 @@ def history_curves(
     *,
     losses: Mapping[str, str] | None = None,
     scores: Mapping[str, str] | None = None,
-    title: str = "",
-    step_title: str = "Step",
-    loss_title: str = "Loss",
-    score_title: str = "Development score",
-    learning_rate_title: str | None = "Learning rate",
-    cooling_name: str | None = None,
     panel_height: float = _PANEL_HEIGHT,
-    theme: str = "light",
+    captions: Captions = PLAIN,
 ) -> go.Figure:
     """Panels that share their steps: losses, development scores if measured, learning rate.
 
@@ -50,9 +44,9 @@ def history_curves(
         losses: columns of ``frame`` to draw as losses, and their legend texts; by default ``loss`` and every
             column whose name starts with ``dev`` and ends with ``loss``.
         scores: columns to draw as development scores; by default all others that start with ``dev``.
-        learning_rate_title: None leaves the learning rate out.
-        cooling_name: legend text of the bands behind all panels that mark ``coolings``; None marks none.
         panel_height: pixels of each panel.
+        captions: titles of step, loss, development score and learning rate, of which an empty one leaves the
+            learning rate out; a name of the bands behind all panels that mark ``coolings``, if any.
 
     Raises:
         ValueError: a missing column, naming those received, and for an unknown theme.
@@ -63,10 +57,12 @@ def history_curves(
         >>> [trace.name for trace in history_curves(frame).data]
         ['Loss', 'dev_loss', 'Learning rate']
     """
-    titles = (loss_title, score_title, learning_rate_title)
+    captions = captions.or_else(("Step", "Loss", "Development score", "Learning rate"))
+    (step_title, *titles), theme = captions.titles, captions.theme
     panels = _info(frame, losses, scores, titles)
-    layout = _layout(panels, title, step_title, panel_height, theme)
+    layout = _layout(panels, captions.title, step_title, panel_height, theme)
     traces = _traces(panels, step_title, theme)
+    cooling_name = next(iter(captions.names), "")
     if cooling_name and not frame.empty and (bands := coolings(frame["learning_rate"].to_numpy())):
         steps, colours = frame["step"].to_numpy(), palette(theme)
         traces.append(legend_entry(cooling_name, colours.grid, colours.hatch))
@@ -111,7 +107,7 @@ def _info(
     frame: pd.DataFrame,
     losses: Mapping[str, str] | None,
     scores: Mapping[str, str] | None,
-    titles: tuple[str, str, str | None],
+    titles: Sequence[str],
 ) -> tuple[_CurvePanel, ...]:
     loss_title, score_title, rate_title = titles
     measured = [name for name in map(str, frame.columns) if name.startswith("dev")]

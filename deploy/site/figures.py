@@ -207,10 +207,12 @@ def _steps(say: Say, theme: str) -> go.Figure:
         np.array([0.5, 0.5]),
         _TOKENS,
         ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
-        masked_name="{masked}",
-        titles=(say("hover_key"), ""),
-        hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
-        theme=theme,
+        captions=viz.Captions(
+            titles=(say("hover_key"), ""),
+            hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
+            names=("{masked}",),
+            theme=theme,
+        ),
     )
 
 
@@ -224,10 +226,12 @@ def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
     curves = viz.positional_encoding_curves(
         matrix,
         [dimension for dimension in CURVES if dimension < width],
-        titles=names[1:],
-        hover=names[1:],
-        curve_names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
-        theme=theme,
+        captions=viz.Captions(
+            titles=names[1:],
+            hover=names[1:],
+            names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
+            theme=theme,
+        ),
     )
     found = {
         "positions_matrix": viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=theme),

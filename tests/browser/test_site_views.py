@@ -274,9 +274,11 @@ def test_a_calculation_is_computed_and_drawn_as_in_python(drawing, templates):
         expected.weights[0],
         list("가나다라마"),
         names,
-        masked_name="가림",
-        titles=(SAY("hover_key"), ""),
-        hover=(SAY("hover_key"), SAY("numbers_step"), SAY("value_axis")),
+        captions=viz.Captions(
+            titles=(SAY("hover_key"), ""),
+            hover=(SAY("hover_key"), SAY("numbers_step"), SAY("value_axis")),
+            names=("가림",),
+        ),
     )
     assert_same_figure(drawing("filledCalculation", template, given), figure)
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
-from viz.figure import TITLE_HEIGHT
+from viz.figure import TITLE_HEIGHT, Captions
 from viz.labels import weight_text
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
@@ -150,7 +150,7 @@ def test_empty_tables_are_figures(theme, shape):
     figure = number_heatmap(np.zeros(shape), "a" * shape[0], "b" * shape[1], small_name="s", theme=theme)
     assert figure.layout.height > 0
     assert attention_steps(
-        [np.zeros(shape[0])], np.zeros(shape[0]), "a" * shape[0], "sw", theme=theme
+        [np.zeros(shape[0])], np.zeros(shape[0]), "a" * shape[0], "sw", captions=Captions(theme=theme)
     ).to_json()
 
 

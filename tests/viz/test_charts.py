@@ -13,7 +13,18 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
-from viz import THEMES, Amount, GraphEdge, GraphNode, Hidden, MapTexts, Measured, MethodPanel, ShiftReference
+from viz import (
+    THEMES,
+    Amount,
+    Captions,
+    GraphEdge,
+    GraphNode,
+    Hidden,
+    MapTexts,
+    Measured,
+    MethodPanel,
+    ShiftReference,
+)
 from viz.theme import palette
 
 TYPED = "<i>%{q}$y$"  # read as a tag, as a template and as a formula where it is not escaped
@@ -74,6 +85,19 @@ INPUTS = {  # name of a chart -> positional arguments, further ones
     "waterfall": (([Amount(TYPED, 5.5, HEAD), Amount("나", -2.0)],), {}),
 }
 ALL = pytest.mark.parametrize("name", INPUTS)
+CAPTIONED = {  # name of a chart that takes Captions -> how many titles, hover names and legend names it has
+    "attention_steps": (2, 3, 1),
+    "before_after": (1, 0, 2),
+    "circuit_graph": (1, 0, 0),
+    "embedding_sizes": (2, 0, 3),
+    "history_curves": (4, 0, 0),
+    "layer_curve": (1, 0, 0),
+    "position_shift": (2, 0, 2),
+    "positional_encoding_curves": (2, 2, 2),
+    "pruning_curve": (3, 0, 2),
+    "reliability_curve": (3, 0, 2),
+    "token_branches": (2, 0, 0),
+}
 MARKS = {"growth_curves": 2, "reliability_curve": 1}  # the traces that stay: loss and score; the diagonal
 
 
@@ -83,6 +107,9 @@ def drawing(name: str) -> Callable[..., go.Figure]:
 
 def worded(name: str, text: str) -> dict:
     """The options that are texts of the chart, or tuples of texts, with ``text`` for each."""
+    if name in CAPTIONED:
+        counts = zip(("titles", "hover", "names"), CAPTIONED[name], strict=True)
+        return {"title": text} | {group: (text,) * count for group, count in counts if count}
     words = {}
     for key, option in inspect.signature(drawing(name)).parameters.items():
         match option.default:
@@ -106,9 +133,14 @@ def test_each_exported_chart_is_held_to_these_rules():
     functions = {
         name: inspect.signature(each) for name, each in vars(viz).items() if inspect.isfunction(each)
     }
-    assert {name for name, each in functions.items() if "theme" in each.parameters} - {"explore"} == set(
-        INPUTS
-    )
+    themed = {name for name, each in functions.items() if {"theme", "captions"} & set(each.parameters)}
+    assert themed - {"explore"} == set(INPUTS)
+    assert {name for name, each in functions.items() if "captions" in each.parameters} == set(CAPTIONED)
+
+
+def looks(name: str, **words: object) -> dict:
+    """Title, theme and words as the chart takes them."""
+    return {"captions": Captions(**words)} if name in CAPTIONED else words
 
 
 def drawn(name: str, **changed: object) -> go.Figure:
@@ -133,17 +165,18 @@ def emptied(part: object) -> object:
 def test_empty_input_is_an_empty_figure_with_its_layout(name, theme):
     titled = {"texts": MapTexts(title="제목")} if name == "attention_heatmap" else {"title": "제목"}
     main = {"main": "effect"} if name == "pruning_curve" else {}
-    figure = drawing(name)(*map(emptied, INPUTS[name][0]), **titled, **main, theme=theme)
+    titled = looks(name, **titled, theme=theme)
+    figure = drawing(name)(*map(emptied, INPUTS[name][0]), **titled, **main)
     assert len(figure.data) == MARKS.get(name, 0)
     assert figure.layout.title.text == "제목"
-    filled = drawn(name, **titled, theme=theme).layout
+    filled = drawn(name, **titled).layout
     for axis in ("xaxis", "yaxis"):
         assert filled[axis].title.text in ("", None, figure.layout[axis].title.text)
 
 
 @ALL
 def test_typed_text_is_neither_markup_nor_template_nor_formula(name):
-    figure = drawn(name, **worded(name, TYPED))
+    figure = drawn(name, **looks(name, **worded(name, TYPED)))
     for key, text in strings(json.loads(figure.to_json())):
         if key == "legendgroup":  # never shown
             continue
@@ -154,17 +187,17 @@ def test_typed_text_is_neither_markup_nor_template_nor_formula(name):
 @ALL
 def test_titles_and_names_are_the_callers(name):
     for option, words in worded(name, "내 말").items():
-        figure = drawn(name, **{option: words})
+        figure = drawn(name, **looks(name, **{option: words}))
         assert [text for _, text in strings(json.loads(figure.to_json())) if "내 말" in text], option
 
 
 @ALL
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_theme_colours_the_text(name, theme):
-    figure = drawn(name, theme=theme)
+    figure = drawn(name, **looks(name, theme=theme))
     assert figure.layout.font.color == palette(theme).text
     with pytest.raises(ValueError, match=r"'light', 'dark'.*received 'sepia'"):
-        drawn(name, theme="sepia")
+        drawn(name, **looks(name, theme="sepia"))
 
 
 @pytest.mark.parametrize(

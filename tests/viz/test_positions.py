@@ -12,6 +12,7 @@ from viz import (
     positional_encoding_curves,
     positional_encoding_heatmap,
 )
+from viz.figure import Captions
 from viz.positions import embedding_sizes, position_shift
 
 
@@ -77,8 +78,7 @@ def test_curve_texts_are_the_callers_and_a_repeated_dimension_is_drawn_once():
     figure = positional_encoding_curves(
         sinusoids(9, 8),
         [3, 3],
-        titles=("위치", "값"),
-        curve_names=("{dimension}차원 <sin>", "{dimension}차원 <cos>"),
+        captions=Captions(titles=("위치", "값"), names=("{dimension}차원 <sin>", "{dimension}차원 <cos>")),
     )
     assert [trace.name for trace in figure.data] == ["3차원 &lt;cos&gt;"]
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("위치", "값")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from viz import growth_curves, history_curves
+from viz.figure import Captions
 from viz.training_curves import coolings
 
 
@@ -27,7 +28,7 @@ def test_the_curves_are_the_columns_without_their_empty_cells():
 
 
 def test_each_kind_has_its_panel_and_all_share_the_steps():
-    figure = history_curves(history(), step_title="단계", loss_title="손실", score_title="점수")
+    figure = history_curves(history(), captions=Captions(titles=("단계", "손실", "점수", "Learning rate")))
     assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3"]
     assert {trace.xaxis for trace in figure.data} == {"x"}
     titles = [figure.layout[name].title.text for name in ("xaxis", "yaxis", "yaxis2", "yaxis3")]
@@ -37,12 +38,19 @@ def test_each_kind_has_its_panel_and_all_share_the_steps():
 
 
 def test_a_panel_can_stand_alone_and_have_its_own_height():
-    figure = history_curves(history(), scores={}, learning_rate_title=None, panel_height=300)
+    figure = history_curves(
+        history(),
+        scores={},
+        panel_height=300,
+        captions=Captions(titles=("Step", "Loss", "Development score", "")),
+    )
     assert [trace.name for trace in figure.data] == ["Loss"]
     assert figure.layout.height - figure.layout.margin.t - figure.layout.margin.b == 300
     rest = history_curves(history(), losses={})
     assert [trace.name for trace in rest.data] == ["dev_exact", "Learning rate"]
-    empty = history_curves(history().iloc[:0], learning_rate_title=None)
+    empty = history_curves(
+        history().iloc[:0], captions=Captions(titles=("Step", "Loss", "Development score", ""))
+    )
     assert not empty.data
     assert "yaxis2" not in empty.layout.to_plotly_json()
 
@@ -77,10 +85,11 @@ def test_without_scores_there_are_two_panels():
     assert figure.layout.yaxis2.title.text == "Learning rate"
 
 
-@pytest.mark.parametrize("rate", [None, "Learning rate"])
+@pytest.mark.parametrize("rate", ["", "Learning rate"])
 def test_records_without_a_number_give_the_same_empty_figure(rate):
     unmeasured = history().assign(loss=np.nan, learning_rate=np.nan)
-    shown = {"losses": {"loss": "Loss"}, "scores": {}, "learning_rate_title": rate, "cooling_name": "cooling"}
+    captions = Captions(titles=("Step", "Loss", "Development score", rate), names=("cooling",))
+    shown = {"losses": {"loss": "Loss"}, "scores": {}, "captions": captions}
     assert history_curves(unmeasured, **shown) == history_curves(unmeasured.iloc[:0], **shown)
 
 
@@ -106,13 +115,13 @@ def test_a_rate_that_comes_down_to_nothing_is_a_cooling(rates, found):
 
 def test_coolings_are_marked_behind_every_panel_and_named_once():
     cooled = history().assign(learning_rate=[1e-3, 1e-3, 5e-4, 1e-6])
-    figure = history_curves(cooled, cooling_name="식힘")
+    figure = history_curves(cooled, captions=Captions(names=("식힘",)))
     (band,) = figure.layout.shapes
     assert (band.x0, band.x1, band.yref, band.y0, band.y1, band.layer) == (200, 400, "paper", 0, 1, "below")
     assert [trace.name for trace in figure.data if trace.showlegend].count("식힘") == 1
     assert not history_curves(cooled).layout.shapes
-    assert not history_curves(history(), cooling_name="식힘").layout.shapes
-    assert not history_curves(cooled.iloc[:0], cooling_name="식힘").layout.shapes
+    assert not history_curves(history(), captions=Captions(names=("식힘",))).layout.shapes
+    assert not history_curves(cooled.iloc[:0], captions=Captions(names=("식힘",))).layout.shapes
 
 
 STEPS, LOSSES, SCORES = [0, 100, 2000], [np.nan, 2.0, 0.1], [0.1, 0.0, 0.4]

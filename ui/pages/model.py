@@ -134,10 +134,11 @@ def _show_confidence(evaluation: dict) -> None:
     if error is not None:
         figure = viz.reliability_curve(
             model_card.reliability_bins(evaluation),
-            titles=(say("reliability_confidence"), say("reliability_right"), say("reliability_changes")),
-            curve_name=say("reliability_measured"),
-            diagonal_name=say("reliability_diagonal"),
-            theme=controls.theme(),
+            captions=viz.Captions(
+                titles=(say("reliability_confidence"), say("reliability_right"), say("reliability_changes")),
+                names=(say("reliability_measured"), say("reliability_diagonal")),
+                theme=controls.theme(),
+            ),
         )
         figures.draw(figure, "reliability", "model-reliability")
         markup.paragraph(say("reliability_reading", error=f"{error * 100:.1f}"), "reading")
@@ -173,12 +174,12 @@ def _show_losses(history: pd.DataFrame) -> None:
         history,
         losses={"loss": say("history_training"), "dev_loss": say("history_scores")},
         scores={},
-        step_title=say("history_step"),
-        loss_title=say("history_loss"),
-        learning_rate_title=None,
-        cooling_name=say("history_cooling"),
         panel_height=LOSS_HEIGHT,
-        theme=controls.theme(),
+        captions=viz.Captions(
+            titles=(say("history_step"), say("history_loss"), "Development score", ""),
+            names=(say("history_cooling"),),
+            theme=controls.theme(),
+        ),
     )
     figures.draw(figure, "history", "model-training-loss")
     markup.paragraph(say("history_reading"), "note")
@@ -197,10 +198,15 @@ def _show_training(card: model_card.ModelCard) -> None:
             card.history,
             losses={},
             scores={"dev_token_accuracy": say("history_scores")},
-            step_title=say("history_step"),
-            score_title=say("history_dev_token_accuracy"),
-            learning_rate_title=say("history_learning_rate"),
-            theme=controls.theme(),
+            captions=viz.Captions(
+                titles=(
+                    say("history_step"),
+                    "Loss",
+                    say("history_dev_token_accuracy"),
+                    say("history_learning_rate"),
+                ),
+                theme=controls.theme(),
+            ),
         )
         figures.draw(figure, "training", "model-training-rate")
         if card.learned:
@@ -221,10 +227,9 @@ def _show_runs(losses: pd.DataFrame) -> None:
         losses.rename(columns={"run": "step"}).assign(loss=None, learning_rate=None),
         losses={"dev_loss": say("history_scores")},
         scores={},
-        step_title=say("runs_run"),
-        loss_title=say("history_loss"),
-        learning_rate_title=None,
-        theme=controls.theme(),
+        captions=viz.Captions(
+            titles=(say("runs_run"), say("history_loss"), "Development score", ""), theme=controls.theme()
+        ),
     )
     figures.draw(figure, "runs", "model-runs")
     markup.paragraph(say("runs_reading", count=len(losses)), "note")

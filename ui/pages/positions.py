@@ -66,10 +66,12 @@ def _show_curves(matrix: np.ndarray) -> None:
     figure = viz.positional_encoding_curves(
         matrix,
         chosen,
-        titles=names,
-        hover=names,
-        curve_names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
-        theme=controls.theme(),
+        captions=viz.Captions(
+            titles=names,
+            hover=names,
+            names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
+            theme=controls.theme(),
+        ),
     )
     draw(figure, "curves", "positions-curves")
     markup.paragraph(say("curves_reading"), "reading")
@@ -148,9 +150,11 @@ def _show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: i
         sizes.embedding,
         sizes.scaled,
         sizes.encoding,
-        titles=(say("positions_token_axis"), say("positions_length_axis")),
-        names=(say("positions_embedding"), say("positions_embedding_scaled"), say("positions_encoding")),
-        theme=controls.theme(),
+        captions=viz.Captions(
+            titles=(say("positions_token_axis"), say("positions_length_axis")),
+            names=(say("positions_embedding"), say("positions_embedding_scaled"), say("positions_encoding")),
+            theme=controls.theme(),
+        ),
     )
     # On a phone, a figure of many tokens scrolls inside its box, so that the tokens stay apart.
     with st.container(key="wide_figure" if len(tokens) > MOST_COLUMNS_ON_A_PHONE else "figure"):
@@ -175,10 +179,11 @@ def _show_move(
         figure = viz.position_shift(
             getattr(move, measure),
             [viz.ShiftReference(other.token, getattr(other, measure)) for other in others],
-            titles=(say("positions_shift_axis"), say(f"positions_{measure}_measure")),
-            moved_name=say("positions_moved_name"),
-            other_name=say("positions_other_name", token="{token}"),
-            theme=controls.theme(),
+            captions=viz.Captions(
+                titles=(say("positions_shift_axis"), say(f"positions_{measure}_measure")),
+                names=(say("positions_moved_name"), say("positions_other_name", token="{token}")),
+                theme=controls.theme(),
+            ),
         )
         with column:
             draw(figure, f"move_{measure}", f"positions-move-{measure}")

@@ -156,9 +156,12 @@ def pruning_curve(say: Say, survey: HeadSurvey, theme: str = "light") -> go.Figu
     return viz.pruning_curve(
         survey.pruning,
         main="effect",
-        main_name=say("heads_pruning_main"),
-        others_name=say("heads_pruning_random"),
-        removed_title=say("heads_pruning_removed"),
-        titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
-        theme=theme,
+        captions=viz.Captions(
+            titles=(
+                say("heads_pruning_removed"),
+                *((say("heads_pruning_exact"), say("heads_pruning_untouched"))),
+            ),
+            names=(say("heads_pruning_main"), say("heads_pruning_random")),
+            theme=theme,
+        ),
     )

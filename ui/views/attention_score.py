@@ -103,10 +103,11 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
             viz.Measured(say(f"why_without_{each.of}", part=part_name(each.part)), look.weight, each.weight)
             for each in look.ablations
         ],
-        before_name=say("sources_observed"),
-        after_name=say("sources_intervened"),
-        value_title=say("hover_weight"),
-        theme=state.theme,
+        captions=viz.Captions(
+            titles=(say("hover_weight"),),
+            names=(say("sources_observed"), say("sources_intervened")),
+            theme=state.theme,
+        ),
     )
     return {
         "why_query": (_bars(state, look, QUERY), say("why_query_label", token=query)),

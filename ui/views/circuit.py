@@ -135,9 +135,8 @@ def _graph(state: SentenceState, circuit: Circuit, edges: CircuitEdges | None) -
         [node._replace(row=node.row - round(node.row) + used.index(round(node.row))) for node in nodes],
         lines,
         [names[row] for row in used],
-        edge_title=say("circuit_edge"),
         note=say("circuit_folded", count=len(folded), share=share) if folded else "",
-        theme=state.theme,
+        captions=viz.Captions(titles=(say("circuit_edge"),), theme=state.theme),
     )
 
 
@@ -191,8 +190,7 @@ def _growth(state: SentenceState, circuit: Circuit) -> Specification:
             for node in circuit.nodes[:count]
         ],
         marked=reached,
-        value_title=say("circuit_share"),
-        theme=state.theme,
+        captions=viz.Captions(titles=(say("circuit_share"),), theme=state.theme),
     )
 
 
@@ -211,10 +209,11 @@ def _checks(state: SentenceState, circuit: Circuit) -> Specification:
     rows.append(viz.Measured(say("circuit_random"), whole, float(circuit.random.mean())))
     return viz.before_after.specification(
         rows,
-        before_name=say("circuit_whole"),
-        after_name=say("circuit_changed"),
-        value_title=say("circuit_share"),
-        theme=state.theme,
+        captions=viz.Captions(
+            titles=(say("circuit_share"),),
+            names=(say("circuit_whole"), say("circuit_changed")),
+            theme=state.theme,
+        ),
     )
 
 

@@ -99,10 +99,9 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         for claim in found.claims
         if claim.measured != LOOK
     ]
-    names = {"before_name": say("sources_observed"), "after_name": say("sources_intervened")}
-    figure = viz.before_after.specification(
-        rows, **names, value_title=say("receipt_score"), theme=state.theme
-    )
+    names = (say("sources_observed"), say("sources_intervened"))
+    captions = viz.Captions(titles=(say("receipt_score"),), names=names, theme=state.theme)
+    figure = viz.before_after.specification(rows, captions=captions)
     return {"receipts": (figure, say("receipt_label"))}
 
 

@@ -85,9 +85,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         [_probabilities(trace) for trace in traces.values()],
         [say(f"fork_{key}") for key in traces],
         parted=row,
-        step_title=say("fork_step_title"),
-        probability_title=say("fork_probability"),
-        theme=state.theme,
+        captions=viz.Captions(titles=(say("fork_step_title"), say("fork_probability")), theme=state.theme),
     )
     maps = {f"fork_map_{key}": (_map(state, each, row), say(f"fork_{key}")) for key, each in traces.items()}
     return {"fork": (branches, say("fork_label"))} | (maps if fork.other else {})

@@ -119,12 +119,16 @@ def _curve(state: SentenceState, found: LogitLens) -> Specification:
         places("decoder", len(found.scores)),
         details=[say("decided_likeliest", token=name) for name in names],
         marked=found.settled(question.row),
-        value_title=say(
-            "decided_score",
-            token=visible_token(question.written_token),
-            other=visible_token(question.instead_token),
+        captions=viz.Captions(
+            titles=(
+                say(
+                    "decided_score",
+                    token=visible_token(question.written_token),
+                    other=visible_token(question.instead_token),
+                ),
+            ),
+            theme=state.theme,
         ),
-        theme=state.theme,
     )
 
 

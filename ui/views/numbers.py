@@ -171,10 +171,12 @@ def _scores(state: SentenceState, steps: DotProduct, shown: np.ndarray) -> Panel
         steps.weights[0, shown],
         [state.keys[key] for key in shown],
         ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
-        masked_name=say("numbers_masked"),
-        titles=(say("hover_key"), ""),
-        hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
-        theme=state.theme,
+        captions=viz.Captions(
+            titles=(say("hover_key"), ""),
+            hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
+            names=(say("numbers_masked"),),
+            theme=state.theme,
+        ),
     )
     return Panel("scores", formula, figure)
 

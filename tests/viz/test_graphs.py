@@ -43,10 +43,10 @@ def test_a_node_stands_below_those_that_lead_to_it():
     assert points.x[4] < points.x[3]
 
 
-@pytest.mark.parametrize("column", [-1, 3])
-def test_a_node_beside_the_columns_is_refused(column):
-    with pytest.raises(ValueError, match="nodes should stand in 3 columns"):
-        circuit_graph([GraphNode("가", column)], [], COLUMNS)
+@pytest.mark.parametrize("row", [-1, 3])
+def test_a_node_beside_the_rows_is_refused(row):
+    with pytest.raises(ValueError, match="nodes should stand in 3 rows"):
+        circuit_graph([GraphNode("가", row)], [], ROWS)
 
 
 def test_a_map_of_places_has_one_scale_for_all():

@@ -317,7 +317,8 @@ def contribution_panels(
     shown = set()
     for row, each in enumerate(info.panels):
         name = intervened_name if each.intervened else observed_name
-        figure.add_trace(_panels_bars(info, row, name, name not in shown, (token_title, value_title), theme))
+        bars = _panels_bars(info, row, name, (token_title, value_title), theme)
+        figure.add_trace(bars.update(showlegend=name not in shown))
         shown.add(name)
     return figure
 
@@ -395,9 +396,7 @@ def _panels_info(
     return _PanelsInfo(tuple(panels), values, tuple(tokens), frozenset(outlined), split, height)
 
 
-def _panels_bars(
-    info: _PanelsInfo, row: int, name: str, in_legend: bool, titles: tuple[str, str], theme: str
-) -> go.Bar:
+def _panels_bars(info: _PanelsInfo, row: int, name: str, titles: tuple[str, str], theme: str) -> go.Bar:
     panel, colours = info.panels[row], palette(theme)
     token_title, value_title = map(template_text, titles)
     return go.Bar(
@@ -417,7 +416,6 @@ def _panels_bars(
         yaxis=_axis(row),
         name=plain_text(name),
         legendgroup=name,
-        showlegend=in_legend,
         hovertemplate=f"{template_text(panel.name)}<br>{token_title} %{{x:d}}: <b>%{{text}}</b>"
         f"<br>%{{customdata:.4f}} · {value_title}: <b>%{{y:.2f}}</b><extra>{template_text(name)}</extra>",
     )

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from viz.figure import (
     TITLE_HEIGHT,
+    Captions,
     Specification,
     as_figure,
     base_axis,
@@ -244,7 +245,8 @@ def head_grid(
     if strange := sorted(set(chosen) - set(tiles.order)):
         raise ValueError(f"chosen should be some of the tiles {tiles.order}, received {strange}")
     titles = (layer_title, head_title)
-    layout = _layout(tiles, title, titles, names, by_place=order is None, scale=scale, theme=theme)
+    captions = Captions(title, titles, theme=theme)
+    layout = _layout(tiles, names, captions, by_place=order is None, scale=scale)
     if not tiles.mosaic.size:
         return {"data": [], "layout": layout}
     layout |= {
@@ -353,14 +355,13 @@ def _ticks(places: np.ndarray, names: Sequence[str], room: float) -> dict:
 
 def _layout(
     tiles: Tiles,
-    title: str,
-    titles: tuple[str, str],
     names: tuple[tuple[str, ...], ...],
+    captions: Captions,
     *,
     by_place: bool,
     scale: bool,
-    theme: str,
 ) -> dict:
+    title, titles, theme = captions.title, captions.titles, captions.theme
     rows, columns = (max(count, 1) for count in tiles.mosaic.shape)
     head = TITLE_HEIGHT + _NAMES_HEIGHT if scale or title else _NAMES_HEIGHT // 2
     height = head + tiles.pixels_high + _FOOT

@@ -218,7 +218,8 @@ def head_mosaic(
         raise ValueError("values below 0 need colours for both signs")
     figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
     for number, kind in enumerate(info.kinds):
-        figure.add_trace(_squares(info, kind, value_title, number == 0, signed, theme))
+        squares = _squares(info, kind, value_title, signed, theme)
+        figure.add_trace(squares.update(showscale=number == 0))
     if info.kinds:
         if any(np.isnan(grid).any() for grid in info.grids.values()):
             figure.add_trace(_dashes(info, theme))
@@ -227,9 +228,7 @@ def head_mosaic(
     return figure
 
 
-def _squares(
-    info: MosaicInfo, kind: str, title: str, with_scale: bool, signed: bool, theme: str
-) -> go.Heatmap:
+def _squares(info: MosaicInfo, kind: str, title: str, signed: bool, theme: str) -> go.Heatmap:
     scale = weight_scale(plain_text(title), info.height)
     scale |= {"lenmode": "fraction", "len": 1, "nticks": 5, "tickformat": "~g"}
     colours = palette(theme)
@@ -240,7 +239,6 @@ def _squares(
         zmin=-info.largest if signed else 0,
         zmax=info.largest,
         colorscale=colour_scale(colours.diverging if signed else colours.sequential),
-        showscale=with_scale,
         colorbar=scale,
         xgap=2,
         ygap=2,

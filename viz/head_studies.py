@@ -60,20 +60,11 @@ def attention_effect_scatter(
     points = _points(attention, effects, heads)
     figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
     kinds = list(dict.fromkeys(head[0] for head in points[2]))
-    titles = tuple(map(template_text, (layer_title, head_title, attention_title, effect_title)))
+    titles = (layer_title, head_title, attention_title, effect_title)
+    framed = {(kind, layer, head) for kind, layer, head in chosen}
     for number, kind in enumerate(kinds):
-        name = (names or {}).get(kind, kind)
-        figure.add_trace(
-            _cloud(
-                points,
-                kind,
-                name,
-                number,
-                {(kind, layer, head) for kind, layer, head in chosen},
-                titles,
-                theme,
-            )
-        )
+        captions = Captions(titles=titles, names=((names or {}).get(kind, kind),), theme=theme)
+        figure.add_trace(_cloud(points, kind, number, framed, captions))
     return figure
 
 
@@ -92,19 +83,12 @@ def _points(attention: ArrayLike, effects: ArrayLike, heads: Iterable[MosaicHead
     return attention, effects, heads
 
 
-def _cloud(
-    points: Points,
-    kind: str,
-    name: str,
-    number: int,
-    chosen: set[MosaicHead],
-    titles: tuple[str, ...],
-    theme: str,
-) -> go.Scatter:
+def _cloud(points: Points, kind: str, number: int, chosen: set[MosaicHead], captions: Captions) -> go.Scatter:
     attention, effects, heads = points
-    layer_title, head_title, attention_title, effect_title = titles
+    layer_title, head_title, attention_title, effect_title = map(template_text, captions.titles)
+    (name,) = captions.names
     rows = [row for row, head in enumerate(heads) if head[0] == kind]
-    colours = palette(theme)
+    colours = palette(captions.theme)
     return go.Scatter(
         x=attention[rows],
         y=effects[rows],

@@ -239,7 +239,9 @@ def growth_curves(
         >>> [trace.name for trace in figure.data][2:]
         ['head 1', 'head 2']
     """
-    curves, shares = _checked(steps, losses, scores, shares, names, at)
+    if at is not None and not 0 <= at < len(steps):
+        raise ValueError(f"at should lie in 0..{len(steps) - 1}, received {at}")
+    curves, shares = _checked(steps, losses, scores, shares, names)
     colours = palette(theme)
     places = list(range(1, len(steps) + 1))
     shown = [f"{step:,}" for step in steps]
@@ -287,7 +289,6 @@ def _checked(
     scores: Sequence[float],
     shares: np.ndarray,
     names: Sequence[str],
-    at: int | None,
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
     """Losses (N,) and scores (N,), and the shares (N, H)."""
     shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
@@ -297,8 +298,6 @@ def _checked(
             raise ValueError(f"{name} should be ({len(steps)},) as the steps are, received {values.shape}")
     if ((shares < 0) | (shares > 1 + 1e-4)).any():
         raise ValueError(f"shares should lie in 0..1, received {np.nanmin(shares)} to {np.nanmax(shares)}")
-    if at is not None and not 0 <= at < len(steps):
-        raise ValueError(f"at should lie in 0..{len(steps) - 1}, received {at}")
     return (measured["losses"], measured["scores"]), shares
 
 

@@ -31,7 +31,7 @@ MEASURE = ROOT / "training" / "measure"
 WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
 CONFIDENCE = ("confidence.json", "words.txt.gz", "ngrams.npz")
 OLDER = ("seq2seq", "growing-up")  # the other shipped models
-PICTURES = tuple(ROOT / "docs" / f"{name}.py" for name in ("head_pictures", "pictures"))
+PICTURES = tuple(ROOT / "docs" / f"{name}.py" for name in ("head_pictures", "pictures", "moving_picture"))
 STORIES = ("heads-roles", "heads-effects", "heads-pruning", "head-loss", "head-for", "head-against")
 SHOWN = (
     *("attention-light", "attention-dark", "steps-light", "laboratory-light"),
@@ -457,13 +457,20 @@ def _documents(plan: ShipPlan) -> Iterable[Step]:
         (lesson,),
         (_command("training lesson", *model, "--json", lesson),),
     )
-    heads, pages = map(str, PICTURES)
+    heads, pages, film = map(str, PICTURES)
     yield Step(
         "pictures",
         "the pictures of the studies, and the app as the READMEs show it",
         (*plan.whole, plan.into / "heads.json", *PICTURES, ROOT / "ui", ROOT / "viz"),
-        tuple(images / f"{name}.png" for name in SHOWN),
-        ((PYTHON, heads, str(images), *map(str, model)), (PYTHON, pages, str(images))),
+        (
+            *(images / f"{name}.png" for name in SHOWN),
+            *(images / f"mend-{colours}.webp" for colours in ("light", "dark")),
+        ),
+        (
+            (PYTHON, heads, str(images), *map(str, model)),
+            (PYTHON, pages, str(images)),
+            (PYTHON, film, str(images), *map(str, model)),
+        ),
     )
     files = ("evaluation", "heads", "agreement", "answers", "config")
     yield Step(

@@ -134,11 +134,14 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
           parentElement.innerHTML = "<label></label><textarea></textarea><p></p>";
           const area = parentElement.querySelector("textarea");
           area.value = "일찍 적은 글";
-          const sent = await new Promise(resolve => live_text({
-            data: { text: "예문", revision: 0, label: "", placeholder: "", longest: 100 },
-            parentElement,
-            setStateValue: (name, value) => resolve({ [name]: value }),
-          }));
+          const sent = await new Promise(resolve => {
+            setTimeout(resolve, 10_000, { text: "nothing was sent" });
+            live_text({
+              data: { text: "예문", revision: 0, label: "", placeholder: "", longest: 100 },
+              parentElement,
+              setStateValue: (name, value) => resolve({ [name]: value }),
+            });
+          });
           return { ...sent, shown: area.value };
         }""",
         (ROOT / "ui" / "components" / "live_text.js").read_text("utf-8"),

@@ -5,6 +5,7 @@ Reference:
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -32,6 +33,9 @@ class RequestError(ValueError):
     def __init__(self, message: str, status: int = 400):
         super().__init__(message)
         self.status = status
+
+
+_RAW = re.compile(r"text=(?P<text>.*)&language=(?P<language>[\w-]+)", re.DOTALL)
 
 
 def _names(text: str) -> frozenset[str]:
@@ -64,7 +68,7 @@ class Filter:
 
     def passes(self, rule: "Rule") -> bool:
         """Whether matches of a rule are sent."""
-        names = {rule.id, rule.category}
+        names = {rule.id, rule.kind, rule.category}
         return not names & self.disabled and (not self.enabled_only or bool(names & self.enabled))
 
 
@@ -79,7 +83,8 @@ class CheckRequest:
 
     @classmethod
     def of(cls, body: bytes) -> "CheckRequest":
-        """The request in a form, whatever its content type says: LTeX+ sends a form as JSON.
+        """The request in a form, whatever its content type says: LTeX+ sends a form as JSON. LibreOffice 7.4
+        sends a text as it is, without encoding.
 
         Example:
             >>> CheckRequest.of(b"language=ko&text=%EB%B0%A5").document.text
@@ -89,12 +94,12 @@ class CheckRequest:
             RequestError: for a form that is none, a text that is too long, and another language.
         """
         try:
-            pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+            form = body.decode()
+            raw = None if body.isascii() else _RAW.fullmatch(form)
+            pairs = parse_qsl(form, keep_blank_values=True, max_num_fields=MOST_FIELDS) if raw is None else []
         except (UnicodeDecodeError, ValueError) as error:
-            raise RequestError(
-                "the body should be a form in UTF-8 (application/x-www-form-urlencoded)"
-            ) from error
-        fields = dict(pairs)
+            raise RequestError("the body should be a form in UTF-8") from error
+        fields = dict(pairs) if raw is None else raw.groupdict()
         language = fields.get("language", "").lower()
         if language not in ("ko", "ko-kr", "auto"):
             raise RequestError("language should be ko, ko-KR or auto")
@@ -150,8 +155,9 @@ class Rule(NamedTuple):
     """The rule of a match: our kind of mistake, or the kind of the norm whose article it breaks."""
 
     id: str  # KO_DOE_DWAE
-    category: str  # our kind: SPACING
-    name: str  # of the category, in words
+    kind: str  # SPACING
+    category: str  # of LanguageTool, by which clients choose a colour
+    name: str  # of the kind, in words
     description: str
 
     @classmethod
@@ -167,7 +173,9 @@ class Rule(NamedTuple):
         description = ", ".join(names)
         if article is not None:
             description = f"{article.article}: {article.ko if language == 'ko' else article.en}"
-        return cls(f"KO_{article.kind if article else kind}".upper(), kind.upper(), name, description)
+        category = "TYPOGRAPHY" if kind == "spacing" else "TYPOS"
+        rule = f"KO_{article.kind if article else kind}".upper()
+        return cls(rule, kind.upper(), category if match.is_sure else "STYLE", name, description)
 
 
 Link = Callable[[Match], str | None]  # a match -> the address of the page that shows its cause

@@ -178,7 +178,7 @@ def test_a_type_checker_sees_its_types(installed):
     assert error.startswith('"Correction" has no attribute "txt"')
 
 
-@pytest.mark.parametrize("page", ["researchers", "own-keras", "own-file"])
+@pytest.mark.parametrize("page", ["researchers", "own-keras", "own-file", "editors", "editors.en"])
 def test_the_code_of_the_documents_runs(installed, page):
     text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from model import Corrector
-from service import checks
 from service.__main__ import main
 from service.checks import Checking, read
 from service.files import READERS, files_in, markdown, reader_of
@@ -152,11 +151,21 @@ def test_several_processes_find_the_same(folder, tmp_path, monkeypatch):
     assert done.stdout == "60\n", done.stderr
 
 
-def test_the_hook_and_the_workflow_call_the_command_as_it_is():
-    hook = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
-    workflow = (ROOT / "docs/check-korean.yml").read_text("utf-8")
-    assert re.search(r"entry: see-attention check", hook)
-    for options in re.findall(r"see-attention check ([^\n]*)", hook + workflow):
-        for option in re.findall(r"--\w+", options):
-            assert option in check("--help").output
-    assert checks.BATCH < checks.ALONE
+CALLS = [
+    ROOT / name
+    for name in (".pre-commit-hooks.yaml", "docs/check-korean.yml", "docs/editors.md", "docs/editors.en.md")
+]
+
+
+@pytest.mark.parametrize("path", CALLS, ids=lambda path: path.name)
+def test_what_calls_the_command_names_options_that_it_has(path):
+    text = path.read_text("utf-8")
+    calls = re.findall(r"see-attention (check|serve)\b([^\n]*)", text)
+    assert calls
+    for command, options in calls:
+        described = CliRunner().invoke(main, [command, "--help"]).output
+        assert [
+            each for each in re.findall(r"--[a-z-]+", options.partition("#")[0]) if each not in described
+        ] == []
+    described = CliRunner().invoke(main, ["serve", "--help"]).output
+    assert all(each in described for each in re.findall(r"`(--(?:host|allow)[a-z-]*)`", text))

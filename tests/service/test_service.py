@@ -47,7 +47,7 @@ def test_a_match_has_everything_that_clients_read(running):
         assert each["type"]["typeName"] == "UnknownWord" and each["rule"]["issueType"] == "misspelling"
     first = answer.json["matches"][0]["rule"]
     assert first["id"] == "KO_DEPENDENT_NOUN" and first["description"].startswith("한글 맞춤법 제42항")
-    assert first["category"] == {"id": "SPACING", "name": "띄어쓰기"}
+    assert first["category"] == {"id": "TYPOGRAPHY", "name": "띄어쓰기"}
     assert answer.json["language"]["code"] == "ko-KR" and answer.json["software"]["apiVersion"] == 1
 
 
@@ -83,6 +83,13 @@ def test_annotated_documents_have_the_offsets_of_their_markup(running, client):
     assert shown(running.ask("POST", "/v2/check", body, **headers), f"# {WRONG}") == SHOWN
 
 
+def test_a_text_that_is_not_encoded_is_read_as_it_is(running):
+    """As LibreOffice 7.4, languagetoolimp.cxx."""
+    text = f"A&B + 50% = {WRONG}"
+    answer = running.ask("POST", "/v2/check", f"text={text}&language=ko-KR".encode())
+    assert shown(answer, text) == SHOWN
+
+
 def test_a_form_in_an_address_is_answered_too_and_a_ping_without_one(running):
     path = f"/v2/check?{urlencode({'language': 'ko', 'text': WRONG})}"
     assert shown(running.ask("GET", path)) == SHOWN
@@ -104,6 +111,7 @@ def test_offers_are_hints_for_picky_clients(running):
         ({"disabledCategories": "LIAISON"}, SHOWN[:1]),
         ({"enabledRules": "KO_LIAISON", "enabledOnly": "true"}, SHOWN[1:2]),
         ({"enabledCategories": "SPACING", "enabledOnly": "true"}, SHOWN[:1]),
+        ({"disabledCategories": "TYPOS"}, SHOWN[:1]),
         ({"enabledRules": "KO_LIAISON"}, SHOWN),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from model.stored.folder import DEFAULT_MODEL, ModelFolderError
+from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder, read_config
 from model.terminal import hide_log_lines
 
 
@@ -35,6 +35,10 @@ def serve(
 
     Nothing is logged or stored. Each match links to the page that shows its cause, which is served from here,
     too; it starts with the first visit.
+    \f
+
+    Raises:
+        click.ClickException: for a folder that holds no model.
     """
     import uvicorn
 
@@ -42,7 +46,11 @@ def serve(
     from service.languagetool import app_link
     from service.server import AppOnDemand, Guard, Service, application
 
-    if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+    try:
+        read_config(find_model_folder(model))
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    if not _is_here(host):
         click.echo(f"warning: everybody who reaches {host} can ask, and texts travel unencrypted", err=True)
     here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     service = Service(lambda: KeepingCorrector.load(model), app_link(links or f"{here}/"))
@@ -58,6 +66,14 @@ def serve(
         proxy_headers=False,
         server_header=False,
     )
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is that of this machine alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 @main.command()

@@ -11,9 +11,11 @@ import urllib.request
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
+from click.testing import CliRunner
 
 from model.correction.mending import BATCH_SENTENCES
 from service import server
+from service.__main__ import main
 from service.annotated import Annotated
 from service.checker import TooSlowError
 from service.languagetool import LONGEST
@@ -265,6 +267,23 @@ def test_a_real_process_answers_and_writes_no_text_down(tmp_path):
     written = errors.read_text("utf-8")
     assert written.startswith("answers at ")
     assert not any(each in written for each in ("비밀", quote("비밀"), "GET", "matches"))
+
+
+def test_a_folder_without_a_model_is_named_before_anything_starts(tmp_path):
+    found = CliRunner().invoke(main, ["serve", "--model", str(tmp_path)])
+    assert found.exit_code == 1 and found.stderr.startswith("Error: ") and str(tmp_path) in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "warns"),
+    [("127.0.0.1", False), ("::1", False), ("localhost", False), ("0.0.0.0", True), ("class.example", True)],
+)
+def test_an_address_that_others_reach_is_opened_with_a_warning(monkeypatch, host, warns):
+    asked = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **named: asked.append(named))
+    found = CliRunner().invoke(main, ["serve", "--host", host])
+    assert found.exit_code == 0 and found.stderr.startswith("warning: ") == warns
+    assert asked[0]["host"] == host and not asked[0]["access_log"] and not asked[0]["proxy_headers"]
 
 
 def got(url: str) -> bytes:

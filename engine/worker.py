@@ -46,6 +46,7 @@ from engine.records import (
     Progress,
     library_error,
 )
+from model.analysis.claims import null_losses
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
 from model.correction.answers import Answers
 from model.correction.corrector import Corrector
@@ -275,8 +276,11 @@ class ModelCache:
         while the worker is idle and no model is being loaded.
         """
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
+        null = (
+            null_losses(each.patched, each.tokenizer) for each in (corrector,)
+        )  # with which claims are compared
         laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
-        warming = chain(islice(laboratory, 1), reading, laboratory)
+        warming = chain(islice(laboratory, 1), reading, null, laboratory)
         while queue.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:

@@ -9,9 +9,17 @@ from typing import Protocol
 
 import numpy as np
 
+from model.activations.batches import Rows
 from model.activations.drafting import Pass, Produced, settle
-from model.activations.replacements import check, checked_taps, constant_at, intervened
-from model.activations.walk import ActivationWalk, Replacement, Rows, sublayer_name
+from model.activations.replacements import (
+    Replacement,
+    check,
+    checked_taps,
+    constant_at,
+    intervened,
+    sublayer_name,
+)
+from model.activations.walk import ActivationWalk
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
 from model.trace.interventions import ATTENTIONS, Insides, Intervention, Node, Slopes, Zeroed, tap
@@ -113,21 +121,11 @@ class Laboratory:
         return settle(drafts, sources, self.space_id, forced=forced)
 
     def taps(
-        self,
-        source: Ids,
-        target: Ids,
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-        padding: int = 0,
+        self, source: Ids, target: Ids, names: Iterable[str], intervention: Intervention | None = None
     ) -> dict[str, np.ndarray]:
-        """See ``Passes.taps``.
-
-        ``padding``: how many tokens both sides are longer, as in a batch with longer sentences.
-        """
-        names, longer = checked_taps(names, self.config), [PAD_ID] * padding
+        names = checked_taps(names, self.config)
         changes = self._changes([source], [intervention or Intervention()])
-        rows = Rows([[*source, *longer]], [[*target[:-1], *longer, *target[-1:]]], changes, {})
-        _, read = self.walk.run(rows, names)
+        _, read = self.walk.run(Rows([source], [target], changes, {}), names)
         return {name: read[name][0] for name in names}
 
     def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:
@@ -152,7 +150,7 @@ class Laboratory:
         known: dict[tuple[int, int], dict[str, Replacement]] = {}
         for source, each in zip(sources, interventions, strict=True):
             if (key := (len(source), id(each))) not in known:
-                check(each, self.config, len(source))
+                check(each, self.config, len(source) - source.count(PAD_ID))
                 known[key] = intervened(each, self.walk)
         return [known[len(source), id(each)] for source, each in zip(sources, interventions, strict=True)]
 

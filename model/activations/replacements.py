@@ -1,17 +1,78 @@
-"""Interventions turned into replacements of named activations, with their checks.
+"""Replacements of activations by name, and interventions turned into them, with their checks.
 
 L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from model.activations.sublayers import Sublayers
-from model.activations.walk import Function, Replacement, sublayer_name
+from model.activations.sublayers import Sublayers, kind_side
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
-from model.trace.interventions import Head, Intervention
+from model.trace.interventions import EVERYWHERE, SUBLAYERS, Computed, Head, Intervention, Patches
+
+_SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+class At(NamedTuple):
+    """A replacement of some positions."""
+
+    value: np.ndarray | float  # of one position, or of each of ``positions``
+    positions: int | slice
+
+
+Replacement = np.ndarray | float | Function | At | Computed
+Replacements = Mapping[str, Replacement]  # by the name of an activation
+
+
+def activation_name(stacked: str, place: int | tuple[int, int]) -> str:
+    """The name of one activation in a stacked array of ``model.trace.interventions``.
+
+    >>> activation_name("cross_heads", (2, 1)), activation_name("decoder_residual", 5)
+    ('decoder.2.cross.head.1', 'decoder.1.cross.residual')
+    >>> activation_name("decoder_output", 11), activation_name("encoder_residual", 4)
+    ('decoder.3.mlp', 'encoder.2.residual')
+    """
+    of, _, part = stacked.rpartition("_")
+    if isinstance(place, tuple):
+        return f"{sublayer_name(f'{of}_attention', place[0])}.head.{place[1]}"
+    layer, number = divmod(place, len(SUBLAYERS[of]))
+    if part == "residual":
+        return (
+            f"{sublayer_name(SUBLAYERS[of][number - 1], layer)}.residual"
+            if number
+            else f"{of}.{layer}.residual"
+        )
+    return output_name(SUBLAYERS[of][number], layer)
+
+
+def replacements_of(patches: Patches) -> dict[str, Replacement]:
+    """Patches by the names of the activations that they replace."""
+    return {
+        activation_name(each.tap, each.place): each.value
+        if isinstance(each.value, Computed) or each.positions == EVERYWHERE
+        else At(each.value, each.positions)
+        for each in patches
+    }
+
+
+def sublayer_name(kind: str, layer: int) -> str:
+    """The name with which those of the activations of a sub-layer begin.
+
+    >>> sublayer_name("cross_attention", 2), sublayer_name("encoder_feed_forward", 0)
+    ('decoder.2.cross', 'encoder.0.mlp')
+    """
+    return f"{kind_side(kind)}.{layer}.{_SHORT.get(kind, 'mlp')}"
+
+
+def output_name(kind: str, layer: int) -> str:
+    name = sublayer_name(kind, layer)
+    return f"{name}.output" if kind in _SHORT else name
+
 
 _ROW_TOLERANCE = 1e-3  # by which the sum of a row of replaced weights may differ from 1
 

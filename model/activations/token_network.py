@@ -18,7 +18,7 @@ from model.activations.laboratory import Gradients, Ids, Laboratory
 from model.activations.replacements import checked_taps
 from model.activations.walk import ActivationWalk
 from model.stored.config import NetworkConfig
-from model.text.tokenizer import END_ID
+from model.text.tokenizer import END_ID, PAD_ID
 from model.trace.interventions import Intervention, OutputWeights, Projections, tap
 
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ class OpenedNetwork(Protocol):
 class KerasPasses(Gradients, Protocol):
     """The passes that only Keras computes, as ``KerasNetwork`` has them."""
 
-    def recurrent_taps(self, source: Ids, target: Ids, padding: int = 0) -> dict[str, np.ndarray]: ...
+    def recurrent_taps(self, source: Ids, target: Ids) -> dict[str, np.ndarray]: ...
 
 
 class TokenNetwork(ABC):
@@ -96,35 +96,27 @@ class TokenNetwork(ABC):
         return read_off(self.read([source], [list(target)])[0])
 
     def taps(
-        self,
-        source: Ids,
-        target: Ids,
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-        padding: int = 0,
+        self, source: Ids, target: Ids, names: Iterable[str], intervention: Intervention | None = None
     ) -> dict[str, np.ndarray]:
-        """The stacked activations ``names`` of one pass, without B.
-
-        ``model.trace.interventions`` lists their shapes.
-
-        ``padding``: how many padding tokens both sides are longer, as in a batch with longer sentences.
-
-        Raises:
-            ValueError: for names and for an intervention that the network does not have.
-        """
+        """See ``laboratory.Passes.taps``; a recurrent network has activations, too."""
         names = checked_taps(names, self.config)
         if self.config.architecture == "transformer" or intervention is not None:
-            return self.laboratory.taps(source, target, names, intervention, padding)
-        read = self.keras.recurrent_taps(source, target, padding)
+            return self.laboratory.taps(source, target, names, intervention)
+        read = self.keras.recurrent_taps(source, target)
         return {name: read[name] for name in names}
 
     def project(self, source: Ids, target: Ids, padding: int = 0) -> dict[str, Projections]:
-        """The queries, keys and values of one pass by kind of attention. ``padding``: see ``taps``."""
+        """The queries, keys and values of one pass by kind of attention.
+
+        ``padding``: how many padding tokens both sides are longer, as in a batch with longer sentences.
+        """
+        longer = [PAD_ID] * padding
+        source, target = [*source, *longer], [*target[:-1], *longer, *target[-1:]]
         names = {
             kind: [tap(kind, part) for part in ("query", "key", "value")]
             for kind in self.config.attention_kinds
         }
-        read = self.taps(source, target, chain(*names.values()), padding=padding)
+        read = self.taps(source, target, chain(*names.values()))
         return {kind: Projections(*(read[name] for name in parts)) for kind, parts in names.items()}
 
     def weight_sizes(self) -> dict[str, int]:

@@ -15,9 +15,9 @@ stored in the network::
     decoder.2.mlp                         (Q, D)    the sum that a feed-forward network adds
 
 An array is written in the place of the activation, a function gets the activation and returns another, and
-``At`` replaces some positions. Layers and heads count from 0. To read activations, ask for the stacked arrays
-of ``model.trace.interventions``. The idea is that of TransformerLens (Nanda & Bloom 2022), without hooks that
-outlive a pass.
+``At`` replaces some positions; ``COMPUTED`` spares one pass a replacement that all have in common. Layers and
+heads count from 0. To read activations, ask for the stacked arrays of ``model.trace.interventions``. The idea
+is that of TransformerLens (Nanda & Bloom 2022), without hooks that outlive a pass.
 
 Rows of a batch are compared with row 0, and only the positions that differ are computed. Rows that ask about
 one sentence equal row 0 up to the layer of their first replacement, so they join the batch only there.
@@ -25,7 +25,7 @@ one sentence equal row 0 up to the layer of their first replacement, so they joi
 B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,216 +35,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from model.activations.sublayers import FEW, Sublayers, kind_side, unlike_first
-from model.text.tokenizer import PAD_ID
-from model.trace.interventions import ATTENTIONS, EVERYWHERE, SUBLAYERS, Found, Node, Patches, tap
+from model.activations.batches import ALL, INSIDE_ATTENTION, Batch, Rows
+from model.activations.replacements import (
+    Replacements,
+    activation_name,
+    output_name,
+    replacements_of,
+    sublayer_name,
+)
+from model.activations.sublayers import FEW, Sublayers, unlike_first
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Found, Node, Patches, tap
 
 THREADS = 2  # batches at once: NumPy releases the interpreter lock while it computes
 BATCH, FEWEST = 96, 8  # rows of a batch about one sentence, and about sentences of their own
-ALL = -1.0  # a layer before the first: rows that join here are computed throughout
-_SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
-_INSIDE = ("query", "key", "value", "attention")
-
-Function = Callable[[np.ndarray], np.ndarray]
-
-
-class At(NamedTuple):
-    """A replacement of some positions."""
-
-    value: np.ndarray | float  # of one position, or of each of ``positions``
-    positions: int | slice
-
-
-Replacement = np.ndarray | float | Function | At
-Replacements = Mapping[str, Replacement]  # by the name of an activation
-
-
-def activation_name(stacked: str, place: int | tuple[int, int]) -> str:
-    """The name of one activation in a stacked array of ``model.trace.interventions``.
-
-    >>> activation_name("cross_heads", (2, 1)), activation_name("decoder_residual", 5)
-    ('decoder.2.cross.head.1', 'decoder.1.cross.residual')
-    >>> activation_name("decoder_output", 11), activation_name("encoder_residual", 4)
-    ('decoder.3.mlp', 'encoder.2.residual')
-    """
-    of, _, part = stacked.rpartition("_")
-    if isinstance(place, tuple):
-        return f"{sublayer_name(f'{of}_attention', place[0])}.head.{place[1]}"
-    layer, number = divmod(place, len(SUBLAYERS[of]))
-    if part == "residual":
-        return (
-            f"{sublayer_name(SUBLAYERS[of][number - 1], layer)}.residual"
-            if number
-            else f"{of}.{layer}.residual"
-        )
-    return _output(SUBLAYERS[of][number], layer)
-
-
-def replacements_of(patches: Patches) -> dict[str, Replacement]:
-    """Patches by the names of the activations that they replace."""
-    return {
-        activation_name(each.tap, each.place): each.value
-        if each.positions == EVERYWHERE
-        else At(each.value, each.positions)
-        for each in patches
-    }
-
-
-def sublayer_name(kind: str, layer: int) -> str:
-    """The name with which those of the activations of a sub-layer begin.
-
-    >>> sublayer_name("cross_attention", 2), sublayer_name("encoder_feed_forward", 0)
-    ('decoder.2.cross', 'encoder.0.mlp')
-    """
-    return f"{kind_side(kind)}.{layer}.{_SHORT.get(kind, 'mlp')}"
-
-
-def _output(kind: str, layer: int) -> str:
-    name = sublayer_name(kind, layer)
-    return f"{name}.output" if kind in _SHORT else name
-
-
-@dataclass(frozen=True)
-class Rows:
-    """B passes to be computed together.
-
-    Attributes:
-        sources: B rows of ids of one length, or one that all passes share; ``targets`` the same of written
-            ids, the last of which is not read.
-        changes: the replacements of each pass.
-        common: replacements of all passes, which those in ``changes`` supersede.
-    """
-
-    sources: Sequence[Sequence[int]]
-    targets: Sequence[Sequence[int]]
-    changes: Sequence[Replacements]
-    common: Replacements
-
-    @classmethod
-    def of(
-        cls,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        changes: Sequence[Replacements],
-    ) -> "Rows":
-        """Passes about sources and targets that may differ, padded to one length."""
-        sources, targets = ([[*one] for one in rows] for rows in (sources, targets))
-        if all(one == rows[0] for rows in (sources, targets) for one in rows):
-            return cls(sources[:1], targets[:1], changes, {})
-        s, t = (max(map(len, rows)) for rows in (sources, targets))
-        targets = [[*one[:-1], *[PAD_ID] * (t - len(one)), *one[-1:]] for one in targets]
-        return cls([[*one, *[PAD_ID] * (s - len(one))] for one in sources], targets, changes, {})
-
-    @property
-    def share(self) -> bool:
-        """Whether all passes are about one source and one target."""
-        return len(self.sources) == len(self.targets) == 1
-
-
-class Batch:
-    """The replacements of the rows of one batch, by the names of activations.
-
-    ``starts``: in which layer each row joins, in ascending order; decoder layers count after those of the
-    encoder.
-    """
-
-    def __init__(self, common: Replacements, changes: Sequence[Replacements], starts: Sequence[float]):
-        self.count, self._starts, self._common = len(changes), np.array(starts), common
-        self.alike = (
-            self.count > 1 and starts[-1] > ALL
-        )  # most activations of its rows are near those of row 0
-        self._length: int | None = None  # how many positions there are, if arrays hold only the last one
-        self._own: dict[str, list[tuple[int, Replacement]]] = {}
-        for row, replacements in enumerate(changes):
-            for name, replacement in replacements.items():
-                self._own.setdefault(name, []).append((row, replacement))
-        names = [(name, *name.rpartition(".")[::2]) for name in {**common, **self._own}]
-        self._heads = {of.removesuffix(".head") for _, of, _ in names if of.endswith(".head")}
-        self._inside: dict[
-            str, set[int]
-        ] = {}  # by sub-layer: rows whose attention is computed in another way
-        for name, of, part in names:
-            if part in _INSIDE or of.endswith(".attention"):
-                rows = self._inside.setdefault(of.removesuffix(".attention"), set())
-                rows.update(row for row, _ in self._own.get(name, ()))
-
-    def joined(self, layer: float) -> int:
-        """How many rows the batch has in this layer."""
-        return max(1, int((self._starts <= layer).sum()))
-
-    def narrow(self, length: int) -> None:
-        """From now on arrays hold the last of ``length`` positions alone."""
-        self._length = length
-
-    def replaces(self, name: str) -> bool:
-        return name in self._common or name in self._own
-
-    def replaces_heads(self, sublayer: str) -> bool:
-        return sublayer in self._heads
-
-    def inside(self, sublayer: str) -> set[int] | None:
-        """The rows in which queries, keys, values or weights of this attention are replaced.
-
-        None where no row and no common replacement has any.
-        """
-        return self._inside.get(sublayer)
-
-    def put(self, name: str, array: np.ndarray, rows: np.ndarray | None = None, first: int = 0) -> None:
-        """Replace the activation in place.
-
-        ``array`` (B, ...): of all rows, or of ``rows``, whose first ones have it already.
-        """
-        if (common := self._common.get(name)) is not None and not first:
-            for at in range(len(array)) if callable(common) else (slice(None),):
-                self._replace(array, at, common)
-        for row, replacement in self._own.get(name, ()):
-            at = row if rows is None else int(np.searchsorted(rows, row))
-            if first <= at < len(array):
-                self._replace(array, at, replacement)
-
-    def _replace(self, array: np.ndarray, at: int | slice, replacement: Replacement) -> None:
-        if callable(replacement):
-            array[at] = replacement(array[at])
-            return
-        value, positions = replacement if isinstance(replacement, At) else (replacement, EVERYWHERE)
-        if self._length is None:
-            array[at, positions] = value
-            return
-        places = np.arange(self._length)[positions]
-        if places.size and np.max(places) == self._length - 1:
-            values = np.broadcast_to(value, (places.size, *array.shape[2:]))
-            array[at, -1] = values[int(np.argmax(places))]
-
-    def whole(self, array: np.ndarray) -> np.ndarray:
-        """All rows: those that have not joined equal row 0."""
-        rows = np.arange(self.count)
-        return array if len(array) == self.count else array[np.where(rows < len(array), rows, 0)]
-
-    def join(self, x: np.ndarray, layer: float) -> np.ndarray:
-        """The stream (B, Q, D) before a layer, with the rows that join here.
-
-        So far they equal row 0.
-        """
-        count = self.joined(layer)
-        return x if count <= len(x) else np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
-
-    def masked(self, name: str, seen: np.ndarray) -> np.ndarray:
-        """A mask (B, K), or (1, K) of all rows, with its replacements, for all rows."""
-        mask = np.repeat(seen, self.count // len(seen), axis=0)
-        self.put(name, mask)
-        return mask
-
-    def free(self, name: str, count: int) -> np.ndarray:
-        """The numbers of the rows to compute, because no replacement covers all their positions."""
-        covered = np.full(count, _covers(self._common.get(name)))
-        for row, replacement in self._own.get(name, ()):
-            if row < count:
-                covered[row] |= _covers(replacement)
-        return np.flatnonzero(~covered)
-
-
-def _covers(replacement: Replacement | None) -> bool:
-    return not (replacement is None or callable(replacement) or isinstance(replacement, At))
 
 
 class Memory(NamedTuple):
@@ -494,7 +297,7 @@ class _Side:
                     output = self._attend(kind, layer, entered[:, -x.shape[1] :], entered)
                 else:
                     output = self._feed_forward(layer, entered)
-                batch.put(_output(kind, layer), output)
+                batch.put(output_name(kind, layer), output)
                 # If nothing keeps the output, the sum is written over it: new memory takes longer than the
                 # sum.
                 x = network.leave(
@@ -544,7 +347,7 @@ class _Side:
         if asking.shape[1] == 1 and plain and not found.names:
             heads = network.attend_once(kind, layer, asked, seen)
         else:
-            parts = dict(zip(_INSIDE, network.projected(kind, layer, asked, seen), strict=False))
+            parts = dict(zip(INSIDE_ATTENTION, network.projected(kind, layer, asked, seen), strict=False))
             for part, array in parts.items():
                 if tap(kind, part) in found.names:  # as they were projected
                     found.add(kind, **{part: array[like]})

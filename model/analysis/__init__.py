@@ -9,8 +9,8 @@ They take a corrector (``model.correction.answers``) and a pair of texts, or tra
 * ``activation_patching``: an activation of the clean run in a corrupted run, with the share of the score it
   restores.
 * ``node_effects``: total and direct effect of each head and feed-forward network.
-* ``find_circuit``, ``circuit_edges``, ``attribution_graph``: the nodes that suffice, and their edges by path
-  patching.
+* ``find_circuit``, ``find_common_circuit``, ``circuit_edges``, ``attribution_graph``: the nodes that suffice
+  for one edit or a kind of mistake, and their edges by path patching.
 * ``decompose_attention_score``: one attention score over the parts of its query and key.
 * ``replaced_attention``, ``alternative_continuation``: other weights in one head, another token in one row.
 * ``verified_explanation``: claims about a correction, each tested by an intervention.
@@ -39,7 +39,9 @@ from model.analysis.circuits import (
     Edge,
     attribution_graph,
     circuit_edges,
+    faithfulness,
     find_circuit,
+    find_common_circuit,
 )
 from model.analysis.claims import Claim, Explanation, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
@@ -65,6 +67,7 @@ from model.analysis.patching import (
     AblationValues,
     ActivationPatching,
     CorruptedRun,
+    Exchanges,
     NodeEffects,
     activation_patching,
     corpus_means,
@@ -72,6 +75,7 @@ from model.analysis.patching import (
     corrupted_by_exchange,
     corrupted_by_sentence,
     corrupted_values,
+    exchanges,
     node_effects,
 )
 from model.analysis.residual_stream import (
@@ -100,6 +104,7 @@ __all__ = [
     "CorruptedRun",
     "Edge",
     "Edit",
+    "Exchanges",
     "Explanation",
     "Growth",
     "HeadEffects",
@@ -133,7 +138,10 @@ __all__ = [
     "decompose_attention_score",
     "direct_logit_attribution",
     "edits_of",
+    "exchanges",
+    "faithfulness",
     "find_circuit",
+    "find_common_circuit",
     "growth",
     "head_effects",
     "logit_lens",

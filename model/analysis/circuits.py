@@ -1,10 +1,11 @@
 """Circuit of a correction, its edges by path patching, its attribution graph as JSON.
 
 A circuit is a set of nodes (heads and feed-forward networks of both sides) that keeps a share of the score,
-log p(fix) - log p(keep) in nats, while all other nodes are ablated (``patching``). Nodes join in the order of
-their effect, the loss of the score when each alone is ablated, until the set keeps the goal; each step is
-verified by a pass. Then members that the goal does not need are dropped greedily. The set is not unique, and
-a smaller one may exist.
+log p(fix) - log p(keep) in nats, while all other nodes are ablated (``patching``). Two greedy orders look for
+one: backward, from the nodes with the largest effects (the loss of the score when each alone is ablated), and
+forward, from no nodes. From both, members that the goal does not need are dropped, and the smaller set wins;
+each step is verified by a pass. A set that keeps more than the whole network is no better than one that keeps
+less. The set is not unique, and a smaller one may exist.
 
 An edge is the loss of the score when one receiver does not read one sender: the receiver is computed again
 from the stream without the sender, all its other inputs stay, and what follows the receiver is computed anew.
@@ -24,8 +25,10 @@ References:
     Ameisen et al., "Circuit Tracing" (2025).
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +37,19 @@ from model.activations.walk import ActivationWalk
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.patching import AblationValues, mean_values
 from model.correction.answers import Network
-from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, tap
+from model.trace.interventions import ATTENTIONS, COMPUTED, Contrast, Node, Patch, tap
 from model.trace.trace import AttentionTrace
 
 GOAL = 0.9  # share of the score that the circuit should keep
 RANDOM_SETS = 20
+BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
 LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 FAINT = 0.05  # nats below which an edge is left out of a picture
 SCHEMA_VERSION = 1
+FORWARD, BACKWARD = ORDERS = "forward", "backward"
+TRIED = 5, 3  # nodes that a step forward tries: by their last gain, by their effect
+SLACK = 4  # sets larger than the smallest that holds, from which the order backward starts
+BLOCKS = 0.5, 0.25, 0.12, 0.06  # of the members, which a step backward tries to drop together
 _EDGE_TAPS = tuple(
     name
     for side, kinds in ATTENTIONS.items()
@@ -57,37 +65,57 @@ class Circuit:
     """The members, and the measurements that select and judge them.
 
     Shares are of the score that all nodes add together: 0 is the network with all of them ablated, 1 the
-    network itself.
+    network itself. Where all nodes together add less than LEAST_SCORE, no circuit exists: there are no
+    members, and all shares are NaN.
     """
 
-    contrast: Contrast
+    contrast: Contrast  # of the first edit
+    edits: int  # over which scores are averaged
     goal: float
+    reference: str  # of the ablation values, such as "mean of 46 sentences"
+    order: str  # the one of ORDERS that led to the members
     score: float  # of the whole network, in nats
     empty: float  # with all nodes ablated
     nodes: tuple[Node, ...]  # (N,) those with the largest effect first
     effects: np.ndarray  # (N,) float32 nats: the loss of the score without this node alone
-    growth: np.ndarray  # (N,) float32: the share that the first 1, 2, … of ``nodes`` keep
+    growth: (
+        np.ndarray
+    )  # (G,) float32: the shares of the first 1, 2, … of ``nodes``, until half or all are kept
     members: tuple[Node, ...]  # (M,) in the order in which data passes them
     faithfulness: float  # the share that the members keep
     completeness: float  # the share that is left when the members alone are ablated
     without: np.ndarray  # (M,) float32: the share that the members keep without each of them
-    random: np.ndarray  # (RANDOM_SETS,) float32: the shares that random sets of M nodes keep
+    random: np.ndarray  # (RANDOM_SETS,) float32: the shares of random sets of as many nodes of each kind
 
     @property
     def is_telling(self) -> bool:
-        """Whether the nodes add at least LEAST_SCORE nats to the score."""
+        """Whether the nodes add at least LEAST_SCORE nats to the score, so that a circuit exists."""
         return self.score - self.empty >= LEAST_SCORE
 
     @property
     def is_minimal(self) -> bool:
-        """Whether each member is needed for the goal."""
-        return bool((self.without < self.goal).all())
+        """Whether each member is needed for the goal; False where no circuit exists."""
+        return bool(self.members) and not holds(self.without, self.goal).any()
+
+    @property
+    def gap(self) -> float:
+        """|F(M) - F(C)| of Wang et al. (2023) in nats: the distance of the circuit's score from the whole."""
+        return abs(1 - self.faithfulness) * (self.score - self.empty)
+
+
+def holds(shares: np.ndarray, goal: float) -> np.ndarray:
+    """Whether sets keep the score: shares in ``goal``..2 - ``goal``, since one above 1 is no success.
+
+    >>> holds(np.array([0.8, 0.95, 1.3]), goal=0.9).tolist()
+    [False, True, False]
+    """
+    return np.abs(1 - shares) <= 1 - goal
 
 
 def find_circuit(
     corrector: Network, edit: Edit, goal: float = GOAL, ablation: AblationValues | None = None
 ) -> Circuit:
-    """Find the circuit of one edit.
+    """Find the circuit of one edit: the smallest of the sets to which several orders lead.
 
     Args:
         goal: the share of the score that the members should keep.
@@ -101,74 +129,190 @@ def find_circuit(
         >>> len(circuit.members) < len(circuit.nodes), circuit.faithfulness >= 0.9, circuit.is_minimal
         (True, True, True)
     """
-    run = CleanRun(corrector, edit)
-    everything = run.network.nodes
-    scores = _scoring(run, ablation or mean_values(corrector, edit.source, edit.target))
-    score, empty, *lost = scores([everything, (), *(_but(everything, node) for node in everything)])
+    return _found(NodeSets([(CleanRun(corrector, edit), ablation or _means_of(corrector, edit))]), goal)
+
+
+Ablation = Callable[[Edit], AblationValues]
+
+
+def find_common_circuit(
+    corrector: Network, edits: Sequence[Edit], goal: float = GOAL, ablation: Ablation | None = None
+) -> Circuit:
+    """Find one circuit of several edits, such as those of one kind of mistake.
+
+    Scores are means over the edits, so shares are of the mean score. ``faithfulness`` measures the circuit on
+    each edit, and on others that were held out.
+
+    Args:
+        ablation: the values of ablated nodes for each edit, by default ``mean_values``.
+
+    Raises:
+        ValueError: without edits, and as ``find_circuit`` does.
+
+    Example:
+        >>> edits = [*edits_of("머거요", "먹어요"), *edits_of("바비 조아", "밥이 좋아")]
+        >>> circuit = find_common_circuit(corrector, edits[:2])
+        >>> circuit.edits, faithfulness(corrector, edits, circuit.members).shape
+        (2, (3,))
+    """
+    if not edits:
+        raise ValueError("a common circuit should have at least one edit, received none")
+    values = ablation or partial(_means_of, corrector)
+    return _found(NodeSets([(CleanRun(corrector, each), values(each)) for each in edits]), goal)
+
+
+def faithfulness(
+    corrector: Network, edits: Sequence[Edit], members: Sequence[Node], ablation: Ablation | None = None
+) -> np.ndarray:
+    """(E,) float64: the share of each edit's score that the members keep; NaN where no circuit exists."""
+    values, found = ablation or partial(_means_of, corrector), []
+    for each in edits:
+        sets = NodeSets([(CleanRun(corrector, each), values(each))])
+        sets.scale(float(sets.scores(sets.nodes, [()])[0]))
+        found.append(sets.shares(members, [()])[0])
+    return np.array(found)
+
+
+def _means_of(corrector: Network, edit: Edit) -> AblationValues:
+    return mean_values(corrector, edit.source, edit.target)
+
+
+def _found(sets: "NodeSets", goal: float) -> Circuit:
+    every = sets.nodes
+    score, *lost = sets.scores(every, [(), *((node,) for node in every)])
     effects = score - np.array(lost)
     order = np.argsort(-effects, kind="stable")
-    nodes = tuple(everything[i] for i in order)
-    added = score - empty if score - empty >= LEAST_SCORE else np.inf
-
-    def shares(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        return (scores(kept) - empty) / added
-
-    growth = shares([nodes[: count + 1] for count in range(len(nodes))])
-    reached = np.flatnonzero(growth >= goal)
-    members = nodes[: reached[0] + 1] if reached.size else nodes if np.isfinite(added) else ()
-    members = tuple(sorted(_pruned(members, goal, shares), key=everything.index))
-    others = [node for node in everything if node not in members]
-    leave_one_out = [_but(members, node) for node in members]
-    rng, size = np.random.default_rng(0), len(members)
-    random = [
-        [everything[i] for i in rng.choice(len(nodes), size, replace=False)] for _ in range(RANDOM_SETS)
-    ]
-    faithfulness, completeness, *rest = shares([members, others, *leave_one_out, *random])
+    nodes, members, found = tuple(every[i] for i in order), Nodes(), BACKWARD
+    sets.scale(float(score))
+    prefixes = [nodes[: count + 1] for count in range(len(nodes))]
+    growth = sets.shares((), prefixes[: len(nodes) // 2])
+    if not holds(growth[:-BEYOND], goal).any():
+        growth = np.concatenate([growth, sets.shares((), prefixes[len(nodes) // 2 :])])
+    if np.isfinite(growth).all():
+        members, found = _smallest(sets, nodes, growth, goal)
+    members = tuple(sorted(members, key=every.index))
+    rng = np.random.default_rng(0)
+    random = [_of_the_same_kinds(members, every, rng) for _ in range(RANDOM_SETS)]
+    alone, without = sets.shares(every, [members]), sets.shares(members, [(), *((node,) for node in members)])
     return Circuit(
-        contrast=run.contrast,
+        contrast=sets.runs[0][0].contrast,
+        edits=len(sets.runs),
         goal=goal,
+        reference=sets.runs[0][1].reference,
+        order=found,
         score=float(score),
-        empty=float(empty),
+        empty=sets.empty,
         nodes=nodes,
         effects=effects[order].astype(np.float32),
         growth=growth.astype(np.float32),
         members=members,
-        faithfulness=float(faithfulness),
-        completeness=float(completeness),
-        without=np.array(rest[:size], np.float32),
-        random=np.array(rest[size:], np.float32),
+        faithfulness=float(without[0]),
+        completeness=float(alone[0]),
+        without=without[1:].astype(np.float32),
+        random=sets.shares((), random).astype(np.float32),
     )
 
 
-Scoring = Callable[[Sequence[Collection[Node]]], np.ndarray]  # a measurement of each set of kept nodes
+class NodeSets:
+    """Scores of passes in which a set of nodes is kept and all others are ablated; means over edits."""
+
+    def __init__(self, runs: Sequence[tuple[CleanRun, AblationValues]]):
+        self.runs, self.nodes = runs, runs[0][0].network.nodes
+        self.empty, self._added = float(self.scores((), [()])[0]), 1.0
+
+    def scale(self, score: float) -> None:
+        """Measure shares between the empty set and this score of all nodes; NaN where they are too near."""
+        added = score - self.empty
+        self._added = added if added >= LEAST_SCORE else np.nan
+
+    def scores(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
+        """(N,) float64 scores of ``base`` with its members in each of ``turned`` ablated, and others kept.
+
+        Passes near that of ``base`` are computed only where they differ from it.
+        """
+        removed = [[node for node in some if node in base] for some in turned]
+        added = [[Patch.of(node, COMPUTED) for node in some if node not in base] for some in turned]
+        outside = [node for node in self.nodes if node not in base]
+        found = []
+        for run, ablation in self.runs:
+            variations = [(*ablation.patches(r), *a) for r, a in zip(removed, added, strict=True)]
+            found.append(run.scores(variations, ablation.patches(outside)))
+        return np.mean(found, axis=0)
+
+    def shares(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
+        """(N,): the same scores as shares; NaN where no circuit exists."""
+        return (self.scores(base, turned) - self.empty) / self._added
 
 
-def _scoring(run: CleanRun, ablation: AblationValues) -> Scoring:
-    """The scores in nats of passes in which all nodes but those of each set are ablated."""
-
-    def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        nodes = run.network.nodes
-        return run.scores([ablation.patches(node for node in nodes if node not in some) for some in kept])
-
-    return scores
+Nodes = tuple[Node, ...]
 
 
-def _but(nodes: Sequence[Node], left_out: Node) -> tuple[Node, ...]:
-    return tuple(node for node in nodes if node != left_out)
+def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> tuple[Nodes, str]:
+    """The smaller of the sets to which the two orders lead, and its order.
+
+    ``nodes``: (N,) by their effect; ``growth``: (G,) the shares of the first ones, to be started from.
+    """
+    enough = np.flatnonzero(holds(growth, goal))
+    # A set with some slack, because the smallest one that holds leaves no choice of members to drop.
+    start = enough[min(SLACK, len(enough) - 1)] + 1 if enough.size else len(nodes)
+    found = {BACKWARD: _pruned(sets, nodes[:start], goal)}
+    if enough.size and enough[0] < len(found[BACKWARD]):
+        found[BACKWARD] = _pruned(sets, nodes[: enough[0] + 1], goal)
+    if forward := _forward(sets, nodes, len(found[BACKWARD]) - 1, goal):
+        found[FORWARD] = _pruned(sets, forward, goal)
+    best = min(found, key=lambda order: len(found[order]))
+    return found[best], best
 
 
-def _pruned(members: tuple[Node, ...], goal: float, shares: Scoring) -> tuple[Node, ...]:
-    """``members`` without those that the goal does not need, the least needed first."""
+def _forward(sets: NodeSets, nodes: Nodes, most: int, goal: float) -> Nodes:
+    """Add the two nodes that bring the share nearest to 1, step by step.
+
+    No nodes where ``most`` do not suffice, or where half as many keep less than a quarter of the goal.
+    """
+    kept: Nodes = ()
+    gains = dict(zip(nodes, sets.shares((), [(node,) for node in nodes]), strict=True))
+    while len(kept) < most:
+        rest = [node for node in nodes if node not in kept]
+        tried = sorted(rest, key=lambda node: -gains[node])[: TRIED[0]]
+        tried += [node for node in rest if node not in tried][: TRIED[1]]
+        share, *shares = sets.shares(kept, [(), *((node,) for node in tried)])
+        gains |= {node: each - share for node, each in zip(tried, shares, strict=True)}
+        if len(kept) >= most / 2 and share < goal / 4:
+            return ()
+        first, second = np.abs(1 - np.array(shares)).argsort(kind="stable")[:2]
+        if holds(shares[first], goal):
+            return (*kept, tried[first])
+        kept = (*kept, tried[first], tried[second])
+    return kept if holds(sets.shares(kept, [()]), goal)[0] else ()
+
+
+def _pruned(sets: NodeSets, members: Nodes, goal: float) -> Nodes:
+    """``members`` without those that the goal does not need, the least needed first, several at a time."""
+    ranked = members[::-1]
     while len(members) > 1:
-        kept = shares([_but(members, node) for node in members])
-        spare = [members[place] for place in np.argsort(-kept, kind="stable") if kept[place] >= goal]
-        if not spare:
+        sizes = sorted({int(len(members) * block) for block in BLOCKS} - {0, 1})
+        blocks = [ranked[:size] for size in sizes] + [(node,) for node in members]
+        found = sets.shares(members, blocks)
+        ranked = tuple(members[at] for at in np.abs(1 - found[len(sizes) :]).argsort(kind="stable"))
+        spare = np.flatnonzero(holds(found, goal))
+        if not spare.size:
             return members
-        members = _but(members, spare[0])
-        for node in spare[1:]:  # without the first, another may be needed
-            if len(members) > 1 and shares([_but(members, node)])[0] >= goal:
-                members = _but(members, node)
+        dropped = blocks[max(spare[spare < len(sizes)])] if spare[0] < len(sizes) else ranked[:1]
+        members, ranked = (tuple(n for n in some if n not in dropped) for some in (members, ranked))
     return members
+
+
+def _of_the_same_kinds(members: Nodes, nodes: Nodes, rng: np.random.Generator) -> Nodes:
+    """Random nodes, as many of each kind as there are among ``members``; another set where one comes up."""
+    counts, found = Counter(node.kind for node in members), list[Node]()
+    for _ in range(RANDOM_SETS):
+        found = []
+        for kind, count in counts.items():
+            some = [node for node in nodes if node.kind == kind]
+            found += [some[i] for i in rng.choice(len(some), count, replace=False)]
+        if {*found} != {*members}:
+            break
+    return tuple(found)
 
 
 class Character(NamedTuple):

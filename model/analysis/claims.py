@@ -2,22 +2,30 @@
 
 A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
-measured again. A claim that fails its test is kept and marked as failed.
+measured again. A loss counts where it is larger than those without random parts of the same kind
+(``null_losses``). A claim that fails its test is kept and marked as failed.
 
 The score is the logit difference log p(fix) - log p(keep) where the change begins, in nats.
 """
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
 
 import numpy as np
 
+from model.activations.walk import ActivationWalk
 from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
-from model.analysis.circuits import find_circuit
+from model.analysis.circuits import find_circuit, holds
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
-from model.analysis.patching import CorruptedRun, corpus_means, corrupted_by_exchange, corrupted_values
+from model.analysis.patching import (
+    CorruptedRun,
+    corpus_means,
+    corrupted_by_exchange,
+    corrupted_values,
+    everyday_pairs,
+)
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
     KINDS,
@@ -26,12 +34,18 @@ from model.analysis.residual_stream import (
     settled_from,
 )
 from model.correction.answers import Network
+from model.text.tokenizer import Tokenizer
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, Patches, tap
 
 SCORE, LOOK = "score", "look"
-LEAST = 0.5  # nats by which the score has to move for a claim to hold
+LEVEL = 0.01  # p-value below which a loss holds against the null of random parts
+ATTENTION_TAPS = (*KINDS, *(tap(kind, part) for kind in KINDS for part in ("value", "heads")))
+SAMPLED = 8  # everyday sentences of which the null takes one random row each
 LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
 RETURNED = 0.9  # the share of the two runs' difference that has to be restored for "decided" to hold
+
+
+Fact = Node | str | int | float
 
 
 @dataclass(frozen=True)
@@ -46,13 +60,19 @@ class Claim:
     before: float  # observed
     after: float  # intervened
     holds: bool
-    facts: dict[str, Any] = field(default_factory=dict)  # the nodes, characters and numbers of its sentence
+    facts: dict[str, Fact] = field(default_factory=dict)  # the nodes, characters and numbers of its sentence
     measured: str = SCORE  # the unit of both: SCORE in nats, or LOOK, a weight of attention
 
     @property
     def difference(self) -> float:
         """After minus before, in the unit of ``measured``."""
         return self.after - self.before
+
+    def number(self, name: str) -> float:
+        """A fact that is a number."""
+        fact = self.facts[name]
+        assert isinstance(fact, int | float)
+        return fact
 
 
 @dataclass(frozen=True)
@@ -136,9 +156,56 @@ class ClaimContext(CleanRun):
         except ValueError:
             return None
 
-    def claim(self, name: str, after: float, holds: bool, **facts: Any) -> Claim:
+    def claim(self, name: str, after: float, holds: bool, **facts: Fact) -> Claim:
         """A claim about the score."""
         return Claim(name, self.score, after, holds, facts)
+
+    def tested(self, name: str, after: float, node: Node, sign: float = 1.0, **facts: Fact) -> Claim:
+        """A claim that the score falls (or rises, for a negative ``sign``) without a part of ``node``."""
+        null = null_losses(self.network, self.corrector.tokenizer)[name, node.kind]
+        p = float((np.abs(null) >= (self.score - after) * sign).mean())
+        return self.claim(name, after, p < LEVEL, node=node, p=p, **facts)
+
+
+@lru_cache(maxsize=4)
+def null_losses(network: ActivationWalk, tokenizer: Tokenizer) -> dict[tuple[str, str], np.ndarray]:
+    """The losses in nats without random parts, by claim and kind of node: what a part takes away by chance.
+
+    One row of each of SAMPLED everyday sentences is drawn (seed 0); its score is the written token's against
+    the likeliest other. Each node of the decoder is ablated ("wrote", "fed"), and the value at the key with
+    the largest weight is taken from each head ("looked").
+
+    Example:
+        >>> null = null_losses(corrector.patched, corrector.tokenizer)
+        >>> len(null["wrote", "cross_attention"])  # 16 heads in 8 rows
+        128
+    """
+    rng, losses = np.random.default_rng(0), defaultdict[tuple[str, str], list[float]](list)
+    means = corpus_means(network, tokenizer)
+    nodes = [node for node in network.nodes if node.side == "decoder"]
+    heads = [node for node in nodes if node.head is not None]
+    names = ["fed" if node.head is None else "wrote" for node in nodes] + ["looked"] * len(heads)
+    for wrong, right in rng.permutation(everyday_pairs())[:SAMPLED].tolist():
+        source, target = tokenizer.encode_source(wrong), tokenizer.encode_target(right)
+        row = int(rng.integers(len(target)))
+        others = network.taps(source, target, ["logits"])["logits"][row]
+        others[target[row]] = -np.inf
+        found = network.taps(source, target[: row + 1], ATTENTION_TAPS)
+        keys = [int(found[node.kind][node.place][-1].argmax()) for node in heads]
+        looks = [(without_key(found, node, key),) for node, key in zip(heads, keys, strict=True)]
+        variations = [(), *(means.patches([node]) for node in nodes), *looks]
+        passed = network.passes(source, target[: row + 1], variations)
+        score, *less = passed.score(target[row], int(others.argmax())).tolist()
+        for name, node, each in zip(names, [*nodes, *heads], less, strict=True):
+            losses[name, node.kind].append(score - each)
+    return {key: np.array(values) for key, values in losses.items()}
+
+
+def without_key(found: Mapping[str, np.ndarray], node: Node, key: int) -> Patch:
+    """The patch of a head's output in the last row of a pass without the value at one key."""
+    row = len(found[node.tap][node.place]) - 1
+    lost = found[node.kind][node.place][row, key] * found[tap(node.kind, "value")][node.place][key]
+    return Patch.of(node, found[node.tap][node.place][row] - lost, row)
 
 
 def _cause(context: ClaimContext) -> Iterator[Claim]:
@@ -153,19 +220,12 @@ def _cause(context: ClaimContext) -> Iterator[Claim]:
 
 
 def _looked(context: ClaimContext) -> Iterator[Claim]:
-    """The writer contributes by attending to one character:
-
-    without that character's value the score falls.
-    """
+    """The writer contributes by attending to one character: without its value the score falls."""
     _, node, _ = context.writer
     key, token, nats = context.key
-    cell = node.layer, node.head
-    weight = float(context.found[node.kind][cell][context.row, key])
-    lost = weight * context.found[tap(node.kind, "value")][cell][key]
-    output = context.found[node.tap][node.place][context.row] - lost
-    (after,) = context.patched((Patch.of(node, output, context.row),))
-    holds = context.score - after >= LEAST
-    yield context.claim("looked", after, holds, node=node, key=token, position=key, weight=weight, nats=nats)
+    weight = float(context.found[node.kind][node.place][context.row, key])
+    (after,) = context.patched((without_key(context.found, node, key),))
+    yield context.tested("looked", after, node, key=token, position=key, weight=weight, nats=nats)
 
 
 def _why(context: ClaimContext) -> Iterator[Claim]:
@@ -183,7 +243,7 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
     if reason is None:
         return
     holds = look.weight - reason.weight >= LEAST_LOOK
-    facts = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
+    facts: dict[str, Fact] = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
     yield Claim("why", look.weight, reason.weight, holds, facts, LOOK)
 
 
@@ -191,7 +251,7 @@ def _wrote(context: ClaimContext) -> Iterator[Claim]:
     """The writer: with its mean in its place the score falls."""
     _, node, nats = context.writer
     (after,) = context.patched(context.means.patches([node]))
-    yield context.claim("wrote", after, context.score - after >= LEAST, node=node, nats=nats)
+    yield context.tested("wrote", after, node, nats=nats)
 
 
 def _fed(context: ClaimContext) -> Iterator[Claim]:
@@ -203,8 +263,7 @@ def _fed(context: ClaimContext) -> Iterator[Claim]:
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
     (after,) = context.patched(context.means.patches([node]))
-    holds = bool((context.score - after) * np.sign(nats) >= LEAST)
-    yield context.claim("fed", after, holds, node=node, nats=nats)
+    yield context.tested("fed", after, node, float(np.sign(nats)), nats=nats)
 
 
 def _decided(context: ClaimContext) -> Iterator[Claim]:
@@ -222,14 +281,14 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
     patch = Patch("decoder_residual", place, stream[place], context.row)
     before, after = context.patched((), (patch,), source=run.source)
     holds = (after - before) >= RETURNED * (context.score - before) > 0
-    facts = {"place": place, "twin": run.source, "twin_score": before, "share": RETURNED}
+    facts: dict[str, Fact] = {"place": place, "twin": run.source, "twin_score": before, "share": RETURNED}
     yield context.claim("decided", after, holds, **facts)
 
 
 def _circuit(context: ClaimContext) -> Iterator[Claim]:
-    """Few nodes suffice:
+    """Few nodes suffice, and no random set of as many of each kind does.
 
-    with all others as in the corrupted run (or at their means, where there is none) most of the score stays.
+    All others are as in the corrupted run, or at their means where there is none.
     """
     ablation, run = context.means, context.corrupted
     if run is not None:
@@ -241,7 +300,7 @@ def _circuit(context: ClaimContext) -> Iterator[Claim]:
     yield context.claim(
         "circuit",
         found.empty + found.faithfulness * (found.score - found.empty),
-        found.faithfulness >= found.goal and usual < found.goal,
+        not holds(found.random, found.goal).any(),
         members=len(found.members),
         parts=len(found.nodes),
         share=found.faithfulness,

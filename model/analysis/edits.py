@@ -6,7 +6,7 @@ a change.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,8 +80,10 @@ def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple
             return None
         for number, each in enumerate(changes):
             start, end = _touched(spans or (), getattr(each, f"{side}_start"), getattr(each, f"{side}_end"))
-            moved: dict[str, Any] = {f"{side}_start": start, f"{side}_end": end}
-            placed[number] = replace(placed[number], **moved)
+            if side == "source":
+                placed[number] = replace(placed[number], source_start=start, source_end=end)
+            else:
+                placed[number] = replace(placed[number], target_start=start, target_end=end)
     return tuple(placed)
 
 

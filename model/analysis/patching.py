@@ -118,18 +118,37 @@ def corrupted_by_sentence(edit: Edit, other: str, row: int | None = None) -> Cor
     return CorruptedRun(edit, other, written, places, (0, *read))
 
 
-def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
-    """Exchange one character beside the mistake:
+@dataclass(frozen=True)
+class Exchanges:
+    """Corrupted runs, each with another substitute for one character beside the mistake.
 
-    of some twenty exchanges, the one with the lowest score of the fix.
+    ``others``: the scores of exchanges at other places beside the mistake, by place.
+    """
+
+    place: int  # in the source: where the median score is lowest
+    runs: tuple[CorruptedRun, ...]  # (N,)
+    scores: np.ndarray  # (N,) float64 nats
+    others: dict[int, np.ndarray]
+
+    @property
+    def median(self) -> CorruptedRun:
+        """The run with the median score, the lower one of two."""
+        return self.runs[int(np.argsort(self.scores, kind="stable")[(len(self.runs) - 1) // 2])]
+
+
+def exchanges(corrector: Network, edit: Edit) -> Exchanges:
+    """Exchange each character beside the mistake for each of SUBSTITUTES.
+
+    The place is that of the lowest median score. No substitute is picked: a single one may lower the score
+    for reasons of its own.
 
     Raises:
         ValueError: as ``contrast_of_edit`` does, and where there is no character to exchange.
 
     Example:
-        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
-        >>> len(run.source), run.source[0]
-        (3, '머')
+        >>> found = exchanges(corrector, *edits_of("머거요", "먹어요"))
+        >>> found.place, len(found.runs) == len(found.scores) > 8
+        (1, True)
     """
     run, tokenizer, source, change = CleanRun(corrector, edit), corrector.tokenizer, edit.source, edit.change
     row, ids = run.contrast.row, run.ids[0]
@@ -137,20 +156,40 @@ def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
         raise ValueError("a corrupted run exchanges characters, so each token should be one")
     # The typed character that the fix is compared with has to stay.
     kept = change.source_start + row - change.target_start
-    tried = [
-        (place, other)
+    places = [
+        place
         for place in range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
         if place != kept and not source[place].isspace()
-        for other in SUBSTITUTES
-        if other != source[place] and not tokenizer.is_outside(other)
     ]
+    usable = [other for other in SUBSTITUTES if not tokenizer.is_outside(other)]
+    tried = [(place, other) for place in places for other in usable if other != source[place]]
     if not tried:
         raise ValueError("the sentence has no character beside the mistake")
-    patches = [(_exchanged(corrector, ids, place, other),) for place, other in tried]
-    place, other = tried[int(run.scores(patches).argmin())]
-    exchanged = source[:place] + other + source[place + 1 :]
-    places = tuple(range(len(source) + 1)), tuple(range(row + 1))
-    return CorruptedRun(edit, exchanged, edit.target[:row], *places)
+    scores = run.scores([(_exchanged(corrector, ids, place, other),) for place, other in tried])
+    at = [place for place, _ in tried]
+    by_place = {place: scores[np.equal(at, place)] for place in dict.fromkeys(at)}
+    chosen = min(by_place, key=lambda place: float(np.median(by_place[place])))
+    same = tuple(range(len(source) + 1)), tuple(range(row + 1))
+    runs = (
+        CorruptedRun(edit, source[:chosen] + other + source[chosen + 1 :], edit.target[:row], *same)
+        for place, other in tried
+        if place == chosen
+    )
+    return Exchanges(chosen, tuple(runs), by_place.pop(chosen), by_place)
+
+
+def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
+    """Exchange one character beside the mistake: the median run of ``exchanges``.
+
+    Raises:
+        ValueError: as ``exchanges`` does.
+
+    Example:
+        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
+        >>> len(run.source), run.source[0]
+        (3, '머')
+    """
+    return exchanges(corrector, edit).median
 
 
 def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
@@ -194,12 +233,18 @@ class ActivationPatching:
         return int(place), int(position)
 
 
-def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: str) -> ActivationPatching:
+def activation_patching(
+    corrector: Network, run: CorruptedRun, part: str, of: str, noising: bool = False
+) -> ActivationPatching:
     """Patch each place of one activation, position by position, from the clean into the corrupted run.
+
+    This is denoising: it shows what suffices to restore the score.
 
     Args:
         part: "residual" (the stream), "output" (of the sub-layers) or "heads", one of PARTS.
         of: "encoder" or "decoder"; of "heads" a kind of attention.
+        noising: patch from the corrupted into the clean run instead, which shows what is needed for the
+            score: ``restored`` is the share that is left.
 
     Returns:
         Places in the order of the layers, positions of the clean run; the decoder's end at the row of the
@@ -215,8 +260,9 @@ def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: st
         ((9, 4), True)
     """
     clean, name = CleanRun(corrector, run.edit), tap(of, part)
+    other = _ids(corrector, run.source, run.written)
     found = clean.taps([name, "logits"])
-    values = found[name]
+    values = clean.network.taps(*other, [name])[name] if noising else found[name]
     places: list[int | tuple[int, int]] = list(range(len(values)))
     if part == "heads":  # (L, H, N, D/H) -> (L·H, N, D/H)
         places = [(layer, head) for layer, head in np.ndindex(*values.shape[:2])]
@@ -225,12 +271,19 @@ def activation_patching(corrector: Network, run: CorruptedRun, part: str, of: st
     cells = [
         (row, column) for row in range(len(places)) for column, at in enumerate(matched) if at != NO_PLACE
     ]
-    variations = [(Patch(name, places[row], values[row, column], matched[column]),) for row, column in cells]
-    scores = clean.scores([(), *variations], ids=_ids(corrector, run.source, run.written))
+    variations = [
+        (Patch(name, places[row], values[row, matched[column]], column),)
+        if noising
+        else (Patch(name, places[row], values[row, column], matched[column]),)
+        for row, column in cells
+    ]
+    corrupted, *scores = clean.scores([(), *([] if noising else variations)], ids=other)
+    if noising:
+        scores = clean.scores(variations).tolist()
     patched = np.full((len(places), len(matched)), np.nan, np.float32)
-    patched[tuple(zip(*cells, strict=True))] = scores[1:]
+    patched[tuple(zip(*cells, strict=True))] = scores
     (score,) = run.edit.measured(found["logits"][-1:], clean.contrast).tolist()
-    return ActivationPatching(clean.contrast, run.source, score, float(scores[0]), patched)
+    return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched)
 
 
 def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
@@ -243,12 +296,12 @@ def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list
 
 @dataclass(frozen=True)
 class AblationValues:
-    """The outputs of all nodes, and the embeddings, under ablation.
+    """The outputs of all nodes, and the embeddings, under ablation, and the ``reference`` they come from.
 
     An array without positions is the same at all of them.
 
     >>> node = Node("encoder_feed_forward", 0)
-    >>> AblationValues({node: np.zeros(4)}, {}).patches([node])[0].place
+    >>> AblationValues({node: np.zeros(4)}, {}, "zero").patches([node])[0].place
     1
     """
 
@@ -256,6 +309,7 @@ class AblationValues:
         Node, np.ndarray
     ]  # (D/H,) or (Q, D/H) of a head, before the output projection; else (D,) or (Q, D)
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
+    reference: str  # in words, such as "mean of 46 sentences"
 
     def patches(self, nodes: Iterable[Node]) -> Patches:
         """The patches that ablate these nodes at all positions."""
@@ -316,14 +370,15 @@ def _means(
             for node in network.nodes
         },
         {side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES},
+        f"mean of {len(pairs)} sentences",
     )
 
 
-def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, run: CorruptedRun) -> AblationValues:
-    """The outputs of all nodes in a corrupted run as ablation values.
+def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: CorruptedRun) -> AblationValues:
+    """The outputs of all nodes in a corrupted run, or their means over several, as ablation values.
 
     Args:
-        run: with the positions of the clean run, as ``corrupted_by_exchange`` gives it.
+        runs: with the positions of the clean run, as ``exchanges`` and ``corrupted_by_exchange`` give them.
 
     Raises:
         ValueError: for a run with other positions.
@@ -334,14 +389,18 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, run: Corrupt
         >>> values.nodes[Node("cross_attention", 3, 0)].shape
         (1, 32)
     """
-    same = tuple(range(len(run.source) + 1)), tuple(range(len(run.written) + 1))
-    if (run.source_places, run.target_places) != same:
-        raise ValueError("the corrupted run should have the positions of the clean run")
-    ids = tokenizer.encode_source(run.source), tokenizer.encode_target(run.written)
-    found = network.taps(*ids, _MEAN_TAPS)
+    read = []
+    for run in runs:
+        same = tuple(range(len(run.source) + 1)), tuple(range(len(run.written) + 1))
+        if (run.source_places, run.target_places) != same:
+            raise ValueError("the corrupted run should have the positions of the clean run")
+        ids = tokenizer.encode_source(run.source), tokenizer.encode_target(run.written)
+        read.append(network.taps(*ids, _MEAN_TAPS))
+    found = {name: np.mean([each[name] for each in read], axis=0) for name in _MEAN_TAPS}
     return AblationValues(
         {node: found[node.tap][node.place] for node in network.nodes},
         {side: found[tap(side, "embedding")] for side in _SIDES},
+        "corrupted sentence" if len(runs) == 1 else f"mean of {len(runs)} corrupted sentences",
     )
 
 

@@ -66,12 +66,9 @@ class KerasNetwork(TokenNetwork):
     def keras(self) -> "KerasNetwork":
         return self
 
-    def recurrent_taps(self, source: Ids, target: Ids, padding: int = 0) -> dict[str, np.ndarray]:
-        """All activations of a recurrent network's pass by their names, without B.
-
-        ``padding``: see ``TokenNetwork.taps``.
-        """
-        ids = (pad([row], len(row) + padding) for row in (source, [START_ID, *target[:-1]]))
+    def recurrent_taps(self, source: Ids, target: Ids) -> dict[str, np.ndarray]:
+        """All activations of a recurrent network's pass by their names, without B."""
+        ids = (pad([row]) for row in (source, [START_ID, *target[:-1]]))
         return {name: np.asarray(array)[0] for name, array in self._full_pass(*ids)._asdict().items()}
 
     def slopes(self, source: Ids, target: Ids, contrast: Sequence[int], shares: Sequence[float]) -> Slopes:

@@ -266,6 +266,13 @@ class Node(NamedTuple):
         return self.sublayer if self.head is None else (self.layer, self.head)
 
 
+class Computed(NamedTuple):
+    """In the place of a value: the activation as it is computed, in spite of a replacement of all passes."""
+
+
+COMPUTED = Computed()
+
+
 class Patch(NamedTuple):
     """The replacement of an activation, before anything reads it.
 
@@ -275,11 +282,11 @@ class Patch(NamedTuple):
 
     tap: str  # "..._heads", "..._output" or "..._residual", see ``model.trace.interventions``
     place: int | tuple[int, int]  # of the tap: a sub-layer, a place of the stream, or (layer, head)
-    value: np.ndarray  # of one position, or of each of ``positions``
+    value: np.ndarray | Computed  # of one position, or of each of ``positions``
     positions: int | slice = EVERYWHERE
 
     @classmethod
-    def of(cls, node: Node, value: np.ndarray, positions: int | slice = EVERYWHERE) -> "Patch":
+    def of(cls, node: Node, value: np.ndarray | Computed, positions: int | slice = EVERYWHERE) -> "Patch":
         return cls(node.tap, node.place, value, positions)
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
-from model.analysis.circuits import Character, Circuit, CircuitEdges, Edge, attribution_graph
+from model.analysis.circuits import BEYOND, Character, Circuit, CircuitEdges, Edge, attribution_graph, holds
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.sentence.state import SentenceState
 from ui.shell import runs
@@ -30,7 +30,6 @@ SETTINGS = (
 )
 DRAWN = 0.9  # of all effects: the fewest lines that carry so much are drawn, the others folded
 BESIDE = 0.3  # of a row: the distance of its sub-layers
-STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
 def _asked(state: SentenceState, values: Values) -> tuple[declared.Edit, int, str]:
@@ -179,9 +178,9 @@ def _short_name(node: Node) -> str:
 
 def _growth(state: SentenceState, circuit: Circuit) -> Specification:
     reached = next(
-        (n for n, share in enumerate(circuit.growth) if share >= circuit.goal), len(circuit.growth) - 1
+        iter(np.flatnonzero(holds(circuit.growth, circuit.goal)).tolist()), len(circuit.growth) - 1
     )
-    count = min(reached + 1 + STEPS_BEYOND, len(circuit.growth))
+    count = min(reached + 1 + BEYOND, len(circuit.growth))
     return viz.layer_curve.specification(
         circuit.growth[:count].tolist(),
         [_short_name(node) for node in circuit.nodes[:count]],

@@ -41,11 +41,11 @@ def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str
     facts = {name: _told(name, value) for name, value in claim.facts.items()}
     text = f"receipt_{claim.name}"
     if claim.name == "fed":
-        text += "_for" if claim.facts["nats"] > 0 else "_against"
+        text += "_for" if claim.number("nats") > 0 else "_against"
     if claim.name == "alone" and (article := _article(state)):
         text, facts = "receipt_alone_article", facts | {"article": article}
     if claim.name == "decided":
-        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[claim.facts["place"]]
+        facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[int(claim.number("place"))]
     contrast = explanation.contrast
     tokens = {"token": contrast.written_token, "other_token": contrast.instead_token}
     return say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)

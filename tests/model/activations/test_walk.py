@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from model.activations.walk import ActivationWalk, Rows
+from model.activations.batches import Rows
+from model.activations.walk import ActivationWalk
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import ATTENTIONS, Node, Patch, every_node, tap

@@ -9,6 +9,7 @@ import pytest
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = (
     "researchers",
+    "following-an-answer",
     "own-keras",
     "own-laboratory",
     "own-file",

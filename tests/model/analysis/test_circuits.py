@@ -2,13 +2,25 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
-from model.analysis.circuits import Character, attribution_graph, circuit_edges, find_circuit
-from model.analysis.contrasts import Edit
+from model.analysis.circuits import (
+    RANDOM_SETS,
+    Character,
+    NodeSets,
+    attribution_graph,
+    circuit_edges,
+    faithfulness,
+    find_circuit,
+    find_common_circuit,
+    holds,
+)
+from model.analysis.contrasts import CleanRun, Edit, edits_of
 from model.analysis.patching import (
+    CorruptedRun,
     corpus_means,
     corrupted_by_correction,
     corrupted_by_exchange,
@@ -19,29 +31,94 @@ from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import every_node
 from tests.plain_transformer import PlainTransformer
-from tests.planted import CARRY, CAUSE, MARK, RIGHT, ROW, WRITER, WRONG
+from tests.planted import CARRY, CAUSE, COPY, MARK, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)
+EDIT = Edit(WRONG, RIGHT, CHANGE)
 PLANTED = (MARK, CARRY, WRITER)
+GOAL = 0.85  # COPY writes against the fix, so that the planted nodes keep 1.12 of the score without it
 
 
 @pytest.fixture(scope="module")
 def circuit(planted_circuit):
-    return find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    return find_circuit(planted_circuit, EDIT, goal=GOAL)
 
 
 def test_exactly_what_was_planted_is_found(circuit):
     assert circuit.members == PLANTED and set(circuit.nodes[:3]) == set(PLANTED)
     assert circuit.faithfulness >= circuit.goal and circuit.is_minimal
     assert circuit.completeness < 0.1 and (circuit.without < 0.1).all()  # nothing is left without any of them
-    assert circuit.random.max() < 0.5
-    assert (circuit.growth[:2] < 0.1).all() and circuit.growth[2] >= circuit.goal
+    assert circuit.random.max() < 0.5  # of other sets
+    assert (circuit.growth[:2] < 0.1).all() and holds(circuit.growth[2], GOAL)
+
+
+def test_a_node_against_the_fix_belongs_to_a_circuit_that_equals_the_whole(planted_circuit, circuit):
+    assert 1 + (1 - GOAL) > circuit.faithfulness > 1.1
+    assert circuit.gap == pytest.approx(abs(circuit.faithfulness - 1) * (circuit.score - circuit.empty))
+    found = find_circuit(planted_circuit, EDIT)  # within 0.9 to 1.1
+    assert {*found.members} == {*PLANTED, COPY} and found.faithfulness == pytest.approx(1, abs=0.01)
+    assert found.is_minimal and found.gap < circuit.gap
+
+
+def test_a_set_that_keeps_too_much_is_no_success():
+    assert holds(np.array([0.89, 0.91, 1.09, 1.11]), goal=0.9).tolist() == [False, True, True, False]
+
+
+def test_random_sets_have_as_many_nodes_of_each_kind(planted_circuit, circuit):
+    """With one head of each kind and one feed-forward network, as the planted circuit has."""
+    network = planted_circuit.patched
+    run = CleanRun(planted_circuit, EDIT)
+    sets = NodeSets([(run, corpus_means(network, planted_circuit.tokenizer))])
+    sets.scale(circuit.score)
+    kinds = [[node for node in network.nodes if node.kind == planted.kind] for planted in PLANTED]
+    shares = sets.shares((), list(product(*kinds)))
+    assert len(circuit.random) == RANDOM_SETS
+    assert all(np.isclose(shares, each, atol=1e-3).any() for each in circuit.random)
+
+
+def test_where_nothing_is_lost_no_circuit_exists(planted_circuit):
+    """The reference is the sentence itself, so that all nodes together add nothing to the score."""
+    itself = CorruptedRun(EDIT, WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), tuple(range(ROW + 1)))
+    ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, itself)
+    found = find_circuit(planted_circuit, EDIT, ablation=ablation)
+    assert not found.is_telling and not found.is_minimal and found.members == ()
+    assert np.isnan([found.faithfulness, found.completeness, found.gap, *found.random, *found.growth]).all()
+    assert found.reference == "corrupted sentence"
+
+
+def test_sets_are_given_by_their_difference_from_a_base(planted_circuit):
+    run, rng = CleanRun(planted_circuit, EDIT), np.random.default_rng(0)
+    ablation = corpus_means(planted_circuit.patched, planted_circuit.tokenizer)
+    sets = NodeSets([(run, ablation)])
+    for size in (0, 5, len(sets.nodes)):
+        base, *turned = (
+            {sets.nodes[i] for i in rng.choice(len(sets.nodes), count, replace=False)}
+            for count in (size, 0, 1, 1, 1, 3, 9, len(sets.nodes))
+        )
+        kept = [base ^ some for some in turned]
+        alone = [run.scores([ablation.patches(n for n in sets.nodes if n not in some)])[0] for some in kept]
+        np.testing.assert_allclose(sets.scores(base, turned), alone, atol=1e-4)
+
+
+def test_edits_of_one_kind_have_one_circuit(planted_circuit):
+    edits = [EDIT, *edits_of(WRONG + "요", RIGHT + "요")]
+    common = find_common_circuit(planted_circuit, edits[:1], GOAL)
+    assert common.members == PLANTED and common.edits == 1
+    both = find_common_circuit(planted_circuit, edits)
+    shares = faithfulness(planted_circuit, edits, both.members)
+    assert both.edits == 2 and shares.shape == (2,)
+    alone = find_circuit(planted_circuit, EDIT)
+    assert faithfulness(planted_circuit, [EDIT], alone.members)[0] == pytest.approx(
+        alone.faithfulness, abs=1e-5
+    )
+    with pytest.raises(ValueError, match="at least one edit"):
+        find_common_circuit(planted_circuit, [])
 
 
 def test_a_twin_finds_the_same(planted_circuit):
-    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    twin = corrupted_by_exchange(planted_circuit, EDIT)
     ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
-    found = find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE), ablation=ablation)
+    found = find_circuit(planted_circuit, EDIT, ablation=ablation)
     assert found.members == PLANTED and found.empty < 0
     with pytest.raises(ValueError, match="positions of the clean run"):
         shorter = corrupted_by_correction(Edit("가가나", "가나", *find_changes("가가나", "가나")))
@@ -49,7 +126,7 @@ def test_a_twin_finds_the_same(planted_circuit):
 
 
 def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
-    found = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
+    found = circuit_edges(planted_circuit, EDIT, circuit)
     chain = [(Character("encoder", CAUSE), MARK), (MARK, CARRY), (CARRY, WRITER), (WRITER, None)]
     large = [edge for edge in found.edges if edge.nats > 1]
     assert {(edge.sender, edge.receiver) for edge in large} == set(chain)
@@ -90,7 +167,7 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
 
 def test_cutting_the_only_edge_of_a_part_equals_taking_the_part_away(planted_circuit, circuit):
     """WRITER is read by the answer alone, so cutting this edge is taking WRITER away."""
-    found = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
+    found = circuit_edges(planted_circuit, EDIT, circuit)
     (edge,) = [each for each in found.edges if each.sender == WRITER]
     without = circuit.empty + circuit.without[PLANTED.index(WRITER)] * (circuit.score - circuit.empty)
     assert found.score - edge.nats == pytest.approx(without, abs=1e-3)
@@ -155,7 +232,7 @@ SCHEMA = {
 
 @pytest.fixture(scope="module")
 def graph(planted_circuit, circuit):
-    edges = circuit_edges(planted_circuit, Edit(WRONG, RIGHT, circuit.contrast), circuit)
+    edges = circuit_edges(planted_circuit, EDIT, circuit)
     trace = planted_circuit.trace(WRONG, RIGHT)
     sure = replace(trace, log_probabilities=np.full(len(trace.target_tokens), np.log(0.75), np.float32))
     found = attribution_graph(circuit, edges, sure, "planted")

@@ -1,8 +1,9 @@
 """Claims about planted networks hold, and their numbers are those of separate passes."""
 
+import numpy as np
 import pytest
 
-from model.analysis.claims import CLAIMS, LEAST, LEAST_LOOK, LOOK, SCORE, verified_explanation
+from model.analysis.claims import CLAIMS, LEAST_LOOK, LEVEL, LOOK, SCORE, null_losses, verified_explanation
 from model.analysis.contrasts import Edit
 from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
@@ -76,7 +77,7 @@ def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     found = {each.name: each for each in explanation.claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
-    assert found["wrote"].holds == (found["wrote"].before - found["wrote"].after >= LEAST)
+    assert found["wrote"].holds == (found["wrote"].facts["p"] < LEVEL)
     assert found["decided"].facts["place"] == CARRY.sublayer + 2  # behind WRITER
 
 
@@ -96,3 +97,15 @@ def test_decided_holds_where_the_share_that_it_names_returns(receipts):
     decided, score = receipts["decided"], receipts["decided"].before
     twin_score, share = decided.facts["twin_score"], decided.facts["share"]
     assert decided.holds == (decided.after - twin_score >= share * (score - twin_score))
+
+
+def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, receipts):
+    """The planted head takes away more than any head in any of the drawn rows."""
+    null = null_losses(planted_writer.patched, planted_writer.tokenizer)
+    assert null is null_losses(planted_writer.patched, planted_writer.tokenizer)  # drawn once
+    heads = [len(null[name, CODA.kind]) for name in ("wrote", "looked")]
+    assert heads[0] == heads[1] > 0
+    for name in ("wrote", "looked", "fed"):
+        claim, kind = receipts[name], receipts[name].facts["node"].kind
+        larger = np.abs(null[name, kind]) >= abs(claim.difference)
+        assert claim.facts["p"] == pytest.approx(larger.mean()) and claim.holds == (larger.mean() < LEVEL)

@@ -12,6 +12,8 @@ from model.analysis.patching import (
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,
+    corrupted_values,
+    exchanges,
     node_effects,
 )
 from model.text.changes import find_changes
@@ -19,17 +21,48 @@ from model.trace.interventions import Node, Patch
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)
+EDIT = Edit(WRONG, RIGHT, CHANGE)
 
 
 def test_the_twin_exchanges_what_the_correction_comes_from(planted):
-    twin = corrupted_by_exchange(planted, Edit(WRONG, RIGHT, CHANGE))
+    twin = corrupted_by_exchange(planted, EDIT)
     assert twin.source != WRONG and [i for i in range(len(WRONG)) if twin.source[i] != WRONG[i]] == [CAUSE]
     assert twin.source_places == tuple(range(len(WRONG) + 1)) and twin.target_places == (0, 1)
 
 
+def test_no_exchange_is_picked_the_median_is_taken(planted):
+    found = exchanges(planted, EDIT)
+    assert found.place == CAUSE and len(found.runs) == len(found.scores) > 5
+    below = (found.scores < found.scores[found.runs.index(found.median)]).sum()
+    assert below <= len(found.runs) / 2 <= below + 1 + (found.scores == np.median(found.scores)).sum()
+    assert all(np.median(each) >= np.median(found.scores) for each in found.others.values())
+
+
+def test_noising_shows_what_is_needed(planted_circuit):
+    """What restores the score along a single chain is needed along it, too."""
+    run = corrupted_by_exchange(planted_circuit, EDIT)
+    denoised, noised = (
+        activation_patching(planted_circuit, run, "output", "decoder", noising=noising)
+        for noising in (False, True)
+    )
+    for place, column in ((CARRY.sublayer, ROW), (WRITER.sublayer, ROW)):
+        assert denoised.restored[place, column] > 0.5 > noised.restored[place, column]
+    np.testing.assert_allclose(noised.restored[0], 1, atol=0.1)
+
+
+def test_means_over_several_corrupted_sentences_stand_between_them(planted_circuit):
+    runs = exchanges(planted_circuit, EDIT).runs[:2]
+    network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
+    both, *each = (corrupted_values(network, tokenizer, *some) for some in (runs, runs[:1], runs[1:]))
+    assert both.reference == "mean of 2 corrupted sentences" and each[0].reference == "corrupted sentence"
+    for node in network.nodes:
+        mean = (each[0].nodes[node] + each[1].nodes[node]) / 2
+        np.testing.assert_allclose(both.nodes[node], mean, atol=1e-5)
+
+
 @pytest.fixture
 def map_of(planted_circuit):
-    twin = corrupted_by_exchange(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    twin = corrupted_by_exchange(planted_circuit, EDIT)
 
     def found(part, of):
         return activation_patching(planted_circuit, twin, part, of)
@@ -81,23 +114,23 @@ def test_everything_returns_everything(corrector):
 
 
 def test_a_sentence_is_laid_over_the_typed_one_at_the_mistake():
-    twin = corrupted_by_sentence(Edit(WRONG, RIGHT, CHANGE), "가나머거")
+    twin = corrupted_by_sentence(EDIT, "가나머거")
     assert WRONG[1:3] == "머거" and twin.written == "가나"
     assert twin.source_places == (1, 2, 3, NO_PLACE, NO_PLACE, NO_PLACE)
     assert twin.target_places == (0, 2)
     with pytest.raises(ValueError, match="should have what was typed"):
-        corrupted_by_sentence(Edit(WRONG, RIGHT, CHANGE), "가나다")
+        corrupted_by_sentence(EDIT, "가나다")
 
 
 def test_the_right_sentence_is_a_twin(planted):
-    twin = corrupted_by_correction(Edit(WRONG, RIGHT, CHANGE), ROW)
+    twin = corrupted_by_correction(EDIT, ROW)
     assert isinstance(twin, CorruptedRun) and twin.source == RIGHT
     found = activation_patching(planted, twin, "residual", "encoder")
     assert found.patched.shape == (5, len(WRONG) + 1)
 
 
 def test_two_runs_that_hardly_differ_have_no_shares(planted):
-    twin = CorruptedRun(Edit(WRONG, RIGHT, CHANGE), WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
+    twin = CorruptedRun(EDIT, WRONG, RIGHT[:ROW], tuple(range(len(WRONG) + 1)), (0, 1))
     found = activation_patching(planted, twin, "heads", CODA.kind)
     assert not found.is_telling and np.isnan(found.restored).all()
     np.testing.assert_allclose(found.patched, found.score, atol=1e-3)
@@ -105,7 +138,7 @@ def test_two_runs_that_hardly_differ_have_no_shares(planted):
 
 @pytest.fixture(scope="module")
 def found(planted_circuit):
-    contrast = contrast_of_edit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    contrast = contrast_of_edit(planted_circuit, EDIT)
     return node_effects(planted_circuit, Edit(WRONG, RIGHT, contrast))
 
 

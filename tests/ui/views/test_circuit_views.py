@@ -9,10 +9,10 @@ import pytest
 import streamlit as st
 
 from model.analysis.attention_scores import AttentionCell, decompose_attention_score
-from model.analysis.circuits import find_circuit
+from model.analysis.circuits import find_circuit, holds
 from model.analysis.claims import LOOK, RETURNED, verified_explanation
 from model.analysis.contrasts import Edit
-from model.analysis.patching import activation_patching, corrupted_by_exchange
+from model.analysis.patching import activation_patching, corrupted_by_exchange, corrupted_values
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
@@ -110,10 +110,15 @@ def test_the_graph_can_be_taken_along_for_other_viewers(open_circuit, monkeypatc
 
 @pytest.mark.parametrize("instead", ["mean", "twin"])
 def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, instead):
-    found = find_circuit(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
+    edit, ablation = Edit(WRONG, RIGHT, CHANGE), None
+    if instead == "twin":
+        twin = corrupted_by_exchange(planted_circuit, edit)
+        ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
+    found = find_circuit(planted_circuit, edit, ablation=ablation)
+    reached = int(np.flatnonzero(holds(found.growth, found.goal))[0])
     app = open_circuit("circuit", circuit_as="growth", circuit_instead=instead)
     curve = figure(app, "circuit_growth")["data"][0]
-    assert len(curve["text"]) == 3 + 6
+    assert len(curve["text"]) == min(reached + 1 + 6, len(found.nodes))
     app = open_circuit("circuit", circuit_as="checks", circuit_instead=instead)
     after = figure(app, "circuit_checks")["data"][2]
     assert len(after["text"]) == len(found.members) + 2

@@ -335,3 +335,12 @@ def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width
     after = measured(page)
     assert after["cell"] == before["cell"]
     assert place_of_pictures(after, width) == place_of_pictures(before, width)
+
+
+def test_paper_shows_the_text_its_corrections_and_the_open_picture(open_page):
+    page = open_page(width=1366, height=768)
+    page.emulate_media(media="print")
+    for name in ("writing", "picture"):
+        expect(page.locator(f".st-key-{name}")).to_be_visible()
+    for name in ("bar", "tools", "tabs", "map", "heads", "more"):
+        expect(page.locator(f".st-key-{name}")).to_be_hidden()

@@ -9,7 +9,18 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
-from viz import FAINT, THEMES, Amount, GraphEdge, GraphNode, MapTexts, Measured, attention_heatmap, head_grid
+from viz import (
+    FAINT,
+    THEMES,
+    Amount,
+    Captions,
+    GraphEdge,
+    GraphNode,
+    MapTexts,
+    Measured,
+    attention_heatmap,
+    head_grid,
+)
 from viz.amounts import before_after, waterfall
 from viz.figure import base_layout, to_json
 from viz.graphs import circuit_graph
@@ -46,7 +57,9 @@ FIGURES = {
     "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
     "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
     "before and after": (
-        before_after, ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],), {"theme": "dark"},
+        before_after,
+        ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],),
+        {"captions": Captions(theme="dark")},
     ),
     "circuit": (
         circuit_graph,

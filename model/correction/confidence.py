@@ -45,6 +45,7 @@ from model.stored.folder import (
     ModelFolderError,
     write_atomically,
 )
+from model.text.protected import JAMO
 
 DEEPEST = 8  # questions one after the other in a tree
 
@@ -149,9 +150,9 @@ def _number(value: object) -> float:
 
 
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees rate
-# ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its
-# morphemes are so much more usual (the second, a natural logarithm).
-PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
+# Log odds that a candidate needs which replaces known words without an article of the norm; and one that
+# replaces a word of the lexicon, or of the training sentences, by another.
+SURE_OF_LETTERS, SURE_OF_WORD = math.log(0.95 / 0.05), math.log(0.97 / 0.03)
 
 
 class Chosen(NamedTuple):
@@ -227,28 +228,28 @@ class Confidence:
             log_odds[doubtful] = self.second.log_odds(
                 [(*a.features, *m) for a, m in zip(asked, more, strict=True)]
             )
-            replaced = [is_another_word(a.features, m) for a, m in zip(asked, more, strict=True)]
+            rated_again = zip(asked, more, log_odds[doubtful].tolist(), strict=True)
+            replaced = [
+                not JAMO.search(stretches[a.stretch].kept) and is_another_word(a.features, m, mine)
+                for a, m, mine in rated_again
+            ]
             log_odds[doubtful] = np.where(replaced, np.minimum(log_odds[doubtful], 0.0), log_odds[doubtful])
         return log_odds
 
 
-def is_another_word(first: Features, second: SecondFeatures) -> bool:
-    """Whether a candidate replaces words of the lexicon by other letters, in a sentence without another
-    mistake, with nothing to support it: no article of the norm, no better shape of a particle, no far more
-    usual morphemes, and no sure network.
+def is_another_word(first: Features, second: SecondFeatures, log_odds: float) -> bool:
+    """Whether a candidate replaces known words by other letters, in a sentence without another mistake, with
+    nothing to support it: no article of the norm, no better shape of a particle, no sentence that makes the
+    trees sure (``log_odds``).
 
     The trees are too sure of such candidates. They learned from sentences with several mistakes, where a rare
-    word mostly is one more mistake. Such a candidate may be offered, but its confidence is at most one half.
+    word mostly is one more mistake; of what people write one word in 50 is. Such a candidate may be offered,
+    but its confidence is at most one half.
     """
-    return (
-        first.changes <= 1
-        and first.spaces == 0
-        and first.fix < math.log(PROBABILITY_OF_ANOTHER_WORD)
-        and second.unknown_kept == 0
-        and second.morphemes_kept < A_MILLION
-        and second.norm <= 0
-        and second.misshapen >= 0
-    )
+    if first.spaces or first.changes > 1 or second.unknown_kept or second.norm > 0 or second.misshapen < 0:
+        return False
+    is_word = first.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
+    return log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS)
 
 
 def load_confidence(folder: Path) -> Confidence | None:

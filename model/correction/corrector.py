@@ -9,6 +9,7 @@ Shapes: B interventions, Q query and K key positions, V vocabulary.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -39,7 +40,7 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.changes import Change, find_changes
-from model.text.protected import Passage, verbatim_spans
+from model.text.protected import Passage, kept_spans, own_words, verbatim_spans
 from model.text.tokenizer import END, START, Span, Tokenizer, clipped, normalise, split_sentences, visible
 from model.trace.interventions import (
     Contrast,
@@ -176,12 +177,13 @@ class Corrector(Mending, Intervening):
         beam_width: int = 1,
         confidence: Confidence | None = None,
         folder: Path | None = None,
+        words: Iterable[str] = (),
     ):
         self.name, self.fingerprint, self.folder = name, fingerprint, folder
         self.config = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
-        self.tokenizer, self.confidence = tokenizer, confidence
+        self.tokenizer, self.confidence, self.words = tokenizer, confidence, own_words(words)
         self.num_parameters: int = network.count_params()
         self._network = _answering(network, tokenizer, beam_width)
 
@@ -197,6 +199,7 @@ class Corrector(Mending, Intervening):
         minimum_confidence: float | None = None,
         snapshot: int | None = None,
         beam_width: int = 1,
+        words: Iterable[str] = (),
     ) -> Self:
         """Open a model by the name of its folder in ``assets/``, or by the path of any such folder or of
         the training run that holds it.
@@ -205,7 +208,7 @@ class Corrector(Mending, Intervening):
         value chosen for this model. Higher is more cautious: fewer, surer changes. ``snapshot``: the
         weights after that many training steps, where the folder keeps them (``snapshot_steps``).
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
-        sentence and are many times as slow (``decoding.beam_search``).
+        sentence and are many times as slow (``decoding.beam_search``). ``words``: as of ``with_words``.
 
         A folder with a graph answers from it within a second (``model/graph/``), and loads Keras for a
         question that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras
@@ -230,7 +233,20 @@ class Corrector(Mending, Intervening):
             beam_width,
             confidence,
             folder,
+            words,
         )
+
+    def with_words(self, words: Iterable[str]) -> "Corrector":
+        """The same model for a person whose words are left alone, with the particles behind them.
+
+        ``*`` in a word is any letters. Raises ValueError for words that ``protected.own_words`` refuses.
+
+        >>> corrector.with_words(["머거*"]).correct("밥을 머거요").text
+        '밥을 머거요'
+        """
+        other = copy(self)
+        other.words = own_words(words)
+        return other
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -282,8 +298,8 @@ class Corrector(Mending, Intervening):
         spans = [split_sentences(source, self.config.max_length) for source in sources]
         sentences = []
         for source, cuts in zip(sources, spans, strict=True):
-            verbatim = verbatim_spans(source)
-            sentences += [Passage.of(source[a:b], clipped(verbatim, a, b)) for a, b in cuts]
+            copied = verbatim_spans(source), kept_spans(source, self.words)
+            sentences += [Passage.of(source[a:b], *(clipped(each, a, b) for each in copied)) for a, b in cuts]
         return sources, spans, sentences
 
     def _correction(self, source: str, spans: list[Span], answers: list[Proposed]) -> Correction:

@@ -1,5 +1,6 @@
 """``Mending``: base class of ``Corrector`` that reads, chooses and reads a second time."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -8,19 +9,21 @@ from model.activations.token_network import TokenNetwork
 from model.correction.candidates import Answer, Stretch, find_stretches, read
 from model.correction.confidence import Confidence
 from model.correction.proposing import (
+    Edits,
     after_second_reading,
     as_if_right,
     changes_of,
-    find_offers,
+    find_edits,
     is_supported,
     made,
-    with_offers,
+    with_edits,
     with_probabilities,
 )
 from model.stored.config import NetworkConfig
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.protected import (
     Passage,
+    kept_spans,
     spares_emphasis,
     spares_gaps,
     spares_outcries,
@@ -44,6 +47,7 @@ class Mending:
     config: NetworkConfig
     tokenizer: Tokenizer
     confidence: Confidence | None
+    words: re.Pattern[str] | None = None  # of ``own_words``: a person's, left alone
     _network: TokenNetwork
 
     def propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
@@ -54,27 +58,42 @@ class Mending:
         The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """
         different = list(dict.fromkeys(sentences))  # in a file the same sentence may come many times
-        proposed = self._network.spread(partial(self._with_offers, keep_passes), different)
+        proposed = self._network.spread(partial(self._with_edits, keep_passes), different)
         found = dict(zip(different, proposed, strict=True))
         return [found[sentence] for sentence in sentences]
 
-    def _with_offers(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
-        """The proposed changes of each sentence, and the words that may have been typed in the English
-        layout.
-        """
-        offered = [self._offers(sentence) for sentence in sentences]
-        to_read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
-        proposed = self._mended(to_read, keep_passes)
-        return [
-            (with_offers(changes, offers), None) if offers else (changes, produced)
-            for (changes, produced), offers in zip(proposed, offered, strict=True)
+    def _with_edits(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
+        """The proposed changes of each sentence, with the edits that were made before it was read."""
+        edits = [self._edits(sentence) for sentence in sentences]
+        to_read = [as_if_right(sentence, mine.all) for sentence, mine in zip(sentences, edits, strict=True)]
+        proposed = [
+            (with_edits(changes, mine), None) if mine.all else (changes, produced)
+            for (changes, produced), mine in zip(self._mended(to_read, keep_passes), edits, strict=True)
         ]
+        for i, sentence in enumerate(sentences):
+            if any(each.is_weighed for each in edits[i].shown):
+                proposed[i] = self._with_particles_rated(sentence.text, proposed[i][0]), None
+        return proposed
 
-    def _offers(self, sentence: Passage) -> tuple[Change, ...]:
-        """The words that may have been typed in the English layout; none where no word is known."""
+    def _edits(self, sentence: Passage) -> Edits:
+        """The edits of a sentence; none where no word is known."""
         if self.confidence is None or len(sentence.text) > self.config.max_length:
-            return ()
-        return find_offers(sentence, self.confidence.words)
+            return Edits()
+        return find_edits(sentence, self.confidence.words)
+
+    def _with_particles_rated(self, source: str, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+        """The changes, those of particles with their probabilities in a pass over the text with all changes
+        but offers.
+        """
+        weighed = select_changes(changes, lambda change: change.is_weighed)
+        ids = (
+            self.tokenizer.encode_source(source),
+            self.tokenizer.encode_target(apply_changes(source, weighed)),
+        )
+        (produced,) = self._network.read([ids[0]], [ids[1]])
+        rate = self._probable(source, produced)
+        rated = (rate(change) if change.fix_probability is None else change for change in weighed)
+        return in_order([*rated, *(change for change in changes if not change.is_weighed)])
 
     def _mended(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """The proposed changes of each sentence after all readings of it, and the pass of the answer."""
@@ -86,7 +105,10 @@ class Mending:
             if not unsettled:
                 break
             texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in unsettled]
-            again = self._one_reading([Passage.of(text, verbatim_spans(text)) for text in texts], False)
+            passages = [
+                Passage.of(text, verbatim_spans(text), kept_spans(text, self.words)) for text in texts
+            ]
+            again = self._one_reading(passages, False)
             more = [
                 (i, second) for i, (second, _) in zip(unsettled, again, strict=True) if made(second, minimum)
             ]
@@ -192,7 +214,7 @@ class Mending:
             and spares_outcries(change, source)
             and spares_emphasis(change, source)
             and spares_gaps(change, source)
-            and spares_verbatim(change, part.verbatim)
+            and spares_verbatim(change, (*part.verbatim, *part.kept))
             and (self.confidence is None or spares_words(change, source))
             and self._can_judge(change, source)
         )

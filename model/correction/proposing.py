@@ -4,9 +4,10 @@
 * ``after_second_reading``: the network is less sure of a change when other mistakes are near it. So a mended
   sentence is read again, and a change that is sure now becomes a change of the typed sentence. Otherwise
   correcting a corrected sentence would change it again. A right sentence is read once.
-* Offers: words that were typed in the English keyboard layout. The network is given the Hangul of the same
-  keys, so that the rest of the sentence is corrected well. Only the person who typed the word knows which was
-  meant, so an offer has no probability, and no minimum confidence makes it.
+* Edits before the reading. Offers: words that were typed in the English keyboard layout. The network is
+  given the Hangul of the same keys, so that the rest of the sentence is corrected well. Only the person who
+  typed the word knows which was meant, so an offer has no probability, and no minimum confidence makes it.
+  Particles behind figures and Latin letters, figures in place of placeholders: ``model.text.readings``.
 * ``agreeing``: the same change of the same words gets one confidence in a whole text, the lowest of all its
   places, so that it is made at all of them or at none.
 """
@@ -24,7 +25,8 @@ from model.correction.confidence import Chosen
 from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.keyboard import find_in_english_layout
-from model.text.protected import Passage
+from model.text.protected import Passage, is_dialect
+from model.text.readings import find_particles, find_stand_ins
 from model.text.tokenizer import Span
 
 # The least probability, by the network, of a change that removes letters or words.
@@ -32,6 +34,7 @@ PROBABILITY_OF_LOSS = 0.75
 # The same if a word loses its first syllable. People seldom type that twice by mistake, but the name 남나무
 # would become 나무.
 PROBABILITY_OF_LOST_BEGINNING = 0.99
+OFFERED = 0.5  # the most confidence of a change that is only offered
 
 
 def changes_of(
@@ -44,7 +47,11 @@ def changes_of(
     kept = _without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
     changes = find_changes(source, apply_changes(source, parts))
-    return tuple(_rated(change, kept) for change in select_changes(changes, accepts))
+    rated = (_rated(change, kept) for change in select_changes(changes, accepts))
+    return tuple(
+        replace(each, known_confidence=min(each.confidence, OFFERED)) if is_dialect(each, source) else each
+        for each in rated
+    )
 
 
 def _without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
@@ -213,41 +220,76 @@ def _is_known(word: str, words: Words) -> bool:
     return words.known([word]).whole >= math.log1p(least)
 
 
-def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
-    """The sentence with all offers accepted, as the network is to read it."""
-    if not offers:
-        return part
-    verbatim = []
-    for start, end in part.verbatim:
-        drift = _drift(each for each in offers if each.source_end <= start)
-        verbatim.append(Span(start + drift, end + drift))
-    return Passage.of(apply_changes(part.text, offers), verbatim)
+class Edits(NamedTuple):
+    """Changes of a sentence that are made before the network reads it, in order and apart from each other.
 
-
-def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
-    """``changes`` of the sentence ``as_if_right``, moved to their places in the sentence as typed, together
-    with the offers.
-
-    A change that touches an offer is left out: it would make no sense if the offer is declined.
+    ``shown`` are proposed with the network's: offers, and particles in another form or place. ``hidden`` are
+    taken back: figures in place of placeholders.
     """
-    rest = [change for change in changes if not any(_touches_offers(change, offer) for offer in offers)]
+
+    shown: tuple[Change, ...] = ()
+    hidden: tuple[Change, ...] = ()
+
+    @property
+    def all(self) -> tuple[Change, ...]:
+        return in_order([*self.shown, *self.hidden])
+
+
+PARTICLE_CONFIDENCE = 0.97  # of a particle that does not fit how the figures or letters before it are read
+
+
+def find_edits(part: Passage, words: Words) -> Edits:
+    """The edits of a sentence. A placeholder or particle that touches another edit is left out."""
+    kept = (*part.verbatim, *part.kept)
+    shown = find_offers(part, words)
+    hidden = _apart(find_stand_ins(part.text, kept), shown)
+    particles = _apart(find_particles(part.text, kept), (*shown, *hidden))
+    rated = (replace(each, known_confidence=PARTICLE_CONFIDENCE, instead_of=each.wrong) for each in particles)
+    return Edits((*shown, *rated), hidden)
+
+
+def _apart(changes: Iterable[Change], others: Sequence[Change]) -> tuple[Change, ...]:
+    return tuple(change for change in changes if not any(_meet(change, other) for other in others))
+
+
+def as_if_right(part: Passage, edits: Sequence[Change]) -> Passage:
+    """The sentence with all edits made, as the network is to read it."""
+    if not edits:
+        return part
+    verbatim, kept = (
+        [
+            Span(*(place + _drift(e for e in edits if e.source_end <= start) for place in (start, end)))
+            for start, end in spans
+        ]
+        for spans in (part.verbatim, part.kept)
+    )
+    return Passage.of(apply_changes(part.text, edits), verbatim, kept)
+
+
+def with_edits(changes: Iterable[Change], edits: Edits) -> tuple[Change, ...]:
+    """``changes`` of the sentence ``as_if_right``, moved to their places in the sentence as typed, together
+    with the shown edits.
+
+    A change that touches an edit is left out: it would make no sense if the edit is declined.
+    """
+    rest = [change for change in changes if not any(_touches_edit(change, edit) for edit in edits.all)]
     moved = [
-        change.moved(-_drift(each for each in offers if each.target_end <= change.source_start), 0)
+        change.moved(-_drift(each for each in edits.all if each.target_end <= change.source_start), 0)
         for change in rest
     ]
-    return in_order([*moved, *offers])
+    return in_order([*moved, *edits.shown])
 
 
-def _touches_offers(change: Change, offer: Change) -> bool:
-    """Whether a change touches the text of an offer.
+def _touches_edit(change: Change, edit: Change) -> bool:
+    """Whether a change touches the text of an edit.
 
     Both places are counted in the sentence ``as_if_right``.
     """
-    return change.source_start <= offer.target_end and offer.target_start <= change.source_end
+    return change.source_start <= edit.target_end and edit.target_start <= change.source_end
 
 
-def _drift(offers: Iterable[Change]) -> int:
-    return sum(len(offer.right) - len(offer.wrong) for offer in offers)
+def _drift(edits: Iterable[Change]) -> int:
+    return sum(len(edit.right) - len(edit.wrong) for edit in edits)
 
 
 _BEGINNING = ""  # takes the place of the word before the first one of a sentence

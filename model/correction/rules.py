@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from model.correction import candidates, proposing
-from model.text import hangul, keyboard, protected, tokenizer
+from model.text import hangul, keyboard, protected, readings, tokenizer
 
 
 class PortableRules(NamedTuple):
@@ -31,6 +31,12 @@ def portable_rules() -> PortableRules:
             "verbatim": protected.VERBATIM,
             "outcry": protected.OUTCRY,
             "latin_word": keyboard.LATIN_WORD,
+            "kept": protected.KEPT,
+            "dialect": protected.DIALECT,
+            "particle": readings.PARTICLE,
+            "brackets": readings.BRACKETS,
+            "placeholder": readings.PLACEHOLDER,
+            **{f"heard_{i}": pattern for i, (_, pattern) in enumerate(readings.ENDINGS)},
         },
         numbers={
             **{name: getattr(tokenizer, name) for name in of_text.split()},
@@ -38,6 +44,9 @@ def portable_rules() -> PortableRules:
             "LEAST_PROBABILITY": candidates.LEAST_PROBABILITY,
             "PROBABILITY_OF_LOSS": proposing.PROBABILITY_OF_LOSS,
             "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
+            "OFFERED": proposing.OFFERED,
+            "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
+            "LONGEST_READ": readings.LONGEST,
             "MOST": candidates.MOST,
             "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],
             "LEAST_COUNT_LONGER": proposing.LEAST_COUNT_LONGER,
@@ -48,6 +57,8 @@ def portable_rules() -> PortableRules:
             "opening": "".join(protected.OPENING),
             "closing": "".join(protected.CLOSING),
             "markup": "".join(sorted(protected.MARKUP)),
+            "silent": readings.MARKS,
+            "stand_in": readings.STAND_IN,
         },
         keys={
             "jamo": keyboard.KEY_JAMO,
@@ -57,5 +68,8 @@ def portable_rules() -> PortableRules:
             "initials": hangul.INITIALS,
             "medials": hangul.MEDIALS,
             "finals": hangul.FINALS,
+            "forms": readings.FORMS,
+            "codas": readings.CODAS,
+            "heard": [heard for heard, _ in readings.ENDINGS],
         },
     )

@@ -5,19 +5,23 @@
 * Verbatim spans: addresses, paths, code, tags, drawn-out vowels. The network was trained on prose. In
   ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. Prose between the spans
   is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, because only the tags are spans.
-* Anchors: runs of both kinds, which a correction has to copy in order. Some marks were rare in training. In
-  ``* 않된다`` the network takes the asterisk for a slip in the next word and writes 안 된다: a lost mark and
-  a mended word in one change. So a sentence is cut at the anchors that were lost, and each passage between
-  them is read by itself (``passages_beside``).
+* Kept spans: names, coinages, a person's own words, pronunciations in brackets, quoted wrong forms. They are
+  prose that the network reads with the rest, but no change may touch them.
+* Anchors: runs of protected characters and verbatim spans, which a correction has to copy in order. Some
+  marks were rare in training. In ``* 않된다`` the network takes the asterisk for a slip in the next word and
+  writes 안 된다: a lost mark and a mended word in one change. So a sentence is cut at the anchors that were
+  lost, and each passage between them is read by itself (``passages_beside``).
 * Whole words: a correction may only write the same words in another way. The network's confidence is no help
   here: of a word that is repeated twenty times it drops nine at a probability of 0.999. The only word that
   may go is one that was typed twice by mistake.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -48,7 +52,7 @@ OUTCRY = re.compile(
     re.VERBOSE,
 )
 
-_JAMO = re.compile("[ㄱ-ㅣ]")  # every outcry contains one, and most texts none
+JAMO = re.compile("[ㄱ-ㅣ]")  # every outcry contains one, and most texts none
 
 
 def spares_protected(change: Change) -> bool:
@@ -66,7 +70,7 @@ def spares_outcries(change: Change, source: str) -> bool:
     >>> spares_outcries(Change(2, 4, 2, 2, "ㅋㅋ", ""), "좋아ㅋㅋ")
     False
     """
-    if not _JAMO.search(source) and not _JAMO.search(change.right):
+    if not JAMO.search(source) and not JAMO.search(change.right):
         return True
     return _outcry_texts(source) == _outcry_texts(apply_changes(source, [change]))
 
@@ -197,6 +201,66 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
     return tuple(Span(*found.span()) for found in VERBATIM.finditer(text))
 
 
+_LEFT_ALONE = tomllib.loads(Path(__file__).with_name("left_alone.toml").read_text("utf-8"))
+_PARTICLE = (
+    "(?:으로|로|에서|에게|한테|까지|부터|처럼|보다|라고|이라고|이나|나|이랑|랑|조차|마저|밖에|들|"
+    "[은는이가을를의에도와과만])*"
+)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+KEPT = re.compile(
+    rf"(?<!\w)(?:{_any_of(_LEFT_ALONE['names'].split())})(?={_PARTICLE}(?!\w))"
+    rf"|(?<!\w)(?:{_any_of(_LEFT_ALONE['coinages'].split())})|{'|'.join(_LEFT_ALONE['kept'])}"
+)
+DIALECT = re.compile("|".join(_LEFT_ALONE["dialect"]))
+MOST_OWN, LONGEST_OWN = 1000, 64  # words of a person, and characters of one
+
+
+def own_words(words: Iterable[str]) -> re.Pattern[str] | None:
+    """The pattern of words that a person wants left alone, with the particles behind them; None without any.
+
+    ``*`` in a word is any letters and digits. Raises ValueError for more than MOST_OWN words, for one of more
+    than LONGEST_OWN characters, and for one with more than two ``*``.
+
+    >>> own_words(["머거*"]).search("난 머거요를 봤다").group()
+    '머거요를'
+    """
+    given = (unicodedata.normalize("NFC", word.strip()) for word in words)
+    listed = list(dict.fromkeys(word for word in given if word.strip("* ")))
+    if len(listed) > MOST_OWN or any(len(word) > LONGEST_OWN or word.count("*") > 2 for word in listed):
+        raise ValueError(
+            f"own words should be at most {MOST_OWN}, each of at most {LONGEST_OWN} characters with two *"
+        )
+    words_of_any_end = _any_of(listed).replace(r"\*", rf"\w{{0,{LONGEST_OWN}}}")
+    return re.compile(rf"(?<!\w)(?:{words_of_any_end}){_PARTICLE}(?!\w)") if listed else None
+
+
+def kept_spans(text: str, own: re.Pattern[str] | None = None) -> tuple[Span, ...]:
+    """The spans of prose that no change may touch, in order; ``own``: the pattern of ``own_words``.
+
+    >>> [text[a:b] for text in ["국물[궁물]은 파리바게뜨에서"] for a, b in kept_spans(text)]
+    ['[궁물]', '파리바게뜨']
+    """
+    patterns = (KEPT,) if own is None else (KEPT, own)
+    return tuple(sorted(Span(*found.span()) for each in patterns for found in each.finditer(text)))
+
+
+def is_dialect(change: Change, source: str) -> bool:
+    """Whether a change alters letters of a word of dialect, or of the word before it.
+
+    >>> is_dialect(Change(6, 7, 6, 7, "여", "야"), "이게 다 뭐여?")
+    True
+    """
+    return not change.moves_spaces and any(
+        change.source_start < found.end() and len(source[change.source_end : found.start()].split()) <= 1
+        for found in DIALECT.finditer(source)
+    )
+
+
 def spares_verbatim(change: Change, spans: Iterable[Span]) -> bool:
     """Whether a change touches none of the spans, and does not only move the spaces at their ends.
 
@@ -219,23 +283,25 @@ class Passage(NamedTuple):
     """A stretch of a sentence that the network reads by itself, without white space at its ends.
 
     ``start`` is where it begins in the sentence. ``anchors`` are in order and do not overlap. ``verbatim``
-    are the spans that are no prose; each lies within an anchor. Both count from the start of ``text``.
+    are the spans that are no prose; each lies within an anchor. ``kept`` are those of ``kept_spans``. All
+    count from the start of ``text``.
     """
 
     start: int
     text: str
     anchors: tuple[Span, ...] = ()
     verbatim: tuple[Span, ...] = ()
+    kept: tuple[Span, ...] = ()
 
     @classmethod
-    def of(cls, sentence: str, verbatim: Iterable[Span] = ()) -> "Passage":
+    def of(cls, sentence: str, verbatim: Iterable[Span] = (), kept: Iterable[Span] = ()) -> "Passage":
         """A whole sentence with all its anchors.
 
         >>> Passage.of("* 지각 3회 ㅠㅠ").anchors
         (Span(start=0, end=1), Span(start=5, end=6), Span(start=8, end=10))
         """
         verbatim = tuple(verbatim)
-        return cls(0, sentence, tuple(_anchors(sentence, verbatim)), verbatim)
+        return cls(0, sentence, tuple(_anchors(sentence, verbatim)), verbatim, tuple(kept))
 
     @property
     def has_prose(self) -> bool:
@@ -251,8 +317,8 @@ class Passage(NamedTuple):
         """The text from ``start`` to ``end``, but for the white space at its ends."""
         text = self.text[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
-        anchors, verbatim = (clipped(spans, start, end) for spans in (self.anchors, self.verbatim))
-        return Passage(self.start + start, self.text[start:end], anchors, verbatim)
+        spans = (clipped(each, start, end) for each in (self.anchors, self.verbatim, self.kept))
+        return Passage(self.start + start, self.text[start:end], *spans)
 
 
 def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:

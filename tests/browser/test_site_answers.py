@@ -155,7 +155,7 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
     found = page.evaluate(
         """([pairs, known]) => {
           const rules = all.withPatterns(known);
-          const part = (text) => all.partOf(text, all.verbatimSpans(text, rules), rules);
+          const part = (text) => all.partOf(text, all.verbatimSpans(text, rules), [], rules);
           return pairs.map(([source, target]) => all.lostAnchors(part(source), target, rules));
         }""",
         [pairs, rules()],

@@ -1,8 +1,8 @@
 // From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/english_layout.py.
 import { readOff, visible } from "./network.js";
-import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, probable } from "./proposing.js";
-import { hasProse, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
-import { applyChanges, clipped, confidence, growth, inOrder, isSyllable, moved, movesSpaces, normalise, restored, selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
+import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, meet, probable } from "./proposing.js";
+import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
+import { applyChanges, clipped, confidence, findChanges, growth, inOrder, isSyllable, moved, movesSpaces, normalise, restored, selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and model/correction/offers.py. // They are offered beside the corrections, never made.
 
@@ -70,20 +70,78 @@ function compose(initial, medial, final, { initials, medials, finals }) {
   return String.fromCharCode(0xac00 + offset);
 }
 
-/** The sentence with all offers accepted, as the network is to read it. */
-export function asIfRight(part, offers, rules) {
-  if (!offers.length) return part;
-  const drift = (place) => offers.filter(({ sourceEnd }) => sourceEnd <= place).reduce((sum, offer) => sum + growth(offer), 0);
-  const verbatim = part.verbatim.map(([start, end]) => [start + drift(start), end + drift(start)]);
-  return partOf(applyChanges(part.text, offers), verbatim, rules);
+// --- Particles behind figures, Latin letters, brackets and mark-up, and stand-ins for placeholders, as model/text/readings.py.
+
+/** How the end of a text is read aloud: its class of codas; "" where that is uncertain. */
+function reading(text, rules) {
+  const { patterns, numbers, marks, keys } = rules;
+  const silent = (said, more) => {
+    let end = said.length;
+    while (end && (marks.silent + more).includes(said[end - 1])) end -= 1;
+    return said.slice(0, end);
+  };
+  text = text.slice(-2 * numbers.LONGEST_READ);
+  const [brackets] = spansOf(patterns.brackets, text);
+  if (brackets) {
+    const [inside, before] = [text.slice(brackets[0] + 1, brackets[1] - 1), silent(text.slice(0, brackets[0]), "]")];
+    return isSyllable(before.slice(-1)) || reading(before, rules) === reading(inside, rules) ? reading(before, rules) : "";
+  }
+  text = silent(text, "]");
+  if (isSyllable(text.slice(-1))) return keys.codas[decompose(text.slice(-1), keys)[2]] ?? "closed";
+  text = text.slice(-numbers.LONGEST_READ);
+  return keys.heard.find((_, i) => spansOf(patterns[`heard_${i}`], text).length) ?? "";
 }
 
-/** The changes of a sentence from those of the sentence `asIfRight`, and the offers among them. */
-export function withOffers(changes, offers) {
-  const touches = (change, offer) => change.sourceStart <= offer.targetEnd && offer.targetStart <= change.sourceEnd;
-  const drift = (place) => offers.filter(({ targetEnd }) => targetEnd <= place).reduce((sum, offer) => sum + growth(offer), 0);
-  const rest = changes.filter((change) => !offers.some((offer) => touches(change, offer)));
-  return inOrder([...rest.map((change) => moved(change, -drift(change.sourceStart), 0)), ...offers]);
+function fitting(form, heard, { keys }) {
+  return form in keys.forms && heard ? keys.forms[form][["open", "ㄹ", "closed"].indexOf(heard)] : form;
+}
+
+export function findParticles(text, spans, rules) {
+  let [target, done] = ["", 0];
+  for (const [start, end] of outside(spansOf(rules.patterns.particle, text), spans)) {
+    const form = text.slice(start, end).trim();
+    const base = ["으로", "로"].find((each) => form.startsWith(each)) ?? form;
+    target += text.slice(done, start) + fitting(base, reading(text.slice(0, start), rules), rules) + form.slice(base.length);
+    done = end;
+  }
+  return findChanges(text, target + text.slice(done));
+}
+
+export function findStandIns(text, spans, rules) {
+  return outside(spansOf(rules.patterns.placeholder, text), spans).map(([start, end]) => ({
+    sourceStart: start, sourceEnd: end, wrong: text.slice(start, end), right: rules.marks.stand_in,
+  }));
+}
+
+const outside = (found, spans) => found.filter(([start, end]) => !spans.some(([first, last]) => start < last && first < end));
+
+// --- Changes that are made before the network reads a sentence, as in model/correction/proposing.py.
+
+/** {shown, hidden, all}: offers and particles; stand-ins, which are taken back; both, in order. */
+export function findEdits(part, words, rules) {
+  const spans = [...part.verbatim, ...part.kept];
+  const apart = (changes, others) => changes.filter((change) => !others.some((other) => meet(change, other)));
+  const offers = findOffers(part, words, rules);
+  const hidden = apart(findStandIns(part.text, spans, rules), offers);
+  const particles = apart(findParticles(part.text, spans, rules), [...offers, ...hidden]);
+  const shown = [...offers, ...particles.map((each) => ({ ...each, knownConfidence: rules.numbers.PARTICLE_CONFIDENCE, insteadOf: each.wrong }))];
+  return { shown, hidden, all: inOrder([...shown, ...hidden]) };
+}
+
+/** The sentence with all edits made, as the network is to read it. */
+export function asIfRight(part, edits, rules) {
+  if (!edits.length) return part;
+  const drift = (place) => edits.filter(({ sourceEnd }) => sourceEnd <= place).reduce((sum, edit) => sum + growth(edit), 0);
+  const shifted = (spans) => spans.map(([start, end]) => [start + drift(start), end + drift(start)]);
+  return partOf(applyChanges(part.text, edits), shifted(part.verbatim), shifted(part.kept), rules);
+}
+
+/** The changes of a sentence from those of the sentence `asIfRight`, and the shown edits among them. */
+export function withEdits(changes, { shown, all }) {
+  const touches = (change, edit) => change.sourceStart <= edit.targetEnd && edit.targetStart <= change.sourceEnd;
+  const drift = (place) => all.filter(({ targetEnd }) => targetEnd <= place).reduce((sum, edit) => sum + growth(edit), 0);
+  const rest = changes.filter((change) => !all.some((edit) => touches(change, edit)));
+  return inOrder([...rest.map((change) => moved(change, -drift(change.sourceStart), 0)), ...shown]);
 }
 
 // --- From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that wrote it.
@@ -104,9 +162,9 @@ export class Corrector {
     const { text: source, substitutes } = withSubstitutes(normal) ?? { text: normal };
     const sentences = [];
     if (!substitutes) return { source, sentences, substitutes: {} }; // thousands of rare characters
-    const verbatim = verbatimSpans(source, this.rules);
+    const copied = [verbatimSpans(source, this.rules), keptSpans(source, this.rules)];
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
-      const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
+      const part = partOf(source.slice(start, end), ...copied.map((spans) => clipped(spans, start, end)), this.rules);
       sentences.push({ start, source: part.text, ...(await this.remembered(part)) });
     }
     return { source, sentences: agreeing(sentences), substitutes };
@@ -126,7 +184,7 @@ export class Corrector {
   }
 
   async remembered(part) {
-    const key = JSON.stringify([part.text, part.verbatim]);
+    const key = JSON.stringify([part.text, part.verbatim, part.kept]);
     const found = this.kept.get(key) ?? (await this.propose(part));
     this.kept.delete(key);
     this.kept.set(key, found);
@@ -136,9 +194,21 @@ export class Corrector {
 
   async propose(part) {
     const isRead = part.text.length <= this.limits.max_length;
-    const offers = isRead ? findOffers(part, this.confidence.words, this.rules) : [];
-    const { changes, produced } = await this.mended(asIfRight(part, offers, this.rules));
-    return offers.length ? { proposed: withOffers(changes, offers), produced: null } : { proposed: changes, produced };
+    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : { shown: [], all: [] };
+    const { changes, produced } = await this.mended(asIfRight(part, edits.all, this.rules));
+    if (!edits.all.length) return { proposed: changes, produced };
+    const proposed = withEdits(changes, edits);
+    const isRated = edits.shown.some(({ isOffer }) => !isOffer);
+    return { proposed: isRated ? await this.withParticlesRated(part.text, proposed) : proposed, produced: null };
+  }
+
+  /** The changes, those of particles with their probabilities in a pass over the text with all changes but offers. */
+  async withParticlesRated(source, changes) {
+    const weighed = selectChanges(changes, ({ isOffer }) => !isOffer);
+    const target = this.tokenizer.encodeTarget(applyChanges(source, weighed));
+    const rate = probable(await this.network.read(this.tokenizer.encodeSource(source), target), this.tokenizer.encodeTarget(source));
+    const rated = weighed.map((change) => (change.fix === undefined ? rate(change) : change));
+    return inOrder([...rated, ...changes.filter(({ isOffer }) => isOffer)]);
   }
 
   /** The network's changes, and the pass that confirmed them, after all its readings. */
@@ -148,7 +218,7 @@ export class Corrector {
     if (!made(changes, minimum).length) return { changes, produced };
     for (let reading = 1; reading < MOST_READINGS; reading += 1) {
       const text = applyChanges(part.text, made(changes, minimum));
-      const again = await this.oneReading(partOf(text, verbatimSpans(text, this.rules), this.rules));
+      const again = await this.oneReading(partOf(text, verbatimSpans(text, this.rules), keptSpans(text, this.rules), this.rules));
       if (!made(again.changes, minimum).length) return { changes, produced };
       [changes, produced] = [afterSecondReading(part.text, changes, again.changes, minimum), null];
     }
@@ -182,7 +252,7 @@ export class Corrector {
     const accepts = (change) => this.accepts(part, change);
     const isTorn = target.length + 1 !== produced.ids.length;
     const stretches = isTorn ? [] : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
-    const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts);
+    const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts, this.rules);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target)
       produced = await this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(text));
@@ -192,13 +262,13 @@ export class Corrector {
   }
 
   /** Whether a change may be proposed. */
-  accepts({ text, verbatim }, change) {
+  accepts({ text, verbatim, kept }, change) {
     return (
       sparesProtected(change, this.rules) &&
       sparesOutcries(change, text, this.rules) &&
       sparesEmphasis(change, text, this.rules) &&
       sparesGaps(change, text, this.rules) &&
-      sparesVerbatim(change, verbatim) &&
+      sparesVerbatim(change, [...verbatim, ...kept]) &&
       sparesWords(change, text, this.rules) &&
       this.canJudge(change, text)
     );

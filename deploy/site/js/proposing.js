@@ -1,5 +1,6 @@
 // Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
+import { isDialect } from "./protected.js";
 import { applyChanges, confidence, findChanges, growth, inOrder, moved, selectChanges } from "./text.js";
 
 // --- What else the network could have written, as model/correction/candidates.py. A stretch is // {start, end, kept, candidates: Map of text -> log probability, written, isChanged}.
@@ -87,11 +88,12 @@ function together(edits) {
 // --- From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and second_reading.py.
 
 /** The changes that the chosen candidates make, each with its confidence. */
-export function changesOf(source, chosen, accepts) {
+export function changesOf(source, chosen, accepts, rules) {
   const kept = withoutSpoilers(chosen);
   const parts = kept.map(({ stretch, text }) => ({ sourceStart: stretch.start, sourceEnd: stretch.end, right: text }));
   const changes = findChanges(source, applyChanges(source, parts));
-  return selectChanges(changes, accepts).map((change) => rated(change, kept));
+  const offered = (change) => (isDialect(change, source, rules) ? { ...change, knownConfidence: Math.min(confidence(change), rules.numbers.OFFERED) } : change);
+  return selectChanges(changes, accepts).map((change) => offered(rated(change, kept)));
 }
 
 /** Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed. */
@@ -176,7 +178,7 @@ function weighed(change, first, second) {
   return { ...change, fix: last.fix, keep: last.keep, knownConfidence: confidence(least), insteadOf: last.insteadOf };
 }
 
-const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
+export const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
 const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 
 // --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/agreeing.py.

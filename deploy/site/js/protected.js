@@ -24,6 +24,14 @@ export function isProtected(character, { marks }) {
 
 export const outcries = (text, rules) => spansOf(rules.patterns.outcry, text);
 export const verbatimSpans = (text, rules) => spansOf(rules.patterns.verbatim, text);
+export const keptSpans = (text, rules) => spansOf(rules.patterns.kept, text);
+
+/** Whether a change alters letters of a word of dialect, or of the word before it. */
+export function isDialect(change, source, { patterns }) {
+  if (movesSpaces(change)) return false;
+  const between = (start) => source.slice(change.sourceEnd, Math.max(start, change.sourceEnd)).match(WORDS) ?? [];
+  return spansOf(patterns.dialect, source).some(([start, end]) => change.sourceStart < end && between(start).length <= 1);
+}
 
 /** Whether the change loses, alters or invents no protected character. */
 export function sparesProtected({ wrong, right }, rules) {
@@ -134,11 +142,11 @@ function isBesideLetters({ sourceStart, sourceEnd, right }, source) {
 }
 
 // --- Parts of a sentence and the anchors in them, which a correction has to copy, as
-// model/text/protected.py. A part is {start, text, anchors, verbatim}; spans count from the start of its
-// text.
+// model/text/protected.py. A part is {start, text, anchors, verbatim, kept}; spans count from the start
+// of its text.
 
-export function partOf(text, verbatim, rules) {
-  return { start: 0, text, anchors: anchorsOf(text, verbatim, rules), verbatim };
+export function partOf(text, verbatim, kept, rules) {
+  return { start: 0, text, anchors: anchorsOf(text, verbatim, rules), verbatim, kept };
 }
 
 export function hasProse({ text, verbatim }) {
@@ -210,7 +218,7 @@ function particle(text, start, marks) {
   return Number(start > 0 && marks.closing.includes(text[start - 1]) && isLone);
 }
 
-function cut({ start: before, text, anchors, verbatim }, start, end) {
+function cut({ start: before, text, anchors, verbatim, kept }, start, end) {
   const piece = text.slice(start, end);
   [start, end] = [
     start + piece.length - stripStart(piece).length,
@@ -221,5 +229,6 @@ function cut({ start: before, text, anchors, verbatim }, start, end) {
     text: text.slice(start, end),
     anchors: clipped(anchors, start, end),
     verbatim: clipped(verbatim, start, end),
+    kept: clipped(kept, start, end),
   };
 }

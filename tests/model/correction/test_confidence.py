@@ -324,25 +324,26 @@ def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, ask
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "written", "more_usual", "is_believed"),
+    ("wrong", "right", "log_odds", "longest", "is_believed"),
     [
-        ("탁본", "반복", 0.6, 12.0, False),  # the trees alone
-        ("탁본", "반복", 0.8, 12.0, True),  # the network, too
-        ("탁본", "반복", 0.6, 15.0, True),  # the analyser, too
-        ("몇일", "며칠", 0.6, 12.0, True),  # the norm, too
-        ("하꾜", "학교", 0.6, 12.0, True),  # 하꾜 is no word
+        ("탁본", "반복", 3.0, 2, False),  # the trees alone
+        ("탁본", "반복", 4.0, 2, True),  # and they are sure
+        ("턴", "번", 2.9, 1, False),  # no word of two syllables, and less is asked
+        ("턴", "번", 3.0, 1, True),
+        ("몇일", "며칠", 1.0, 2, True),  # the norm, too
+        ("하꾜", "학교", 1.0, 2, True),  # 하꾜 is no word
     ],
 )
 def test_a_word_is_replaced_by_a_word_if_not_the_trees_alone_are_sure(
-    wrong, right, written, more_usual, is_believed, monkeypatch
+    wrong, right, log_odds, longest, is_believed, monkeypatch
 ):
-    rows = {wrong: (-more_usual, 3, wrong == "하꾜"), right: (0, 3, 0)}
+    rows = {wrong: (-12.0, 3, wrong == "하꾜"), right: (0, 3, 0)}
     monkeypatch.setattr(
         "model.correction.features.analyse",
         lambda texts: np.array([next(row for word, row in rows.items() if word in text) for text in texts]),
     )
-    monkeypatch.setattr("model.correction.features.longest_known", lambda *_: 2)
-    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (UNSURE,)), Trees(SECOND, 3.0, ()))
+    monkeypatch.setattr("model.correction.features.longest_known", lambda *_: longest)
+    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (UNSURE,)), Trees(SECOND, log_odds, ()))
     source = f"그는 {wrong} 보았다"
-    ((_, text, found),) = confidence.choose(source, [stretch(source, wrong, **{right: written, wrong: 0.1})])
-    assert (text, found) == (right, pytest.approx(probability(3.0 if is_believed else 0.0)))
+    ((_, text, found),) = confidence.choose(source, [stretch(source, wrong, **{right: 0.8, wrong: 0.1})])
+    assert (text, found) == (right, pytest.approx(probability(log_odds if is_believed else 0.0)))

@@ -11,13 +11,15 @@ from model.correction.confidence import Chosen, Confidence, Trees
 from model.correction.features import FIRST
 from model.correction.ngrams import NGrams
 from model.correction.proposing import (
+    Edits,
     after_second_reading,
     agreeing,
     as_if_right,
     changes_of,
+    find_edits,
     find_offers,
     made,
-    with_offers,
+    with_edits,
 )
 from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
@@ -176,7 +178,7 @@ def test_a_short_word_that_is_seldom_met_is_not_offered():
 def test_the_rest_is_corrected_as_if_they_were_right():
     offers, part = read_as_if_right(TEXT)
     mended = find_changes(part.text, "`dhsmf` 나 가고 있어, 안 돼 오늘")
-    changes = with_offers(mended, offers)
+    changes = with_edits(mended, Edits(offers))
     assert apply_changes(TEXT, changes) == "`dhsmf` 나 가고 있어, 안 돼 오늘"
     for change in changes:
         assert TEXT[change.source_start : change.source_end] == change.wrong
@@ -187,7 +189,20 @@ def test_the_rest_is_corrected_as_if_they_were_right():
 def test_a_change_that_touches_an_offer_is_left_out():
     offers, part = read_as_if_right(TEXT)
     joined = find_changes(part.text, part.text.replace("가고 있어", "가고있어"))
-    assert with_offers(joined, offers) == offers
+    assert with_edits(joined, Edits(offers)) == offers
+
+
+def test_particles_are_mended_and_placeholders_are_read_as_figures():
+    text = "PC을 켜고 파일 %d개를 연다"
+    part = Passage.of(text)
+    edits = find_edits(part, WORDS)
+    read = as_if_right(part, edits.all)
+    assert read.text == "PC를 켜고 파일 3개를 연다"
+    changes = with_edits(find_changes(read.text, "PC를 켜고 파일 3개를 열다"), edits)
+    assert apply_changes(text, changes) == "PC를 켜고 파일 %d개를 열다"
+    assert all(text[change.source_start : change.source_end] == change.wrong for change in changes)
+    beside = find_changes(read.text, "PC를 켜고 파일 3가를 연다")
+    assert with_edits(beside, edits) == edits.shown  # a counter follows a placeholder as it follows a figure
 
 
 @pytest.fixture

@@ -407,14 +407,15 @@ class EngineCorrector:
         """The answer of ``ask`` if it is kept; None where it would have to ask."""
         return self._engine.known(self.key, question, *arguments, **named)
 
-    def correct(self, text: str) -> Correction:
+    def correct(self, text: str, words: tuple[str, ...] = ()) -> Correction:
         """Correct one text. The traces of its sentences came along with the answer, as far as
-        ``questions.TRACE_BYTES`` allow; the others are fetched when they are read."""
-        return unpack(self.ask(correct, text), self.trace)
+        ``questions.TRACE_BYTES`` allow; the others are fetched when they are read. ``words`` are left alone:
+        those of ``Corrector.with_words``."""
+        return unpack(self.ask(correct, *_asked(text, words)), self.trace)
 
-    def correct_ahead(self, text: str) -> None:
+    def correct_ahead(self, text: str, words: tuple[str, ...] = ()) -> None:
         """Have ``text`` corrected in advance; see ``Engine.ask_ahead``."""
-        self._engine.ask_ahead(self.key, correct, text)
+        self._engine.ask_ahead(self.key, correct, *_asked(text, words))
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """The pass that turns one sentence into ``target``.
@@ -422,6 +423,11 @@ class EngineCorrector:
         Raises ValueError for a source that is longer than the network can read.
         """
         return self.ask(trace, source, target)
+
+
+def _asked(text: str, words: tuple[str, ...]) -> tuple:
+    """The arguments of ``questions.correct``, which are part of the key of a kept answer."""
+    return (text, words) if words else (text,)
 
 
 class OwnCorrector(EngineCorrector):
@@ -435,7 +441,7 @@ class OwnCorrector(EngineCorrector):
         self.key = model_key(name)
         self.fingerprint = self.key.fingerprint
 
-    def correct_ahead(self, text: str) -> None:
+    def correct_ahead(self, text: str, words: tuple[str, ...] = ()) -> None:
         """Does nothing: such a model may take long for a text, and the text that counts would wait for it."""
 
     @cached_property

@@ -29,7 +29,7 @@ from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
 from model.analysis.patching import mean_values
-from model.correction.answers import Answers, AnswersMany, Intervenes, Network, NetworkDescription
+from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network, NetworkDescription
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import growing_network
 from model.graph.files import can_answer
@@ -235,9 +235,14 @@ def freeze(answer: Frozen) -> Frozen:
 
 
 @question(kept=(256, 64 * MB))
-def correct(corrector: Answers, text: str) -> PackedCorrection:
-    """The correction of one text, with its traces."""
-    return pack(corrector.correct(text))
+def correct(corrector: Answers, text: str, words: tuple[str, ...] = ()) -> PackedCorrection:
+    """The correction of one text, with its traces.
+
+    A model that keeps a person's ``words`` (``KeepsWords``) leaves them alone. Raises ValueError for words
+    that ``Corrector.with_words`` refuses.
+    """
+    keeps = isinstance(corrector, KeepsWords) and words
+    return pack((corrector.with_words(words) if keeps else corrector).correct(text))
 
 
 @question(is_long=True)

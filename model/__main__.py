@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -81,6 +81,11 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     "--column",
     help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the only one]",
 )
+@click.option(
+    "--words",
+    type=click.File(encoding="utf-8"),
+    help="A file of words that are left alone with their particles, one a line; * is any letters.",
+)
 @click.option("--suggest", is_flag=True, help="Below a line, also the changes that were not sure enough.")
 def correct(
     text: str | None,
@@ -91,6 +96,7 @@ def correct(
     table: Path | None,
     out: Path | None,
     column: str | None,
+    words: TextIO | None,
     suggest: bool,
 ) -> None:
     """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
@@ -104,13 +110,18 @@ def correct(
         raise click.UsageError("--csv and --out come together, without TEXT, --json and --suggest")
     if column is not None and not table:
         raise click.UsageError("--column needs --csv")
+    corrector = _load(model, minimum_confidence, beam_width)
+    if words is not None:
+        try:
+            corrector = corrector.with_words(words)
+        except ValueError as error:  # among them bytes that are no UTF-8
+            raise click.UsageError(f"--words: {error}") from error
     if table and out:
-        correct_table(_load(model, minimum_confidence, beam_width), table, out, column)
+        correct_table(corrector, table, out, column)
         return
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         assert isinstance(stream, TextIOWrapper), "as Python opens them"
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
-    corrector = _load(model, minimum_confidence, beam_width)
     batches = [[text]] if text is not None else waiting(input_lines())
     corrections = (each for batch in batches for each in corrector.correct_batch(batch))
     for number, correction in enumerate(corrections, start=1):

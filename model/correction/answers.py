@@ -15,7 +15,7 @@ Shapes: B interventions or sentences, S source and T target tokens, Q query and 
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -91,6 +91,13 @@ class Answers(Protocol):
     def trace(self, source: str, target: str) -> AttentionTrace:
         """The pass in which one sentence is turned into ``target``."""
         ...
+
+
+@runtime_checkable
+class KeepsWords(Protocol):
+    """Leaves a person's words alone."""
+
+    def with_words(self, words: Iterable[str]) -> "Answers": ...
 
 
 class AnswersMany(Answers, Protocol):

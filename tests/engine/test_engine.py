@@ -166,6 +166,13 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     assert model.known(questions.correct, "가나") is not None
 
 
+def test_a_persons_words_reach_the_model(model):
+    text = TEXTS[0]
+    with pytest.raises(ValueError, match="own words should be"):
+        model.correct(text, ("가" * 65,))
+    assert model.correct(text, (f"{text}*",)).source == model.correct(text).source
+
+
 def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_whoever_asks_it_and_waits(model):
     engine = model._engine
     engine.ask_ahead(model.key, ORACLE)

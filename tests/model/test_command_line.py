@@ -170,6 +170,23 @@ def test_a_minimum_confidence_lies_between_0_and_1(correct, share):
     assert "Invalid value for '--minimum-confidence'" in result.stderr
 
 
+def test_words_of_a_file_are_left_alone(correct, tiny_corrector, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        tiny_corrector, "with_words", lambda words: asked.append(list(words)) or tiny_corrector
+    )
+    path = tmp_path / "words.txt"
+    path.write_text("인박스\n갓*\n", "utf-8")
+    assert correct("--words", str(path), "가").exit_code == 0
+    assert [word.strip() for word in asked[0]] == ["인박스", "갓*"]
+
+
+def test_too_long_a_word_of_a_file_is_refused(correct, tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("가" * 65, "utf-8")
+    assert "at most 64 characters" in correct("--words", str(path), "가").output.replace("\n", " ")
+
+
 def test_a_folder_that_is_no_model_is_named(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()

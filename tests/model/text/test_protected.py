@@ -7,8 +7,11 @@ import pytest
 from model.correction.candidates import Answer
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.protected import (
+    MOST_OWN,
     Passage,
+    kept_spans,
     lost_anchors,
+    own_words,
     passages_beside,
     spares_gaps,
     spares_outcries,
@@ -281,3 +284,32 @@ def test_a_word_written_in_another_way_is_there(source, target):
 )
 def test_a_word_that_vanishes_or_comes_is_no_correction(source, target):
     assert not spared(source, target)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "kept"),
+    [
+        (["인박스"], "인박스를 비우고 새인박스", ["인박스를"]),
+        (["갓*"], "갓돌과 갓풀만", ["갓돌과", "갓풀만"]),
+        (["C++ 반"], "C++ 반에서", ["C++ 반에서"]),
+        (["*", " "], "무엇이든", []),
+    ],
+)
+def test_a_persons_words_are_kept_with_their_particles(words, text, kept):
+    own = own_words(words)
+    assert [text[start:end] for start, end in kept_spans(text, own) if own] == kept
+
+
+@pytest.mark.parametrize("words", [[f"나{i}" for i in range(MOST_OWN + 1)], ["가" * 65], ["*가*나*"]])
+def test_too_many_or_too_long_words_are_refused(words):
+    with pytest.raises(ValueError, match="own words should be"):
+        own_words(words)
+
+
+def test_no_change_touches_a_kept_word(tiny_corrector, monkeypatch):
+    keeping = tiny_corrector.with_words(["가나"])
+    part = Passage.of("가나를 본다", kept=kept_spans("가나를 본다", keeping.words))
+    assert not keeping._accepts(part, Change(0, 1, 0, 1, "가", "다"))
+    assert not keeping._accepts(part, Change(2, 3, 2, 3, "를", "을"))
+    assert keeping._accepts(part, Change(4, 5, 4, 5, "본", "분"))
+    assert tiny_corrector.words is None

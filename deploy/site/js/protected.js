@@ -29,8 +29,10 @@ export const keptSpans = (text, rules) => spansOf(rules.patterns.kept, text);
 /** Whether a change alters letters of a word of dialect, or of the word before it. */
 export function isDialect(change, source, { patterns }) {
   if (movesSpaces(change)) return false;
-  const between = (start) => source.slice(change.sourceEnd, Math.max(start, change.sourceEnd)).match(WORDS) ?? [];
-  return spansOf(patterns.dialect, source).some(([start, end]) => change.sourceStart < end && between(start).length <= 1);
+  const behind = change.sourceEnd;
+  const between = (start) => source.slice(behind, Math.max(start, behind)).match(WORDS) ?? [];
+  const concerns = ([start, end]) => change.sourceStart < end && between(start).length <= 1;
+  return spansOf(patterns.dialect, source).some(concerns);
 }
 
 /** Whether the change loses, alters or invents no protected character. */

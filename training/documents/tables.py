@@ -72,6 +72,8 @@ class Sources:
 
         Raises MissingNumbersError.
         """
+        if model is None and "evaluation" in self.given:
+            return self.given["evaluation"]
         folder = self.model if model is None else self.model.parent / model
         return _read(folder / "evaluation.json")
 

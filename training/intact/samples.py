@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from model.correction.answers import AnswersMany
 from model.text import hangul
 from model.text.hangul import particle
+from training.documents.render import content, percent
+from training.documents.tables import Sources
 from training.intact.slots import draw, draw_marks
-from training.measure.evaluate import load_corrector
+from training.measure.evaluate import Asked, load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
-from training.measure.report import open_console, percent, write_json
+from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
+from training.options import knob, read_options, with_options_of
 
 _TEXTS = tomllib.loads((Path(__file__).parent / "frames.toml").read_text("utf-8"))
 FRAMES: dict[str, list[str]] = _TEXTS["frames"]  # by kind
@@ -272,77 +273,43 @@ def score_kinds(kept: Iterable[KeptSample]) -> dict[str, IntactScores]:
     return {kind: score_intact(groups[kind]) for kind in KINDS if kind in groups}
 
 
+@dataclass(frozen=True)
+class IntactSet(Asked):
+    """The options of ``intact``."""
+
+    count: int = knob(1000, "Sentences to make.", type=click.IntRange(min=1))
+    json: str | None = knob(None, "Write everything as JSON to this file; - for standard output.")
+    show: int = knob(0, "Print this many failures of each sort.", type=click.IntRange(min=0))
+
+
+@with_options_of(IntactSet)
 @click.command("intact")
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option(
-    "--minimum-confidence",
-    type=click.FloatRange(0, 1),
-    help="Leave changes undone that are less probable. [default: the model's own]",
-)
-@click.option(
-    "--count", type=click.IntRange(min=1), default=1000, show_default=True, help="Sentences to make."
-)
-@click.option("--seed", default=0, show_default=True, help="Decides the sentences and their errors.")
-@click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
-@click.option("--json", "json_path", help="Write everything as JSON to this file; - for standard output.")
-@click.option("--show", type=click.IntRange(min=0), default=0, help="Print this many failures of each sort.")
-def intact_command(model, minimum_confidence, count, seed, batch, json_path, show):
+def intact_command(**options):
     """Measure whether digits, Latin words, addresses, emoji, hanja, quotation marks, unseen names and the
     ends of long sentences come out as they went in. Half of the sentences have errors beside them."""
-    corrector = load_corrector(model, minimum_confidence)
-    kept = correct_samples(corrector, make_samples(count, seed), batch)
-    kinds, total = score_kinds(kept), score_intact(kept)
-    run = {
-        "model": corrector.name,
-        "fingerprint": corrector.fingerprint,
-        "minimum_confidence": corrector.minimum_confidence,
-        "seed": seed,
-    }
-    console = open_console(json_path)
-    console.print(_table(run["model"], kinds, total))
-    console.print("model: {model} {fingerprint}, minimum confidence {minimum_confidence}".format(**run))
+    asked = read_options(IntactSet, options)
+    corrector = load_corrector(asked.model, asked.minimum_confidence)
+    kept = correct_samples(corrector, make_samples(asked.count, asked.seed), asked.batch)
     failures = [each for each in kept if each.lost is not None]
     changed = [each for each in kept if each.changed and each.lost is None]
-    _print_kept(console, failures[:show])
-    _print_kept(console, changed[:show])
-    if json_path:
-        document = {
-            **run,
-            "total": total.as_json(),
-            "kinds": {kind: scores.as_json() for kind, scores in kinds.items()},
-            "failures": [each.as_json() for each in failures],
-            "changed": [each.as_json() for each in changed],
-        }
-        write_json(document, json_path)
+    document = {
+        **run_of(corrector, seed=asked.seed),
+        "total": score_intact(kept).as_json(),
+        "kinds": {kind: scores.as_json() for kind, scores in score_kinds(kept).items()},
+        "failures": [each.as_json() for each in failures],
+        "changed": [each.as_json() for each in changed],
+    }
+    low, high = (percent(bound) for bound in document["total"]["share_95"])
+    model = "model: {model} {fingerprint}, minimum confidence {minimum_confidence}".format(**document)
+    model += f"; intact of all (95%): {low}–{high}"
+    shown = (*failures[: asked.show], *changed[: asked.show])
+    texts = [content(Sources(given={"intact": document}), "intact"), model, *map(_shown, shown)]
+    click.echo("\n".join(texts), err=asked.json == "-")
+    if asked.json:
+        write_json(document, asked.json)
 
 
-def _table(model: str, kinds: dict[str, IntactScores], total: IntactScores) -> Table:
-    table = Table("kind", title=f"what {model} leaves as it was")
-    for heading in ("sentences", "intact", "share (95%)", "correct sentences", "untouched"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for kind, scores in kinds.items():
-        table.add_row(kind, *_cells(scores))
-    table.add_section()
-    table.add_row("all", *_cells(total))
-    return table
-
-
-def _cells(scores: IntactScores) -> list[str]:
-    low, high = scores.interval
-    return [
-        str(scores.count),
-        str(scores.intact),
-        f"{percent(scores.share)} ({percent(low)}–{percent(high)})",
-        str(scores.clean),
-        percent(scores.clean_untouched),
-    ]
-
-
-def _print_kept(console: Console, kept: Iterable[KeptSample]) -> None:
-    """One block for each: the lost part (or that a correct sentence changed), and the three texts."""
-    for each in kept:
-        what = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"
-        console.print(f"\n[{each.sample.kind}] {what}", soft_wrap=True)
-        texts = {"wrong": each.sample.wrong, "right": each.sample.right, "got": each.text}
-        for label, text in texts.items():
-            console.print(f"  {label:<6}{text}", soft_wrap=True)
+def _shown(each: KeptSample) -> str:
+    """The lost part (or that a correct sentence changed), and the three texts."""
+    title = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"
+    return block_of(f"[{each.sample.kind}] {title}", each.sample, each.text)

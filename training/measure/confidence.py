@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
-from rich.table import Table
 
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Tree, Trees, save_confidence
@@ -39,11 +38,14 @@ from model.correction.ngrams import NGrams
 from model.correction.words import Words
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
+from training.documents.render import content
+from training.documents.tables import Sources
 from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
 from training.measure.metrics import THRESHOLDS, Scores, edits, none_if_nan, reliability, threshold_table
-from training.measure.report import Outcome, open_console, percent, write_json
+from training.measure.report import Outcome, write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
+from training.options import knob, read_options, with_options_of
 from training.run.examples import PRACTICES, ExampleMaker, ExampleSettings
 
 STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
@@ -251,11 +253,6 @@ if TYPE_CHECKING:
 
 TOGETHER = 1024  # pairs that are answered at a time
 BOOSTING = Boosting(trees=500, depth=5, rate=0.05)
-JUDGED_BY = {
-    "network": "by the network alone",
-    "phrases": "with words and phrases",
-    "morphemes": "with morphemes, too",
-}
 
 
 class JudgedCandidate(NamedTuple):
@@ -354,49 +351,55 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
     return Trees(fields, *calibrated(start, trees, log_odds, right[:mine]))
 
 
+@dataclass(frozen=True)
+class FitSettings:
+    """The options of ``confidence``: what the trees are fitted on."""
+
+    known: tuple[str, ...] = knob(
+        (),
+        "Sentences whose words and phrases are counted.",
+        multiple=True,
+        required=True,
+        type=click.Path(exists=True),
+    )
+    model: str = knob("transformer", "Name or path of a model folder.")
+    seeds: int = knob(2, "Errors made for each sentence that is fitted on.")
+    drill: int = knob(0, "Phrases with a native mistake to fit on, too.")
+    space_drill: int = knob(0, "Phrases with a misplaced space to fit on, too.")
+    names: int = knob(0, "Sentences with a made-up name to fit on, too.")
+    practised: int = knob(0, "Pairs of the practices to fit on, too.")
+    intact: int = knob(0, "Sentences of --known to leave as they are and fit on, too; they are not counted.")
+    least: int = knob(2, "How often a word stands there to be counted.")
+    json: str | None = knob(None, "Write what the other half gains as JSON to this file.")
+
+    def others(self, pairs: Sequence[NoisyPair]) -> list[NoisyPair]:
+        """The drills, names, practices and right sentences beside the pairs."""
+        return [
+            *drilled_pairs(pairs, self.drill),
+            *spaced_pairs(pairs, self.space_drill),
+            *named_pairs(pairs, self.names),
+            *practised_pairs(pairs, self.practised),
+        ]
+
+
+@with_options_of(FitSettings)
 @click.command("confidence")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--known",
-    multiple=True,
-    required=True,
-    type=click.Path(exists=True),
-    help="Sentences whose words and phrases are counted.",
-)
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option(
-    "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
-)
-@click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
-@click.option(
-    "--space-drill", default=0, show_default=True, help="Phrases with a misplaced space to fit on, too."
-)
-@click.option("--names", default=0, show_default=True, help="Sentences with a made-up name to fit on, too.")
-@click.option("--practised", default=0, show_default=True, help="Pairs of the practices to fit on, too.")
-@click.option(
-    "--intact",
-    default=0,
-    show_default=True,
-    help="Sentences of --known to leave as they are and fit on, too; they are not counted.",
-)
-@click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-@click.option("--json", "json_path", help="Write what the other half gains as JSON to this file.")
-def command(files, known, model, seeds, drill, space_drill, names, practised, intact, least, json_path):
+def command(files, **options):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and print the
-    gain on the other half gains. The minimum confidence is to be chosen anew: python -m training evaluate
-    --choose.
+    gain on the other half. The minimum confidence is to be chosen anew: python -m training evaluate --choose.
     """
+    asked = read_options(FitSettings, options)
     try:
-        sentences = [row.text for path in known for row in read_sentences(path)]
+        sentences = [row.text for path in asked.known for row in read_sentences(path)]
     except CorpusError as error:
         raise click.ClickException(str(error)) from error
-    left_out = intact_pairs(sentences, intact)
-    words, ngrams = _counted(sentences, left_out, least)
-    pairs = pairs_of(map(open_corpus, files), seeds)
+    left_out = intact_pairs(sentences, asked.intact)
+    words, ngrams = _counted(sentences, left_out, asked.least)
+    pairs = pairs_of(map(open_corpus, files), asked.seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
-    others = [*drilled_pairs(pairs, drill), *spaced_pairs(pairs, space_drill), *named_pairs(pairs, names)]
-    others += [*practised_pairs(pairs, practised), *left_out, *right_pairs(pairs)]
-    corrector = load_corrector(model, 0.0)
+    others = [*asked.others(pairs), *left_out, *right_pairs(pairs)]
+    corrector = load_corrector(asked.model, 0.0)
     try:
         confidence = fit_confidence(
             examples(fitted, corrector, words, ngrams),
@@ -408,17 +411,21 @@ def command(files, known, model, seeds, drill, space_drill, names, practised, in
         raise click.ClickException(str(error)) from error
     tested = [pair for pair in pairs if not is_for_fitting(pair)]
     gains = _gains(corrector, confidence, tested)
-    folder = find_model_folder(model)
+    folder = find_model_folder(asked.model)
     save_confidence(folder, confidence)
-    counts = {"words": len(words.counts), "runs_of_characters": len(ngrams), "trees": BOOSTING.trees}
-    pairs_used = {"fitted": len(fitted), "others": len(others), "tested": len(tested)}
-    if json_path:
-        judged = {name: gain.as_json() for name, gain in gains.items()}
-        write_json(
-            {"fingerprint": of_weights(fingerprint(folder)), **counts, "pairs": pairs_used, "judged": judged},
-            json_path,
-        )
-    _print(counts, pairs_used, gains)
+    numbers = {
+        "fingerprint": of_weights(fingerprint(folder)),
+        "words": len(words.counts),
+        "runs_of_characters": len(ngrams),
+        "trees": BOOSTING.trees,
+        "pairs": {"fitted": len(fitted), "others": len(others), "tested": len(tested)},
+        "judged": {name: gain.as_json() for name, gain in gains.items()},
+    }
+    if asked.json:
+        write_json(numbers, asked.json)
+    sources = Sources(model=folder, given={"confidence": numbers})
+    for part in ("fitted", "parts", "other-half"):
+        click.echo(f"{content(sources, part)}\n")
     click.echo(folder)
 
 
@@ -430,32 +437,10 @@ def _counted(sentences: list[str], left_out: Sequence[NoisyPair], least: int) ->
 
 
 def _gains(corrector: "Corrector", confidence: Confidence, tested: list[NoisyPair]) -> dict[str, Gain]:
-    """The outcomes of each judge of ``JUDGED_BY`` on the pairs, one more judge at a time."""
+    """The outcomes on the pairs by the network alone, with words and phrases, and with morphemes, too."""
     gains = {}
     judges = {"network": None, "phrases": replace(confidence, second=None), "morphemes": confidence}
     for name, judge in judges.items():
         corrector.confidence = judge
         gains[name] = Gain.of(evaluate_with_progress(corrector, tested, 64).outcomes)
     return gains
-
-
-def _print(counts: dict[str, int], pairs: dict[str, int], gains: dict[str, Gain]) -> None:
-    console = open_console(None)
-    console.print(
-        f"{counts['words']:,} words, {counts['runs_of_characters']:,} runs of characters,"
-        f" {counts['trees']} trees twice "
-        f"from {pairs['fitted']:,} pairs and {pairs['others']:,} others"
-    )
-    for name, gain in gains.items():
-        console.print(_table(f"{pairs['tested']:,} other pairs, {JUDGED_BY[name]}", gain))
-
-
-def _table(title: str, gain: Gain) -> Table:
-    table = Table("minimum", title=f"{title}; calibration error {percent(gain.calibration_error)}")
-    for heading in ("exact match", "precision", "recall", "F0.5", "untouched"):
-        table.add_column(heading, justify="right")
-    for minimum, scores in gain.thresholds.items():
-        shares = scores.exact_match, scores.edits.precision, scores.edits.recall
-        best = scores.edits.f(0.5), scores.clean_untouched
-        table.add_row(f"{minimum:g}", *map(percent, (*shares, *best)))
-    return table

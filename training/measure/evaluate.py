@@ -12,7 +12,7 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +28,13 @@ from training.measure.report import (
     Outcome,
     Report,
     RuleScore,
-    open_console,
-    print_failures,
-    print_reliability,
-    print_report,
+    failures_text,
+    report_text,
+    run_of,
     write_json,
 )
 from training.noise.pairs import MIX, NoisyPair, make_pair
+from training.options import knob, read_options, with_options_of
 from training.run.record import read_history
 
 if TYPE_CHECKING:
@@ -137,69 +137,59 @@ def load_corrector(
         raise click.ClickException(str(error)) from error
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The model that a command measures."""
+
+    model: str = knob("transformer", "Name or path of a model folder.")
+    minimum_confidence: float | None = knob(
+        None,
+        "Leave changes undone that are less probable. [default: the model's own]",
+        type=click.FloatRange(0, 1),
+    )
+    batch: int = knob(64, type=click.IntRange(min=1))
+    seed: int = knob(0, "Decides the rows and the generated errors.")
+
+
+@dataclass(frozen=True)
+class Evaluation(Asked):
+    """The options of ``evaluate``."""
+
+    choose: bool = knob(False, "Make the threshold with the best F0.5 the model's own.", is_flag=True)
+    limit: int | None = knob(
+        None, "Measure on this many rows, drawn by the seed.", type=click.IntRange(min=1)
+    )
+    beam_width: int = knob(1, "More is slower.", type=click.IntRange(min=1))
+    json: str | None = knob(None, "Write everything as JSON to this file; - for standard output.")
+    show: int = knob(0, "Print this many failures.", type=click.IntRange(min=0))
+    family: str | None = knob(None, "Of the failures, print those of this family only.")
+    rules: bool = knob(False, "Print how many errors of each rule were repaired.", is_flag=True)
+    reliability: bool = knob(False, "Print whether confidence is true, and other thresholds.", is_flag=True)
+
+
+@with_options_of(Evaluation)
 @click.command("evaluate")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option(
-    "--minimum-confidence",
-    type=click.FloatRange(0, 1),
-    help="Leave changes undone that are less probable. [default: the model's own]",
-)
-@click.option("--choose", is_flag=True, help="Make the threshold with the best F0.5 the model's own.")
-@click.option("--limit", type=click.IntRange(min=1), help="Measure on this many rows, drawn by the seed.")
-@click.option("--seed", default=0, show_default=True, help="Decides the rows and the generated errors.")
-@click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
-@click.option(
-    "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
-)
-@click.option("--json", "json_path", help="Write everything as JSON to this file; - for standard output.")
-@click.option("--show", type=click.IntRange(min=0), default=0, help="Print this many failures.")
-@click.option("--family", help="Of the failures, print those of this family only.")
-@click.option("--rules", is_flag=True, help="Print how many errors of each rule were repaired.")
-@click.option("--reliability", is_flag=True, help="Print whether confidence is true, and other thresholds.")
-def command(
-    file,
-    model,
-    minimum_confidence,
-    choose,
-    limit,
-    seed,
-    batch,
-    beam_width,
-    json_path,
-    show,
-    family,
-    rules,
-    reliability,
-):
+def command(file, **options):
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
+    asked = read_options(Evaluation, options)
     corpus = open_corpus(file)
-    pairs = sample_pairs(corpus, seed, limit)
-    _check_family(family, pairs)
-    corrector = load_corrector(model, minimum_confidence, beam_width=beam_width)
-    report = evaluate_with_progress(corrector, pairs, batch)
-    if choose:
+    pairs = sample_pairs(corpus, asked.seed, asked.limit)
+    _check_family(asked.family, pairs)
+    corrector = load_corrector(asked.model, asked.minimum_confidence, beam_width=asked.beam_width)
+    report = evaluate_with_progress(corrector, pairs, asked.batch)
+    if asked.choose:
         best = best_threshold(report.thresholds)
-        set_minimum_confidence(find_model_folder(model), best)
-        corrector, report = load_corrector(model, None), with_minimum_confidence(report, best)
-    run = {
-        "file": file.name,
-        "model": corrector.name,
-        "fingerprint": corrector.fingerprint,
-        "minimum_confidence": corrector.minimum_confidence,
-        "beam_width": beam_width,
-        "seed": seed,
-        "mix": None if corpus.holds_pairs else dict(MIX),
-        "skipped_rows": len(corpus.problems),
-    }
-    console = open_console(json_path)
-    print_report(console, report, run, rules)
-    if reliability:
-        print_reliability(console, report)
-    print_failures(console, report, show, family)
-    if json_path:
-        write_json({**run, **report.as_json()}, json_path)
+        set_minimum_confidence(find_model_folder(asked.model), best)
+        corrector, report = load_corrector(asked.model, None), with_minimum_confidence(report, best)
+    mix = None if corpus.holds_pairs else dict(MIX)
+    run = run_of(corrector, beam_width=asked.beam_width, seed=asked.seed, mix=mix)
+    measured = {"file": file.name, **run, "skipped_rows": len(corpus.problems), **report.as_json()}
+    text = report_text(measured, asked.rules, asked.reliability)
+    click.echo(f"{text}\n{failures_text(report, asked.show, asked.family)}", err=asked.json == "-")
+    if asked.json:
+        write_json(measured, asked.json)
 
 
 def open_corpus(file: Path) -> Corpus:

@@ -31,7 +31,7 @@ from model.norm.articles import article_of
 from model.text.changes import Change
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import load_corrector
+from training.measure.evaluate import Asked, load_corrector
 from training.measure.metrics import (
     bootstrap_interval,
     edits,
@@ -40,7 +40,7 @@ from training.measure.metrics import (
     share,
     wilson_interval,
 )
-from training.measure.report import write_numbers
+from training.measure.report import run_of, write_numbers
 from training.measure.sets import TOGETHER, changes_elsewhere
 from training.noise.pairs import NoisyPair
 from training.options import knob, read_options, with_options_of
@@ -359,27 +359,19 @@ _OUT = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The options of both commands."""
-
-    model: str = knob("transformer", "Name or path of a model folder.")
-    minimum_confidence: float | None = knob(None, "[default: the model's own]", type=click.FloatRange(0, 1))
-    json: Path | None = knob(None, "A JSON file of all numbers.", type=_OUT)  # noqa: RUF009
-
-
-@dataclass(frozen=True)
 class NaturalText(Asked):
     """The options of ``natural``: how the text is put together."""
 
+    json: Path | None = knob(None, "A JSON file of all numbers.", type=_OUT)  # noqa: RUF009
     split: tuple[str, ...] = knob(("test",), "Of REAL; dev has fitted the trees.", multiple=True)
     rate: float = knob(0.02, "The share of words with a mistake.", type=click.FloatRange(0.001, 1))
-    seed: int = knob(0, "Decides the right sentences.")
 
 
 @dataclass(frozen=True)
 class UnseenText(Asked):
     """The options of ``unseen``: its sentences, and where changes are listed."""
 
+    json: Path | None = knob(None, "A JSON file of all numbers.", type=_OUT)  # noqa: RUF009
     every: int = knob(1, "Only every so manieth sentence.", type=click.IntRange(min=1))
     changes: Path | None = knob(None, "A CSV of all changes, with sentences, to be read.", type=_OUT)  # noqa: RUF009
     verdicts: Path = knob(VERDICTS_FILE, "The verdicts on changes that were read.", type=_FILE)  # noqa: RUF009
@@ -414,7 +406,7 @@ def unseen(unseen: Path, **options: Any) -> None:
 
 
 def _measure(
-    asked: Asked, passages: Sequence[Passage], measure: Callable, **chosen: Any
+    asked: NaturalText | UnseenText, passages: Sequence[Passage], measure: Callable, **chosen: Any
 ) -> tuple[list[Answer], Callable[[str, Change], str]]:
     """Correct the passages, print the numbers and write them; the answers, and what names a change's kind."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -422,13 +414,11 @@ def _measure(
     started = time.perf_counter()
     answers = answer(corrector, passages)
     kind_of = partial(kind_of_change, words=corrector.confidence.words if corrector.confidence else None)
-    run = {
-        "model": corrector.name,
-        "fingerprint": corrector.fingerprint,
-        "minimum_confidence": corrector.minimum_confidence,
-        **chosen,
+    numbers = {
+        **run_of(corrector, **chosen),
+        **measure(answers, kind_of),
+        "thresholds": _at_minimums(answers),
     }
-    numbers = {**run, **measure(answers, kind_of), "thresholds": _at_minimums(answers)}
     name = "natural" if isinstance(asked, NaturalText) else "unseen"
     click.echo(content(Sources(given={name: numbers}), f"{name}-kinds"))
     click.echo(f"{len(answers):,} sentences in {time.perf_counter() - started:.0f} s")

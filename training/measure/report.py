@@ -4,18 +4,17 @@ The results are those of ``python -m training evaluate``.
 """
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from training.documents.render import content, head, percent, row
+from training.documents.tables import Sources
 from training.measure.metrics import (
     Reliability,
     Scores,
@@ -29,7 +28,7 @@ from training.measure.metrics import (
 from training.noise.pairs import NoisyPair
 
 if TYPE_CHECKING:
-    from model import Correction
+    from model import Correction, Corrector
 
 RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = (
     "right",
@@ -70,12 +69,6 @@ def count_causes(outcomes: Iterable["Outcome"]) -> dict[str, int]:
         cause(each.correction, each.pair.right) for each in outcomes if each.pair.wrong != each.pair.right
     )
     return {name: found[name] for name in CAUSES}
-
-
-if TYPE_CHECKING:
-    from model import Correction
-
-FILE_WIDTH = 132  # characters of a line where no terminal says how many it has: the widest table fits
 
 
 @dataclass(frozen=True)
@@ -162,12 +155,6 @@ class Report:
         }
 
 
-def open_console(json_path: str | None) -> Console:
-    """Where tables go: standard output, unless ``json_path`` is ``-`` and the JSON needs it alone."""
-    stream: TextIO = sys.stderr if json_path == "-" else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else FILE_WIDTH, markup=False, highlight=False)
-
-
 def write_json(document: dict, path: str) -> None:
     """Write to a file, or to standard output for ``-``. Raises click.ClickException if that fails."""
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
@@ -186,32 +173,38 @@ def write_numbers(path: Path, numbers: dict) -> None:
     path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def percent(value: float, digits: int = 1) -> str:
-    """``0.5`` as ``50.0%``, and a dash for nan.
+def run_of(corrector: "Corrector", **chosen: object) -> dict:
+    """The model of a measurement, and what was chosen for it, as all files of numbers begin."""
+    return {
+        "model": corrector.name,
+        "fingerprint": corrector.fingerprint,
+        "minimum_confidence": corrector.minimum_confidence,
+        **chosen,
+    }
 
-    >>> percent(0.5), percent(float("nan"))
-    ('50.0%', '–')
-    """
-    return "–" if none_if_nan(value) is None else f"{value:.{digits}%}"
 
-
-def print_report(console: Console, report: Report, run: dict, rules: bool = False) -> None:
-    """The table of families, the run's settings, and with ``rules`` the table of rules."""
-    table = Table("family", title=f"{run['model']} on {run['file']}")
-    headings = ("sentences", "exact match (95%)", "CER before", "after", "reduced", "precision", "recall")
-    for heading in (*headings, "F0.5", "untouched"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, scores in report.families.items():
-        table.add_row(name, *_cells(scores))
-    table.add_section()
-    table.add_row("all", *_cells(report.total))
-    console.print(table)
-    console.print(f"errors: {_origin(run)}")
-    speed = f"{report.total.count} sentences in {report.seconds:.1f} s"
-    least = run["minimum_confidence"]
-    console.print(f"model: {run['model']} {run['fingerprint']}, minimum confidence {least}; {speed}")
+def report_text(measured: dict, rules: bool = False, calibration: bool = False) -> str:
+    """The tables of ``Report.as_json`` with its run: families, and rules or calibration where asked for."""
+    sources = Sources(given={"evaluation": measured})
+    low, high = (percent(bound) for bound in measured["total"]["exact_match_95"])
+    speed = f"{measured['sentences']} sentences in {measured['seconds']:.1f} s"
+    least = (
+        f"{measured['model']} {measured['fingerprint']}, minimum confidence {measured['minimum_confidence']}"
+    )
+    texts = [
+        f"{content(sources, 'families')}\nexact match of all (95%): {low}–{high}",
+        f"errors: {_origin(measured)}\nmodel: {least}; {speed}",
+    ]
     if rules:
-        console.print(_rule_table(report.rules))
+        lines = [
+            row(each["rule"], each["family"], each["count"], each["repaired"], percent(each["recall"]))
+            for each in measured["rules"]
+        ]
+        texts.append("\n".join([head("rule", "family", "errors", "repaired", "recall"), *lines]))
+    if calibration:
+        best = f"highest F0.5 at a minimum confidence of {measured['best_minimum_confidence']:g}"
+        texts += [content(sources, "reliability"), f"{content(sources, 'thresholds')}\n{best}"]
+    return "\n\n".join(texts)
 
 
 def _origin(run: dict) -> str:
@@ -221,61 +214,29 @@ def _origin(run: dict) -> str:
     return f"generated with seed {run['seed']}: {mix}"
 
 
-def _cells(scores: Scores) -> list[str]:
-    low, high = scores.exact_match_interval
-    exact = f"{percent(scores.exact_match)} ({percent(low)}–{percent(high)})"
-    return [str(scores.count), exact, percent(scores.cer_before, 2), *_quality(scores)]
-
-
-def _quality(scores: Scores) -> list[str]:
-    shares = (scores.cer_reduction, scores.edits.precision, scores.edits.recall)
-    best = (scores.edits.f(0.5), scores.clean_untouched)
-    return [percent(scores.cer_after, 2), *map(percent, (*shares, *best))]
-
-
-def _rule_table(rules: Iterable[RuleScore]) -> Table:
-    table = Table("rule", "family", title="errors repaired, by rule")
-    for heading in ("errors", "repaired", "recall"):
-        table.add_column(heading, justify="right")
-    for each in rules:
-        table.add_row(each.rule, each.family, str(each.count), str(each.repaired), percent(each.recall))
-    return table
-
-
-def print_reliability(console: Console, report: Report) -> None:
-    """How often the network is right at each confidence, and the scores at each minimum confidence."""
-    table = Table("confidence", title="are proposed changes as often right as their confidence says?")
-    for heading in ("changes", "mean confidence", "right"):
-        table.add_column(heading, justify="right")
-    for each in report.reliability.bins:
-        span = f"{each.low:g} – {each.high:g}"
-        table.add_row(span, str(each.count), percent(each.mean_confidence), percent(each.share_right))
-    console.print(table)
-    console.print(f"expected calibration error: {percent(report.reliability.expected_calibration_error, 2)}")
-    console.print(_threshold_table(report.thresholds))
-
-
-def _threshold_table(thresholds: dict[float, Scores]) -> Table:
-    best = best_threshold(thresholds)
-    table = Table("minimum confidence", title="the whole set at other thresholds (* the highest F0.5)")
-    for heading in ("exact match", "CER after", "reduced", "precision", "recall", "F0.5", "untouched"):
-        table.add_column(heading, justify="right")
-    for minimum, scores in thresholds.items():
-        mark = " *" if minimum == best else ""
-        table.add_row(f"{minimum:g}{mark}", percent(scores.exact_match), *_quality(scores))
-    return table
-
-
-def print_failures(console: Console, report: Report, count: int, family: str | None = None) -> None:
+def failures_text(report: Report, count: int, family: str | None = None) -> str:
     """The first ``count`` sentences (of ``family``) that the model did not get right, one line a text."""
     failures = [
         outcome
         for outcome in report.outcomes
         if not outcome.correct and family in (None, outcome.pair.family)
     ]
+    texts = []
     for outcome in failures[:count]:
         rules = ", ".join(dict.fromkeys(edit.rule for edit in outcome.pair.edits))
-        console.print(f"\n[{outcome.pair.family}] {rules}".rstrip(), soft_wrap=True)
-        texts = {"wrong": outcome.pair.wrong, "right": outcome.pair.right, "got": outcome.text}
-        for label, text in texts.items():
-            console.print(f"  {label:<6}{text}", soft_wrap=True)
+        texts.append(block_of(f"[{outcome.pair.family}] {rules}", outcome.pair, outcome.text))
+    return "".join(texts)
+
+
+def block_of(title: str, pair: Any, got: str) -> str:
+    """A title and the three texts of a pair below it.
+
+    >>> print(block_of("[typing]", NoisyPair("감배", "담배", "typing", ()), "감배"))
+    <BLANKLINE>
+    [typing]
+      wrong 감배
+      right 담배
+      got   감배
+    <BLANKLINE>
+    """
+    return f"\n{title.rstrip()}\n  wrong {pair.wrong}\n  right {pair.right}\n  got   {got}\n"

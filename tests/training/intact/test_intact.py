@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -235,9 +236,9 @@ def run(monkeypatch):
 def test_command_prints_each_kind_and_shows_failures(run):
     result = run("--count", 44, "--show", 2, change=lambda text: text.replace("@", "").replace("다.", "댜."))
     assert result.exit_code == 0
-    rows = {line.split("│")[1].strip(): line.split("│") for line in result.stdout.splitlines() if "│" in line}
-    assert set(KINDS) | {"all"} <= set(rows)
-    assert rows["email"][2:4] == ["         4 ", "      0 "]
+    rows = {line.split("|")[1].strip() for line in result.stdout.splitlines() if line.startswith("|")}
+    assert set(KINDS) | {"all"} <= rows and "| email | 4 | 0% |" in result.stdout
+    assert re.search(r"intact of all \(95%\): \d+\.\d%–9\d\.\d%", result.stdout)
     assert "fake 0f0f, minimum confidence 0.5" in result.stdout
     assert result.stdout.count("\n  got ") == 4
     assert result.stdout.count("] a correct sentence changed") == result.stdout.count("] lost: ") == 2

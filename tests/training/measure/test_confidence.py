@@ -236,8 +236,8 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
         + ["--names", "3", "--intact", "1"],
     )
     assert done.exit_code == 0, done.output
-    assert "by the network alone" in done.output and "with words and phrases" in done.output
-    assert "with morphemes, too" in done.output and load_confidence(folder).second is not None
+    assert "by its own confidence" in done.output and "with words and phrases" in done.output
+    assert "in doubt morphemes" in done.output and load_confidence(folder).second is not None
     # The sentence that is fitted on is not counted.
     lines = [line.split() for line in known.read_text(encoding="utf-8").splitlines()]
     assert load_confidence(folder).words.counts in [dict.fromkeys(line, 1) for line in lines]

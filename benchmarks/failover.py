@@ -13,15 +13,17 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.load import BUSY, Figures, LoadPlan, load_options, print_figures, visit_all
+from benchmarks.load import BUSY, Figures, LoadPlan, print_figures, visit_all
 from benchmarks.server import QUIET, ROOT, START, free_port, running, running_page, wait_for_server
 from benchmarks.visitor import wait_for_the_network
+from training.options import knob, read_options, with_options_of
 
 CONFIG = ROOT / "deploy" / "nginx.conf"
 
@@ -43,7 +45,7 @@ def configured(folder: Path, pages: list[int], port: int) -> Path:
     return folder / "nginx.conf"
 
 
-async def visit_while_one_ends(visitors: int, plan: LoadPlan, process: subprocess.Popen) -> Figures:
+async def visit_while_one_ends(plan: LoadPlan, process: subprocess.Popen) -> Figures:
     """The figures of all visitors; ``process`` is killed after half of the plan's seconds."""
 
     async def end() -> None:
@@ -51,24 +53,34 @@ async def visit_while_one_ends(visitors: int, plan: LoadPlan, process: subproces
         process.kill()
 
     await wait_for_the_network(plan.address, START)
-    figures, _ = await asyncio.gather(visit_all(visitors, plan), end())
+    figures, _ = await asyncio.gather(visit_all(plan), end())
     return figures
 
 
+@dataclass(frozen=True)
+class FailoverPlan(LoadPlan):
+    """The settings of visitors who come through nginx, whose address is found at the start."""
+
+    visitors: int = knob(100, type=click.IntRange(1, 1000))
+    workers: int = knob(1, type=click.IntRange(1))
+    address: str = ""
+    busy: str = BUSY
+
+
+@with_options_of(FailoverPlan)
 @click.command()
-@load_options(visitors=100)
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
-def main(visitors, seconds, every, patience, workers):
+def main(**options):
     """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come
     back.
     """
+    plan = read_options(FailoverPlan, options)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="failover-")))
         engine = str(folder / "engine")
         stack.enter_context(
-            running(sys.executable, "-m", "engine", engine, "--workers", str(workers), **QUIET)
+            running(sys.executable, "-m", "engine", engine, "--workers", str(plan.workers), **QUIET)
         )
-        settings = {"ATTENTION_ENGINE": engine, "ATTENTION_WORKERS": str(workers)}
+        settings = {"ATTENTION_ENGINE": engine, "ATTENTION_WORKERS": str(plan.workers)}
         ports = [free_port(), free_port()]
         pages = [stack.enter_context(running_page(port, **settings)) for port in ports]
         port = free_port()
@@ -77,9 +89,9 @@ def main(visitors, seconds, every, patience, workers):
         stack.enter_context(running(*nginx, stderr=subprocess.DEVNULL))
         for each in (*ports, port):
             wait_for_server(each, 0.2)
-        plan = LoadPlan(f"http://127.0.0.1:{port}", seconds, every, patience, BUSY)
-        figures = asyncio.run(visit_while_one_ends(visitors, plan, pages[0]))
-    print_figures(visitors, plan, figures)
+        plan = replace(plan, address=f"http://127.0.0.1:{port}")
+        figures = asyncio.run(visit_while_one_ends(plan, pages[0]))
+    print_figures(plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone or not figures.back))
 
 

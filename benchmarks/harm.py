@@ -64,47 +64,31 @@ def name_with_title(rng: random.Random, title: bool = True) -> str:
     return rng.choice(NAMES) + (rng.choice(TITLES) if title else "")
 
 
+# Spans inside a sentence and whole lines that no correction may touch: place, kind, and a text in which {0}
+# and {1} are joined words.
+SPANS = Path(__file__).with_name("harm_spans.tsv")
+
+
+@cache
+def _spans(place: str) -> tuple[list[str], ...]:
+    rows = (line.split("\t") for line in SPANS.read_text("utf-8").splitlines())
+    return tuple(row[1:] for row in rows if row[0] == place)
+
+
+def _filled(place: str, rng: random.Random) -> tuple[str, str]:
+    kind, text = rng.choice(_spans(place))
+    words = rng.choice(JOINED), rng.choice(JOINED)
+    return kind, text.format(*words, number=rng.randint(1, 99), name=rng.choice(NAMES))
+
+
 def inline_span(rng: random.Random) -> tuple[str, str]:
     """(kind, text) of something that may stand inside a sentence."""
-    word, other, number = rng.choice(JOINED), rng.choice(JOINED), rng.randint(1, 99)
-    return rng.choice(
-        (
-            ("address", f"www.{word}.한국/{other}"),
-            ("address", f"https://예시.한국/{word}?쪽={number}"),
-            ("address", f"{word}@예시.한국"),
-            ("path", f"C:\\사용자\\{rng.choice(NAMES)}\\{word}"),
-            ("path", f"/home/{word}/{other}"),
-            ("path", f"./{word}/{other}.md"),
-            ("file name", f"{word}_{number}.hwp"),
-            ("file name", f"{word}.png"),
-            ("hashtag", f"#{word}"),
-            ("hashtag", f"#{word} #{other}"),
-            ("mention", f"@{rng.choice(NAMES)}"),
-            ("password", f"{word}{number}!"),
-            ("code", f"`{word}({number})`"),
-            ("code", f"`{word} = '{other}'`"),
-            ("mark-up", "<br>"),
-            ("mark-up", f'<img alt="{word}">'),
-        )
-    )
+    return _filled("inline", rng)
 
 
 def code_line(rng: random.Random) -> tuple[str, str]:
     """(kind, text) of a line that is code or JSON as a whole."""
-    word, other, number = rng.choice(JOINED), rng.choice(JOINED), rng.randint(1, 99)
-    return rng.choice(
-        (
-            ("code", f"print('{word}')"),
-            ("code", f"{word}.append('{other}')"),
-            ("code", f"if {word} >= {number}: {other} = True"),
-            ("code", f"SELECT {word} FROM {other} WHERE id={number};"),
-            ("code", f"$ mkdir {word} && cd {word}"),
-            ("code", f'let {word} = "{other}";'),
-            ("JSON", f'{{"{word}": {number}}}'),
-            ("JSON", f'{{"{word}": "{other}", "수": {number}}}'),
-            ("JSON", f'["{word}", "{other}"]'),
-        )
-    )
+    return _filled("line", rng)
 
 
 FOLDER = Path(__file__).parent
@@ -246,22 +230,14 @@ def coded(rng: Random) -> list[Piece]:
     return [code] if rng.random() < 0.4 else [("prose", prose(rng)), ("mark", "\n"), code]
 
 
+NOTE_MARKS = ("= | =", "{|}", "(|)", "* |", "|^^", "→ |", "'|'", "|!!!")  # around a few words
+
+
 def noted(rng: Random) -> list[Piece]:
     """A few words between marks, as in notes."""
     pieces: list[Piece] = []
     for _ in range(rng.randint(1, 4)):
-        before, after = rng.choice(
-            (
-                ("= ", " ="),
-                ("{", "}"),
-                ("(", ")"),
-                ("* ", ""),
-                ("", "^^"),
-                ("→ ", ""),
-                ("'", "'"),
-                ("", "!!!"),
-            )
-        )
+        before, _, after = rng.choice(NOTE_MARKS).partition("|")
         if pieces:
             pieces.append(("mark", " "))
         words = (

@@ -22,10 +22,8 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 
 import click
@@ -33,11 +31,11 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.visitor import GONE, Visitor
+from training.options import knob, read_options, with_options_of
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
 TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "app.json"
 BUSY = json.loads(TEXTS.read_text("utf-8"))["engine_busy"]
-MOST_VISITORS, LONGEST = 1000, 3600
 
 
 @dataclass
@@ -148,20 +146,21 @@ def sentences(seed: int) -> list[str]:
     return rows
 
 
-@dataclass
+@dataclass(frozen=True)
 class LoadPlan:
-    """The settings of all visitors."""
+    """The settings of all visitors, as options of the command."""
 
-    address: str
-    seconds: float
-    every: float
-    patience: float
-    busy: str
+    visitors: int = knob(30, type=click.IntRange(1, 1000))
+    seconds: float = knob(60.0, type=click.FloatRange(1, 3600))
+    every: float = knob(3.0, "Seconds.", type=click.FloatRange(0.1))
+    patience: float = knob(60.0, "Seconds.", type=click.FloatRange(1, 300))
+    address: str = knob("http://127.0.0.1:8501")
+    busy: str = knob(BUSY, "Part of what a page says when it is too busy to answer.")
 
 
 async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> None:
     await asyncio.sleep(delay)
-    stay = Stay(Visitor(plan.address), figures, plan.patience, plan.busy)
+    stay = Stay(Visitor(plan.address.rstrip("/")), figures, plan.patience, plan.busy)
     if not await stay.first_page():
         return
     listening = asyncio.create_task(stay.listen())
@@ -179,9 +178,9 @@ async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> 
     await stay.visitor.close()
 
 
-async def visit_all(visitors: int, plan: LoadPlan) -> Figures:
+async def visit_all(plan: LoadPlan) -> Figures:
     figures = Figures()
-    delays = [plan.every * number / visitors for number in range(visitors)]
+    delays = [plan.every * number / plan.visitors for number in range(plan.visitors)]
     await asyncio.gather(*(visit(i, delay, plan, figures) for i, delay in enumerate(delays)))
     return figures
 
@@ -193,38 +192,19 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
     return f"{name:24} median {statistics.median(values):8.2f} {unit}, 95th percentile {high:8.2f} {unit}"
 
 
-def load_options(visitors: int) -> Callable:
-    """The options of a load: ``--visitors`` (by default so many), ``--seconds``, ``--every`` and
-    ``--patience``.
-    """
-    options = (
-        click.option(
-            "--visitors", type=click.IntRange(1, MOST_VISITORS), default=visitors, show_default=True
-        ),
-        click.option("--seconds", type=click.FloatRange(1, LONGEST), default=60, show_default=True),
-        click.option("--every", type=click.FloatRange(0.1), default=3.0, show_default=True, help="Seconds."),
-        click.option(
-            "--patience", type=click.FloatRange(1, 300), default=60.0, show_default=True, help="Seconds."
-        ),
-    )
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
-
-
+@with_options_of(LoadPlan)
 @click.command()
-@load_options(visitors=30)
-@click.option("--address", default="http://127.0.0.1:8501", show_default=True)
-@click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
-def main(visitors, seconds, every, patience, address, busy):
+def main(**options):
     """Print how long the visitors waited; exit with 1 if a sentence or a visitor was lost or saw an error."""
-    plan = LoadPlan(address.rstrip("/"), seconds, every, patience, busy)
-    figures = asyncio.run(visit_all(visitors, plan))
-    print_figures(visitors, plan, figures)
+    plan = read_options(LoadPlan, options)
+    figures = asyncio.run(visit_all(plan))
+    print_figures(plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone))
 
 
-def print_figures(visitors: int, plan: LoadPlan, figures: Figures) -> None:
+def print_figures(plan: LoadPlan, figures: Figures) -> None:
     click.echo(
-        f"{visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
+        f"{plan.visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
     click.echo(row("first page", figures.opened))

@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -30,6 +31,7 @@ from benchmarks.server import Worker
 from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.text.tokenizer import START_ID
 from training.corpus.corpus import read_sentences
+from training.options import knob, read_options, with_options_of
 from training.run.settings import PRECISIONS
 from training.run.stream import PoolMaker, StreamSettings
 
@@ -116,20 +118,29 @@ def generated_pairs(corpus: str | None, pools: int) -> tuple[int, float]:
     return made, time.perf_counter() - started
 
 
+@dataclass(frozen=True)
+class Speed:
+    """The options of the measurement."""
+
+    rounds: int = knob(10)
+    steps: int = knob(3, "Of each, in each round.")
+    batch: int = knob(128)
+    tokens: int = knob(32)
+    dff: tuple[int, ...] = knob("512,1024", callback=whole_numbers)
+    pools: int = knob(2, "Pools of the error generator.")
+    corpus: str | None = knob(None, "Correct sentences, one a line or .jsonl.", type=click.Path(exists=True))
+
+
+@with_options_of(Speed)
 @click.command()
-@click.option("--rounds", default=10, show_default=True)
-@click.option("--steps", default=3, show_default=True, help="Of each, in each round.")
-@click.option("--batch", default=128, show_default=True)
-@click.option("--tokens", default=32, show_default=True)
-@click.option("--dff", default="512,1024", show_default=True, callback=whole_numbers)
-@click.option("--pools", default=2, show_default=True, help="Pools of the error generator.")
-@click.option("--corpus", type=click.Path(exists=True), help="Correct sentences, one a line or .jsonl.")
-def main(rounds, steps, batch, tokens, dff, pools, corpus):
+def main(**options):
     """Print pairs a second, medians."""
+    asked = read_options(Speed, options)
+    rounds, steps, batch, tokens = asked.rounds, asked.steps, asked.batch, asked.tokens
     click.echo(
         f"{os.cpu_count()} processors, {rounds} rounds of {steps} steps, {batch} pairs of {tokens} tokens"
     )
-    for width in dff:
+    for width in asked.dff:
         with ExitStack() as stack:
             workers = {
                 (name, precision): stack.enter_context(Worker(make, width, precision))
@@ -152,7 +163,7 @@ def main(rounds, steps, batch, tokens, dff, pools, corpus):
                 f"  ours {ours} / PyTorch {theirs}: {statistics.median(ratios):.2f}, "
                 f"from {min(ratios):.2f} to {max(ratios):.2f}"
             )
-    made, took = generated_pairs(corpus, pools)
+    made, took = generated_pairs(asked.corpus, asked.pools)
     click.echo(f"error generator alone, one process: {made / took:.0f} pairs a second ({made} pairs)")
 
 

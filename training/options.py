@@ -102,7 +102,7 @@ def _option(settings: type, each: Field) -> click.Option:
     attributes = dict(knob.attributes)
     if knob.parse:
         attributes.setdefault("default", () if attributes.get("multiple") else "")
-        attributes["callback"] = partial(_check, settings, each.name, knob.parse)
+        attributes["callback"] = partial(_check, settings, each)
     else:
         attributes["default"] = None if each.default is MISSING else each.default
         attributes["show_default"] = attributes["default"] is not None
@@ -111,13 +111,13 @@ def _option(settings: type, each: Field) -> click.Option:
     )
 
 
-def _check(settings: type, name: str, parse: Callable, _context, _option, text: Any) -> Any:
+def _check(settings: type, each: Field, _context, _option, text: Any) -> Any:
     """The text as it is.
 
     One that cannot be read, or not be the value of this field, ends the command with a message.
     """
     try:
-        settings(**{name: parse(text)})
+        settings(**{each.name: each.metadata[_KNOB].parse(text)})
     except ValueError as error:
         raise click.BadParameter(f"{text!r}: {error}") from error
     return text

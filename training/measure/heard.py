@@ -32,6 +32,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Patch, Patches
 from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
 from training.noise.pronunciation import as_heard
+from training.options import knob, read_options, with_options_of
 
 RIDGE = 1e-3  # of the mean variance, added to each: directions that never vary have no inverse
 _FAINT = 1e-6  # of the largest singular value; a direction below it is rounding
@@ -325,28 +326,34 @@ def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
     return [round(float(each), _DIGITS) if np.isfinite(each) else None for each in (found.mean, found.margin)]
 
 
+@dataclass(frozen=True)
+class Probing:
+    """The options of ``heard``."""
+
+    model: str = knob("transformer", "Name or path of a model folder.")
+    sentences: int = knob(800, "Half of them fit.", type=click.IntRange(min=8))
+    edits: int = knob(300, "Asked without what is heard.", type=click.IntRange(min=1))
+    seed: int = knob(0, "Decides sentences and errors.")
+    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
+
+
+@with_options_of(Probing)
 @click.command("heard")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--model", default="transformer", show_default=True)
-@click.option(
-    "--sentences", type=click.IntRange(min=8), default=800, show_default=True, help="Half of them fit."
-)
-@click.option("--edits", type=click.IntRange(min=1), default=300, show_default=True)
-@click.option("--seed", default=0, show_default=True)
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
-def command(file, model, sentences, edits, seed, json_path):
+def command(file, **options):
     """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
     erase it.
     """
-    corrector = load_corrector(model, None)
+    asked = read_options(Probing, options)
+    corrector = load_corrector(asked.model, None)
     pairs = [
         (normalise(pair.wrong), normalise(pair.right))
-        for pair in sample_pairs(open_corpus(file), seed, sentences)
+        for pair in sample_pairs(open_corpus(file), asked.seed, asked.sentences)
     ]
     longest = corrector.config.max_length
     kept = [pair for pair in pairs if all(0 < len(text) <= longest for text in pair)]
-    found = measured(corrector, kept, edits, seed)
+    found = measured(corrector, kept, asked.edits, asked.seed)
     text = json.dumps(found, indent=1)
-    if json_path:
-        json_path.write_text(f"{text}\n", encoding="utf-8")
+    if asked.json:
+        asked.json.write_text(f"{text}\n", encoding="utf-8")
     click.echo(text)

@@ -33,11 +33,12 @@ from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sente
 from training.documents.render import content
 from training.documents.tables import Sources
 from training.measure.evaluate import open_corpus, sample_pairs
-from training.measure.report import write_numbers
+from training.measure.report import run_of, write_numbers
 from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
 from training.noise.spacing import COMMON_RULES, misspace_once
 from training.noise.typing_slips import slip
+from training.options import knob, read_options, with_options_of
 
 # Parts of the names of sources.
 EVERYDAY_SOURCES = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
@@ -392,43 +393,48 @@ def find_sets(names: Sequence[str]) -> list[Path]:
     return [paths[name] for name in names] or list(paths.values())
 
 
+_OUT = click.Path(dir_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class Development:
+    """The options of ``development``."""
+
+    model: str = knob("transformer", "Name or path of a model folder.")
+    minimum_confidence: float | None = knob(None, "[default: the model's own]", type=click.FloatRange(0, 1))
+    limit: int | None = knob(None, "Only the first so many rows of each set.", type=click.IntRange(min=1))
+    practised_norm: bool = knob(False, "Know no word of the norm that is held out of practice.", is_flag=True)
+    out: Path | None = knob(None, "A JSON file of everything.", type=_OUT)  # noqa: RUF009
+    counts: Path | None = knob(None, "A JSON file without texts.", type=_OUT)  # noqa: RUF009
+
+
+@with_options_of(Development)
 @click.command("development")
 @click.argument("names", nargs=-1)
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--minimum-confidence", type=click.FloatRange(0, 1), help="[default: the model's own]")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many rows of each set.")
-@click.option("--practised-norm", is_flag=True, help="Know no word of the norm that is held out of practice.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file of everything.")
-@click.option(
-    "--counts", "counted", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file without texts."
-)
-def development(names, model, minimum_confidence, limit, practised_norm, out, counted):
+def development(names, **options):
     """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its
     kinds.
 
     --out gets the numbers and every row that is not as it should be. --practised-norm leaves words that are
     held out of practice out of the norm's tables, too.
     """
+    asked = read_options(Development, options)
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector
     from model.norm import without_held_out
 
-    corrector = Corrector.load(model, minimum_confidence)
+    corrector = Corrector.load(asked.model, asked.minimum_confidence)
     started = time.perf_counter()
-    with without_held_out() if practised_norm else nullcontext():
-        results = correct(corrector, list(read_rows(paths, limit)))
+    with without_held_out() if asked.practised_norm else nullcontext():
+        results = correct(corrector, list(read_rows(paths, asked.limit)))
     sets = counts_as_json(by_set_and_kind(results))
     click.echo(content(Sources(given={"development": {"sets": sets}}), "development"))
-    run = {
-        "model": corrector.name,
-        "fingerprint": corrector.fingerprint,
-        "minimum_confidence": corrector.minimum_confidence,
-    }
+    run = run_of(corrector)
     taken = time.perf_counter() - started
     click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
     numbers = {**run, "sets": sets}
-    if counted:
-        write_numbers(counted, numbers)
-    if out:
-        write_numbers(out, {**numbers, "failures": failures(results)})
+    if asked.counts:
+        write_numbers(asked.counts, numbers)
+    if asked.out:
+        write_numbers(asked.out, {**numbers, "failures": failures(results)})

@@ -17,6 +17,7 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from model.trace.interventions import Head
 from training.documents.render import content
 from training.documents.tables import Sources, heads_of_stories
 from training.measure.report import write_numbers
+from training.options import knob, read_options, with_options_of
 
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
@@ -181,18 +183,24 @@ def measured(rows: list[Row], value_of: Callable) -> Estimate:
     return tally.estimate()
 
 
-@click.command("method_agreement")
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class AgreementStudy:
+    """The options of ``agreement``."""
+
+    out: Path = knob(None, "Keeps the edits.", required=True, type=_FOLDER)  # noqa: RUF009
+    edits: int = knob(1000)
+    model: str = knob("transformer", "Name or path of a model folder.")
+    keep: Path | None = knob(None, "A model folder.", type=_FOLDER)  # noqa: RUF009
+    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
+
+
+@with_options_of(AgreementStudy)
+@click.command("agreement")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Keeps the edits."
-)
-@click.option("--edits", default=1000, show_default=True)
-@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
-@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="A model folder.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
-def agreement_command(
-    file: Path, out: Path, edits: int, model: str, keep: Path | None, json_path: Path | None
-) -> None:
+def agreement_command(file: Path, **options: Any) -> None:
     """Ask about EDITS edits in the pairs of FILE, and print the tables.
 
     KEEP gets the app's numbers on methods.
@@ -200,17 +208,18 @@ def agreement_command(
     OUT keeps one line for each edit, in a file of its own for each weights, so a run that was stopped goes
     on.
     """
-    weights = of_weights(fingerprint(find_model_folder(model)))
-    rows = _edits_of(file, out / f"edits-{weights}.jsonl", edits, model)
+    asked = read_options(AgreementStudy, options)
+    weights = of_weights(fingerprint(find_model_folder(asked.model)))
+    rows = _edits_of(file, asked.out / f"edits-{weights}.jsonl", asked.edits, asked.model)
     if not rows:
         click.echo("no edits")
         return
     found = numbers_of(rows, weights)
     click.echo(content(Sources(given={"attention": found}), "attention-all"))
-    if json_path:
-        write_numbers(json_path, found)
-    if keep:
-        write_agreement(keep, agreement_of(rows, weights))
+    if asked.json:
+        write_numbers(asked.json, found)
+    if asked.keep:
+        write_agreement(asked.keep, agreement_of(rows, weights))
 
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from rich.console import Console
@@ -162,6 +162,13 @@ def _make_steps(network, precision: str, mean_loss: float | None) -> Steps:
     return KerasSteps(network, mean_loss)
 
 
+class Begun(NamedTuple):
+    """The beginning of a run: the weights that it starts from, and the command that was typed."""
+
+    origin: Origin | None = None
+    command: str = ""
+
+
 class Run:
     """One training run in one folder: ``checkpoint.npz``, and ``model/`` with the weights and its record."""
 
@@ -171,8 +178,7 @@ class Run:
         config: TrainingConfig,
         tokenizer: Tokenizer,
         dev_items: list,
-        origin: Origin | None = None,
-        command: str = "",
+        begun: Begun,
     ):
         import keras
 
@@ -185,14 +191,14 @@ class Run:
 
         network = build_network(config.network, tokenizer)
         self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
-        if origin:
-            origin.put_into(self.network)
+        if begun.origin:
+            begun.origin.put_into(self.network)
         self.progress = load_checkpoint(folder, self.network) or RunState()
         self.steps = _make_steps(self.network, config.precision, self.progress.mean_loss)
         self.shapes = batch_shapes(config.stream)
         self.dev_batches = self._development(dev_items) if dev_items else []
-        self.record = Record(self.model_folder, origin.past if origin else Past())
-        self.command = command
+        self.record = Record(self.model_folder, begun.origin.past if begun.origin else Past())
+        self.command = begun.command
         self.record.open_history(self.progress.step)
         self.describe()
 

@@ -140,19 +140,44 @@ class TrainingConfig:
     stream: StreamSettings = field(default_factory=StreamSettings)
 
 
+@dataclass(frozen=True)
+class RunFiles:
+    """The files and models of a run, all options of ``train`` beside its knobs."""
+
+    corpus: tuple[str, ...] = knob(
+        (), "Correct sentences: .jsonl or .txt.", multiple=True, type=click.Path(exists=True)
+    )
+    pairs: tuple[str, ...] = knob(
+        (),
+        "Pairs: CSV with src,tgt, or .jsonl with wrong, right.",
+        multiple=True,
+        type=click.Path(exists=True),
+    )
+    dev: str | None = knob(None, "Sentences or pairs whose loss is watched.", type=click.Path(exists=True))
+    out: str = knob(
+        None, "The run's folder; resumed if begun.", required=True, type=click.Path(file_okay=False)
+    )
+    init: str | None = knob(
+        None, "Start from this model (name in assets/, or folder) instead of from nothing."
+    )
+    judge: str | None = knob(
+        None, "A small model (name in assets/, or folder) that picks the pairs worth training on."
+    )
+    morphemes: str | None = knob(
+        None,
+        "What pack wrote, instead of Kiwi, where its model is missing.",
+        type=click.Path(exists=True),
+    )
+
+
 def training_config(
-    knobs: Knobs,
-    corpus: tuple[str, ...],
-    dev: str | None,
-    vocab_size: int,
-    origin: Origin | None,
-    judge: Judge | None,
+    knobs: Knobs, files: RunFiles, vocab_size: int, origin: Origin | None, judge: Judge | None
 ) -> TrainingConfig:
     """The record in ``run.json`` of a run with these knobs on these files."""
     network = origin.config if origin else knobs.network(vocab_size)
     return TrainingConfig(
-        corpus=tuple(Path(path).name for path in corpus),
-        dev=Path(dev).name if dev else None,
+        corpus=tuple(Path(path).name for path in (*files.corpus, *files.pairs)),
+        dev=Path(files.dev).name if files.dev else None,
         schedule=Schedule(
             knobs.schedule, knobs.peak, knobs.warmup, knobs.steps, knobs.decay, network.d_model
         ),

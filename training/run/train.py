@@ -25,8 +25,8 @@ from training.corpus.corpus import CorpusError, Pair, read_corpus
 from training.corpus.selection import choose_characters, copies
 from training.options import read_options, with_options_of
 from training.run.record import Origin
-from training.run.run import CheckpointError, ProgressLine, Run, read_state
-from training.run.settings import Knobs, training_config
+from training.run.run import Begun, CheckpointError, ProgressLine, Run, read_state
+from training.run.settings import Knobs, RunFiles, training_config
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
 
@@ -109,54 +109,34 @@ def _command_line(context: click.Context) -> str:
 
 
 @with_options_of(Knobs)
+@with_options_of(RunFiles)
 @click.command()
-@click.option(
-    "--corpus", multiple=True, type=click.Path(exists=True), help="Correct sentences: .jsonl or .txt."
-)
-@click.option(
-    "--pairs",
-    multiple=True,
-    type=click.Path(exists=True),
-    help="Pairs: CSV with src,tgt, or .jsonl with wrong, right.",
-)
-@click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
-@click.option(
-    "--out", required=True, type=click.Path(file_okay=False), help="The run's folder; resumed if begun."
-)
-@click.option("--init", help="Start from this model (name in assets/, or folder) instead of from nothing.")
-@click.option(
-    "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
-)
-@click.option(
-    "--morphemes",
-    type=click.Path(exists=True),
-    help="What pack wrote, instead of Kiwi, where its model is missing.",
-)
 @click.pass_context
-def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
+def train(context, **options):
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()
-    if not corpus and not pairs:
+    files = read_options(RunFiles, options)
+    if not files.corpus and not files.pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
     try:
         knobs = read_options(Knobs, options)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    begun = time.monotonic()
-    if morphemes:
-        os.environ[TABLE_VARIABLE] = morphemes
-    origin = _origin(context, init)
-    items = _read((*corpus, *pairs), knobs.weights, knobs.seed)
-    dev_items = _read((dev,)) if dev else []
-    tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
-    picks = _judge(judge, knobs.judge_share, tokenizer)
-    config = training_config(knobs, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
+    begun, out = time.monotonic(), Path(files.out)
+    if files.morphemes:
+        os.environ[TABLE_VARIABLE] = files.morphemes
+    origin = _origin(context, files.init)
+    items = _read((*files.corpus, *files.pairs), knobs.weights, knobs.seed)
+    dev_items = _read((files.dev,)) if files.dev else []
+    tokenizer = origin.tokenizer if origin else _tokenizer(out, items)
+    picks = _judge(files.judge, knobs.judge_share, tokenizer)
+    config = training_config(knobs, files, tokenizer.vocab_size, origin, picks)
     try:
-        start = read_state(Path(out)).position
+        start = read_state(out).position
         # Its processes begin before anything loads the network library: then they can be forked.
         with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
-            run = Run(Path(out), config, tokenizer, dev_items, origin, _command_line(context))
+            run = Run(out, config, tokenizer, dev_items, Begun(origin, _command_line(context)))
             click.echo(
                 f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
                 f"step {run.progress.step:,} of {config.schedule.steps:,}",
@@ -167,4 +147,4 @@ def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
                 run.train(batches, knobs, line.show, left)
     except (CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{Path(out) / 'model'}")
+    click.echo(f"{out / 'model'}")

@@ -5,16 +5,19 @@ Of several models it copies the best.
 
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 from training.measure.report import write_numbers
+from training.options import knob, read_options, with_options_of
 from training.run.record import add_graph
 
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
 PATH = click.Path(exists=True, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def copy_model(source: Path, target: Path) -> None:
@@ -50,29 +53,37 @@ def main() -> None:
     """Copy models."""
 
 
+@dataclass(frozen=True)
+class CopySettings:
+    """The options of ``copy``."""
+
+    minimum: float | None = knob(None, "The minimum confidence of the copy.", type=click.FloatRange(0, 1))
+    keep_minimum: bool = knob(False, "Keep the minimum confidence of the model in TARGET.", is_flag=True)
+    name: str | None = knob(None, "What the documents call these weights.")
+    numbers: Path | None = knob(None, "Gets weights.json: the name.", type=FOLDER)  # noqa: RUF009
+
+
+@with_options_of(CopySettings)
 @main.command()
 @click.argument("source", type=PATH)
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--minimum", type=click.FloatRange(0, 1), help="The minimum confidence of the copy.")
-@click.option("--keep-minimum", is_flag=True, help="Keep the minimum confidence of the model in TARGET.")
-@click.option("--name", help="What the documents call these weights.")
-@click.option(
-    "--numbers", type=click.Path(file_okay=False, path_type=Path), help="Gets weights.json: the name."
-)
-def copy(source, target, minimum, keep_minimum, name, numbers):
+def copy(source, target, **options):
     """Copy SOURCE to TARGET: a file, or the files of a model's folder that belong to the weights."""
+    asked = read_options(CopySettings, options)
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
         return
-    if minimum is None and keep_minimum and (target / "config.json").is_file():
+    minimum = asked.minimum
+    if minimum is None and asked.keep_minimum and (target / "config.json").is_file():
         minimum = read_config(target).minimum_confidence
     copy_model(source, target)
     if minimum is not None:
         set_minimum_confidence(target, minimum)
-    if numbers is not None:
-        numbers.mkdir(parents=True, exist_ok=True)
-        write_numbers(numbers / "weights.json", {"name": name, "fingerprint": fingerprint(target)})
+    if asked.numbers is not None:
+        asked.numbers.mkdir(parents=True, exist_ok=True)
+        weights = {"name": asked.name, "fingerprint": fingerprint(target)}
+        write_numbers(asked.numbers / "weights.json", weights)
 
 
 @main.command()

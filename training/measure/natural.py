@@ -148,6 +148,10 @@ def natural_text(
     """The mistaken passages, and right ones drawn by the seed until ``rate`` of the words is mistaken.
 
     Without enough right text the rate stays higher.
+
+    >>> mistaken = [Passage(1, "", "", "space", "안가.", "안 가.", 1)]
+    >>> len(natural_text(mistaken, [Passage(2, "", "", "", "가자.", "가자.")] * 99, rate=0.1, seed=0))
+    10
     """
     wanted = sum(each.mistakes for each in mistaken) / rate - sum(
         len(each.wrong.split()) for each in mistaken
@@ -162,7 +166,12 @@ def natural_text(
 
 
 def answer(corrector: "Corrector", passages: Sequence[Passage]) -> list[Answer]:
-    """The correction of each passage."""
+    """The correction of each passage, in order; ``corrector`` is any ``model.Corrector``.
+
+    >>> passage = Passage(1, "", "", "jamo", "밥을 머거요.", "밥을 먹어요.", 1)
+    >>> answer(corrector, [passage])[0].is_mended
+    True
+    """
     found: list[Answer] = []
     for start in range(0, len(passages), TOGETHER):
         some = passages[start : start + TOGETHER]
@@ -301,7 +310,12 @@ def measure_unseen(
 def placed_changes(
     answers: Iterable[Answer], kind_of: Callable[[str, Change], str]
 ) -> Iterator[tuple[PlacedChange, Answer]]:
-    """Each change that is made, with its sentence."""
+    """Each change that is made, with its sentence.
+
+    >>> found = answer(corrector, [Passage(7, "a", "", "", "밥을 머거요.", "밥을 머거요.")])
+    >>> [(placed.row, placed.start, placed.end) for placed, _ in placed_changes(found, lambda *_: NO_WORD)]
+    [(7, 3, 5)]
+    """
     for each in answers:
         for change in each.correction.changes:
             yield PlacedChange.of(each.passage, change, kind_of(each.passage.wrong, change)), each

@@ -179,7 +179,11 @@ def stage_arguments(
 
 
 def with_packed(recipe: dict, folder: Path) -> dict:
-    """The recipe with the files that ``pack`` wrote into the folder, if it did; else as it is."""
+    """The recipe with the files that ``pack`` wrote into the folder, if it did; else as it is.
+
+    >>> with_packed({"data": {"corpus": ["train.jsonl"]}}, Path("no such folder"))
+    {'data': {'corpus': ['train.jsonl']}}
+    """
     if not (folder / CORPUS_FILE).exists():
         return recipe
     corpus = [name for name in (CORPUS_FILE, PAIRS_FILE) if (folder / name).exists()]
@@ -188,7 +192,11 @@ def with_packed(recipe: dict, folder: Path) -> dict:
 
 
 def only_stages(recipe: dict, names: Collection[str]) -> dict:
-    """The recipe with these stages alone, or with all for none. Raises RecipeError for another name."""
+    """The recipe with these stages alone, or with all for none. Raises RecipeError for another name.
+
+    >>> only_stages({"stage": [{"name": "begin"}, {"name": "cool"}]}, ["cool"])
+    {'stage': [{'name': 'cool'}]}
+    """
     stages = {stage["name"]: stage for stage in recipe["stage"]} if names else {}
     if unknown := set(names) - stages.keys():
         raise RecipeError(KeyError(*sorted(unknown)))

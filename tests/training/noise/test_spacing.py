@@ -24,7 +24,7 @@ from training.run.examples import ExampleMaker, ExampleSettings
 SENTENCE = (
     "저는 학교에서 공부할 수 있는 책 두 권을 안 사고 싶지 않은데, It's 3 개 OK? 🙂 책상 및 의자 등도요."
 )
-RULES = {**SPACING_RULES, "drop_all_spaces": drop_all_spaces}
+RULES = {**SPACING_RULES, **COMMON_RULES, "drop_all_spaces": drop_all_spaces}
 
 
 def fired(rule: str, text: str) -> str:
@@ -83,6 +83,24 @@ EXAMPLES = [
     ("drop_all_spaces", "나는 3 개를 먹어 봤다.", "나는3개를먹어봤다."),
     ("drop_all_spaces", "할 수 있다", "할수있다"),
     ("drop_all_spaces", "a b c", "abc"),
+    ("free_noun_joined", "밥을 먹은 후에 갔다", "밥을 먹은후에 갔다"),
+    ("free_noun_joined", "고등학교 때 친구", "고등학교때 친구"),
+    ("free_noun_joined", "방학 동안 쉬었다", "방학동안 쉬었다"),
+    ("free_noun_joined", "자기 전에 읽는다", "자기전에 읽는다"),
+    ("free_noun_joined", "아는 사람이 없다", "아는사람이 없다"),
+    ("free_noun_joined", "많이 아플 텐데", "많이 아플텐데"),
+    ("determiner_joined", "그 사람은 간다", "그사람은 간다"),
+    ("determiner_joined", "여러 가지 방법", "여러가지 방법"),
+    ("determiner_joined", "이런 일은 없다", "이런일은 없다"),
+    ("determiner_joined", "아무 데나 앉아라", "아무데나 앉아라"),
+    ("guess_joined", "비가 오나 봐요", "비가 오나봐요"),
+    ("guess_joined", "늦을까 봐 뛰었다", "늦을까봐 뛰었다"),
+    ("ending_split", "일어나자마자 씻었다", "일어나자 마자 씻었다"),
+    ("ending_split", "갈수록 춥다", "갈 수록 춥다"),
+    ("compound_split", "집에 돌아왔다", "집에 돌아 왔다"),
+    ("compound_split", "나를 쳐다본다", "나를 쳐다 본다"),
+    ("compound_split", "개가 신발을 물어뜯었다", "개가 신발을 물어 뜯었다"),
+    ("ending_split", "언제 갈지 모르겠다", "언제 갈 지 모르겠다"),
 ]
 
 
@@ -304,40 +322,7 @@ def test_who_leaves_out_every_space_leaves_out_these_too():
     assert draft.wrong == "대기오염수준은위험하다."
 
 
-SENTENCE_common_spacing = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."
-
-
-def fired_common_spacing(rule: str, text: str) -> str:
-    draft = Draft(text)
-    COMMON_RULES[rule](draft, random.Random(0), 1.0)
-    return draft.wrong
-
-
-@pytest.mark.parametrize(
-    ("rule", "right", "wrong"),
-    [
-        ("free_noun_joined", "밥을 먹은 후에 갔다", "밥을 먹은후에 갔다"),
-        ("free_noun_joined", "고등학교 때 친구", "고등학교때 친구"),
-        ("free_noun_joined", "방학 동안 쉬었다", "방학동안 쉬었다"),
-        ("free_noun_joined", "자기 전에 읽는다", "자기전에 읽는다"),
-        ("free_noun_joined", "아는 사람이 없다", "아는사람이 없다"),
-        ("free_noun_joined", "많이 아플 텐데", "많이 아플텐데"),
-        ("determiner_joined", "그 사람은 간다", "그사람은 간다"),
-        ("determiner_joined", "여러 가지 방법", "여러가지 방법"),
-        ("determiner_joined", "이런 일은 없다", "이런일은 없다"),
-        ("determiner_joined", "아무 데나 앉아라", "아무데나 앉아라"),
-        ("guess_joined", "비가 오나 봐요", "비가 오나봐요"),
-        ("guess_joined", "늦을까 봐 뛰었다", "늦을까봐 뛰었다"),
-        ("ending_split", "일어나자마자 씻었다", "일어나자 마자 씻었다"),
-        ("ending_split", "갈수록 춥다", "갈 수록 춥다"),
-        ("compound_split", "집에 돌아왔다", "집에 돌아 왔다"),
-        ("compound_split", "나를 쳐다본다", "나를 쳐다 본다"),
-        ("compound_split", "개가 신발을 물어뜯었다", "개가 신발을 물어 뜯었다"),
-        ("ending_split", "언제 갈지 모르겠다", "언제 갈 지 모르겠다"),
-    ],
-)
-def test_rule_makes_common_spacing(rule, right, wrong):
-    assert fired_common_spacing(rule, right) == wrong
+LONG = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."
 
 
 @pytest.mark.parametrize(
@@ -355,43 +340,37 @@ def test_rule_makes_common_spacing(rule, right, wrong):
 )
 def test_what_would_be_another_word_is_left_alone(text):
     assert all(
-        fired_common_spacing(rule, text) == text
-        for rule in ("free_noun_joined", "determiner_joined", "guess_joined")
+        fired(rule, text) == text for rule in ("free_noun_joined", "determiner_joined", "guess_joined")
     )
 
 
 def test_at_rate_one_all_joins_are_made_and_at_rate_zero_nothing_is_done():
-    everything, nothing = Draft(SENTENCE_common_spacing), Draft(SENTENCE_common_spacing)
+    everything, nothing = Draft(LONG), Draft(LONG)
     misspace_commonly(everything, random.Random(0), 1.0)
     misspace_commonly(nothing, random.Random(0), 0.0)
     assert everything.wrong == "그사람은 밥을 먹은후에 안가고 책 두권을 읽은것 같다."
-    assert nothing.wrong == SENTENCE_common_spacing
+    assert nothing.wrong == LONG
 
 
 @pytest.mark.parametrize("family", ["typing", "pronunciation", "native", "spacing", "mixed"])
 def test_a_writer_who_misspaces_does_so_beside_any_error(family):
     rules = set()
     for seed in range(20):
-        pair = make_pair(SENTENCE_common_spacing, random.Random(seed), family, Writer(misspaces=True))
+        pair = make_pair(LONG, random.Random(seed), family, Writer(misspaces=True))
         rules |= {edit.rule for edit in pair.edits} & set(COMMON_RULES)
-        assert pair.right == SENTENCE_common_spacing
+        assert pair.right == LONG
     assert {"free_noun_joined", "determiner_joined"} <= rules
 
 
 def test_a_right_sentence_stays_right():
-    assert (
-        make_pair(SENTENCE_common_spacing, random.Random(0), "clean", Writer(misspaces=True)).wrong
-        == SENTENCE_common_spacing
-    )
+    assert make_pair(LONG, random.Random(0), "clean", Writer(misspaces=True)).wrong == LONG
 
 
 def test_the_share_of_such_writers():
     def lacking(share: float) -> float:
-        maker = ExampleMaker(
-            [SENTENCE_common_spacing], ExampleSettings(space_share=share, mix={"native": 1.0})
-        )
+        maker = ExampleMaker([LONG], ExampleSettings(space_share=share, mix={"native": 1.0}))
         rng = random.Random(0)
-        wrong = [pair[0] for _ in range(300) for pair in maker.pairs(SENTENCE_common_spacing, rng)]
+        wrong = [pair[0] for _ in range(300) for pair in maker.pairs(LONG, rng)]
         return sum("먹은후" in text or "그사람" in text for text in wrong) / len(wrong)
 
     assert lacking(0.0) < 0.2
@@ -399,7 +378,7 @@ def test_the_share_of_such_writers():
 
 
 def test_a_drilled_phrase_has_one_misplaced_space():
-    drill = SpaceDrill([SENTENCE_common_spacing, "비가 오나 봐요.", "일어나자마자 씻었다."])
+    drill = SpaceDrill([LONG, "비가 오나 봐요.", "일어나자마자 씻었다."])
     rng = random.Random(0)
     pairs = [drill.pair(rng) for _ in range(300)]
     for wrong, right in pairs:
@@ -418,6 +397,6 @@ def test_where_no_sentence_has_room_nothing_is_drilled():
 
 def test_some_of_the_drilled_phrases_stay_right():
     settings = ExampleSettings(space_drill_share=1.0, mix={"clean": 1.0})
-    maker, rng = ExampleMaker([SENTENCE_common_spacing], settings), random.Random(0)
-    drilled = [[*maker.pairs(SENTENCE_common_spacing, rng)][1] for _ in range(200)]
+    maker, rng = ExampleMaker([LONG], settings), random.Random(0)
+    drilled = [[*maker.pairs(LONG, rng)][1] for _ in range(200)]
     assert 0.05 < sum(wrong == right for wrong, right in drilled) / 200 < 0.3

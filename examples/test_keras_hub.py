@@ -11,7 +11,7 @@ keras_hub = pytest.importorskip("keras_hub")
 
 import keras
 
-from examples.test_notebook import ends_with_the_lens
+from examples.test_notebooks import ends_with_the_lens
 from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution
 from model.analysis.attribution_methods import METHODS

@@ -17,10 +17,18 @@ def main() -> None:
     """Check Korean where people write it: in editors, and in the files of a repository."""
 
 
+_own_words = click.option(
+    "--words",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of words that are right, one a line; * stands for any letters.",
+)
+
+
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address that it listens on.")
 @click.option("--port", default=8081, show_default=True, type=click.IntRange(0, 65_535))
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+@_own_words
 @click.option(
     "--links", help="The page that opens a change: an app, or the browser's own page with # at its end."
 )
@@ -28,9 +36,7 @@ def main() -> None:
 @click.option(
     "--allow-origin", "origins", multiple=True, help="A site whose pages may ask: https://example.org"
 )
-def serve(
-    host: str, port: int, model: str, links: str | None, hosts: tuple[str, ...], origins: tuple[str, ...]
-) -> None:
+def serve(host: str, port: int, hosts: tuple[str, ...], origins: tuple[str, ...], **named: Any) -> None:
     """Answer LanguageTool's HTTP API at http://127.0.0.1:8081/v2 until Ctrl-C.
 
     Nothing is logged or stored. Each match links to the page that shows its cause, which is served from here,
@@ -47,13 +53,14 @@ def serve(
     from service.server import AppOnDemand, Guard, Service, application
 
     try:
-        read_config(find_model_folder(model))
+        read_config(find_model_folder(named["model"]))
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
+    options, links = {"model": named["model"], **_words(named["words"])}, named["links"]
     if not _is_here(host):
         click.echo(f"warning: everybody who reaches {host} can ask, and texts travel unencrypted", err=True)
     here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    service = Service(lambda: KeepingCorrector.load(model), app_link(links or f"{here}/"))
+    service = Service(lambda: KeepingCorrector.load(**options), app_link(links or f"{here}/"))
     guard = Guard(frozenset(map(str.lower, hosts)), frozenset(origins))
     pages = AppOnDemand() if links is None else None
     click.echo(f"answers at {here}/v2 (LanguageTool's HTTP API); Ctrl-C ends it")
@@ -81,11 +88,7 @@ def _is_here(host: str) -> bool:
 @click.option("--format", "report", type=click.Choice(["text", "json", "sarif", "github"]), default="text")
 @click.option("--fix", is_flag=True, help="Correct the files in place; all else in them stays.")
 @click.option("--suggest", is_flag=True, help="Also report changes that were not sure enough.")
-@click.option(
-    "--words",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file of words that are right, one a line; * stands for any letters.",
-)
+@_own_words
 @click.option("--ignore", "ignored", multiple=True, help="A pattern of paths, such as 'docs/*.json'.")
 @click.option("--jobs", type=click.IntRange(min=1), default=min(os.cpu_count() or 1, 2), show_default=True)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
@@ -107,7 +110,7 @@ def check(
     Raises:
         click.ClickException: for a file that cannot be read.
     """
-    from service.checks import Checking, UnreadableFileError, corrected, read
+    from service.checks import Checking, corrected, read
     from service.files import files_in
     from service.reports import REPORTS
 
@@ -115,7 +118,7 @@ def check(
     files = list(files_in(paths, ignored))
     try:
         found = list(Checking(tuple(options.items()), suggest, jobs).findings(files))
-    except (UnreadableFileError, ModelFolderError) as error:
+    except (ValueError, ModelFolderError) as error:  # of a file, or of the words
         raise click.ClickException(str(error)) from error
     if fix:
         for path, mine in zip(files, found, strict=True):

@@ -1,4 +1,4 @@
-"""Checks of files: findings in them, computed in several processes, and their corrected text."""
+"""Checks of files in several processes: the wrong words, and the corrected text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,7 +19,7 @@ ALONE = 2 * BATCH  # up to which a second process would take longer to load than
 
 
 class UnreadableFileError(ValueError):
-    """A file that is not UTF-8, or not of the format that its ending says."""
+    """A file that is not UTF-8, or not of the format of its ending."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Checking:
     """How files are checked."""
 
     options: tuple[tuple[str, Any], ...] = ()  # of ``Corrector.load``
-    offers: bool = False  # whether changes that were not sure enough are found, too
+    offers: bool = False  # whether changes that were not sure enough are findings, too
     processes: int = 1
 
     def findings(self, paths: Sequence[Path]) -> Iterator[list[Finding]]:
@@ -149,7 +149,7 @@ def _batches(documents: Iterable[tuple[int, int, Annotated]]) -> Iterator[_Batch
         yield batch
 
 
-_opened: tuple[Corrector, bool]  # of this process: the corrector, and whether offers are found
+_opened: tuple[Corrector, bool]  # of this process: the corrector, and whether offers are findings
 
 
 def _open(checking: Checking) -> None:

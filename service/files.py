@@ -1,7 +1,7 @@
 """Readers of files: the prose of a format as ``Annotated`` documents, which keep their place in the file.
 
 Code, addresses, keys and other markup are left alone, and so is all the rest of a file when its prose is
-corrected. Markdown's blocks are found by markdown-it-py, which follows CommonMark.
+corrected. markdown-it-py parses Markdown's blocks by CommonMark.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from service.annotated import Annotated, Piece
 
-WORD = "X"  # stands for code in a sentence
+WORD = "X"  # replaces code in a sentence
 
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # Inside a line of Markdown: code, formulas, addresses and directives are read as a word, so that a particle
@@ -89,7 +89,7 @@ def _inline(text: str, start: int, end: int) -> Iterator[Piece]:
 
 
 class _Escapes(NamedTuple):
-    """The escapes of a format, and the text for which each stands. Placeholders stand for a word."""
+    """The escapes of a format, and the text of each. Placeholders are read as a word."""
 
     pattern: re.Pattern[str]
     read: Callable[[str], str]

@@ -28,7 +28,7 @@ SHOWN_RULES = 2  # of pronunciation, in the name of a kind
 
 
 class RequestError(ValueError):
-    """A request that cannot be answered; the message says why, without any of its text."""
+    """A request that cannot be answered; the message is the reason, without any of its text."""
 
     def __init__(self, message: str, status: int = 400):
         super().__init__(message)
@@ -83,7 +83,7 @@ class CheckRequest:
 
     @classmethod
     def of(cls, body: bytes) -> "CheckRequest":
-        """The request in a form, whatever its content type says: LTeX+ sends a form as JSON. LibreOffice 7.4
+        """The request in a form, under any content type: LTeX+ calls a form JSON. LibreOffice 7.4
         sends a text as it is, without encoding.
 
         Example:

@@ -8,10 +8,7 @@ first worker.
 from classroom.classroom import (
     AFTER,
     BEFORE,
-    CALLS,
-    AnyClassrooms,
     ClassroomError,
-    Classrooms,
     ClosedError,
     FullError,
     NotAllowedError,
@@ -23,6 +20,7 @@ from classroom.classroom import (
     State,
     UnknownCodeError,
 )
+from classroom.store import CALLS, AnyClassrooms, Classrooms
 
 __all__ = [
     "AFTER",

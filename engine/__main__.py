@@ -8,7 +8,8 @@ from threading import Event
 import click
 
 from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, Engine, model_key, own_model, works_ahead
-from engine.links import Link, Orders, WorkerProcess, prepare_folder
+from engine.links import Link
+from engine.worker_process import Orders, WorkerProcess, prepare_folder
 from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder
 
 

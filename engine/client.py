@@ -11,9 +11,7 @@ page asks again. Of several workers the question goes to one with the model in m
 import atexit
 import os
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,20 +19,15 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from classroom import AnyClassrooms, Classrooms
-from engine.links import (
-    LOOKING,
-    LOST,
-    SCHEMES,
-    LaboratoryLink,
-    Link,
-    Orders,
-    SharedClassrooms,
-    WorkerProcess,
-    find_worker,
-)
+from engine.answer_cache import AnswerCache
+from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link
 from engine.own_model import VARIABLE, TracedConfig
-from engine.questions import MB, P, Question, R, correct, freeze, own_config, trace, unpack
+from engine.packing import freeze, unpack
+from engine.question import MB, P, Question, R
+from engine.questions import correct, own_config, trace
 from engine.records import LIVE, EngineDiedError, Message, ModelKey, Progress, version_on_disk
+from engine.shared_classrooms import SharedClassrooms
+from engine.worker_process import Orders, WorkerProcess, find_worker
 from model.correction.correction import Correction
 from model.graph.files import only_keras
 from model.stored.config import NetworkConfig
@@ -56,76 +49,6 @@ if TYPE_CHECKING:
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
-
-
-class AnswerCache:
-    """The answers to the last questions, at most ``entries`` of them and ``room`` bytes in all.
-
-    Safe to call from threads.
-
-    The key of an answer holds everything that the answer depends on. Several threads that ask the same
-    question at once wait for one answer; cachetools has neither this nor two limits.
-    """
-
-    def __init__(self, entries: int, room: int):
-        self._entries, self._room, self._used = entries, room, 0
-        self._answers: OrderedDict[Hashable, Future] = OrderedDict()
-        self._sizes: dict[Hashable, int] = {}  # of the finished answers
-        self._lock = Lock()
-
-    def get(self, key: Hashable, find: Callable[[], tuple[R, int]]) -> R:
-        """The answer kept under ``key``, else that of ``find``, which returns the answer and its size in
-        bytes.
-
-        An error of ``find`` is raised in every thread that waits, and is not kept.
-        """
-        with self._lock:
-            known = self._answers.get(key)
-            if known is None:
-                mine: Future[R] = Future()
-                self._answers[key] = mine
-            else:
-                self._answers.move_to_end(key)
-        if known is not None:
-            return known.result()
-        try:
-            answer, size = find()
-        except BaseException as error:
-            with self._lock:
-                if self._answers.get(key) is mine:
-                    del self._answers[key]
-            mine.set_exception(error)
-            raise
-        mine.set_result(answer)
-        with self._lock:
-            if self._answers.get(key) is mine:
-                self._sizes[key] = size
-                self._used += size
-                self._make_room()
-        return answer
-
-    def known(self, key: Hashable) -> Any | None:
-        """The answer kept under ``key``; None without one, or while another thread waits for it."""
-        with self._lock:
-            if key not in self._sizes:
-                return None
-            self._answers.move_to_end(key)
-            return self._answers[key].result()
-
-    def clear(self) -> None:
-        with self._lock:
-            self._answers.clear()
-            self._sizes.clear()
-            self._used = 0
-
-    def __len__(self) -> int:
-        return len(self._answers)
-
-    def _make_room(self) -> None:
-        while len(self._sizes) > self._entries or self._used > self._room:
-            oldest = next(key for key in self._answers if key in self._sizes)
-            del self._answers[oldest]
-            self._used -= self._sizes.pop(oldest)
 
 
 class Engine:

@@ -9,17 +9,15 @@ To add one, declare a function here; a page calls ``corrector.ask(questions.NAME
 knows the answer.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
-from pathlib import Path
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine.own_model import TracedConfig
-from engine.records import LIVE, EngineError, ModelKey
+from engine.packing import PackedCorrection, pack
+from engine.question import MB, ChangeSpan, Edit, HeadSets, Means, question
 from model import analysis
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
@@ -29,207 +27,15 @@ from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
 from model.analysis.patching import mean_values
-from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network, NetworkDescription
-from model.correction.correction import Correction, SentenceCorrection
+from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
-from model.graph.files import can_answer
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
-from model.stored.folder import ModelFolderError, read_config
 from model.survey.sums import Sums, sums_of_effects, sums_of_roles
 from model.survey.survey import pairs_of
 from model.tables import change_kinds
 from model.text.changes import Change
 from model.trace.interventions import Contrast, Head, Intervention, OutputWeights, Projections
 from model.trace.trace import AttentionTrace, Described, Grown
-
-MB = 2**20
-TRACE_BYTES = 4 * MB  # of the traces that travel with one correction; others are fetched when they are read
-
-P = ParamSpec("P")
-R = TypeVar("R")
-Frozen = TypeVar("Frozen")
-ChangeSpan = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
-Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
-HeadSets = tuple[tuple[Head, ...], ...]
-
-
-class Edit(NamedTuple):
-    """A change between two texts: the argument of each question about one change."""
-
-    source: str
-    target: str
-    span: ChangeSpan
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """(source, target).
-
-        >>> Edit("머거요", "먹어요", (0, 2)).texts
-        ('머거요', '먹어요')
-        """
-        return self.source, self.target
-
-
-@dataclass(frozen=True)
-class Question(Generic[P, R]):
-    """A declared question. Called with a corrector and the question's arguments, it returns the answer."""
-
-    name: str
-    answer: Callable[..., R]
-    needs: str | None  # the one of ``model.stored.config.ABILITIES`` that a model should have
-    is_long: bool  # up to seconds: it waits in a separate queue, so that no correction waits for it
-    kept: tuple[int, int]  # the number of answers, and their bytes, that the asking process keeps
-    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends
-    # on the arguments.
-    in_numpy: bool | Callable[..., bool]
-
-    def __call__(self, corrector: Answers, *arguments: P.args, **named: P.kwargs) -> R:
-        """The answer. Raises EngineError for a model that lacks ``needs``, and the errors of the model."""
-        if not self.suits(corrector.config):
-            raise EngineError(f"{corrector.name} cannot be asked {self.name!r}")
-        return self.answer(corrector, *arguments, **named)
-
-    def positional(self, arguments: tuple, named: dict[str, Any]) -> tuple:
-        """All arguments in their order, as they are part of a key."""
-        return inspect.signature(self.answer).bind(None, *arguments, **named).args[1:] if named else arguments
-
-    def suits(self, config: NetworkDescription) -> bool:
-        """Whether a model with this config answers it."""
-        return self.needs is None or self.needs in config.abilities
-
-    def needs_keras(self, key: ModelKey, arguments: tuple = ()) -> bool:
-        """Whether Keras answers it about a model, in a separate worker, since it takes seconds to start.
-
-        Never about a ``model.TracedModel``, which brings its own library.
-
-        >>> from assets import FOLDER
-        >>> from engine.client import model_key
-        >>> keys = [model_key(FOLDER / name) for name in ("transformer", "seq2seq")]
-        >>> [correct.needs_keras(key) for key in keys], [projections.needs_keras(key) for key in keys]
-        ([False, False], [False, True])
-        """
-        if key.fingerprint == LIVE:
-            return False
-        light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
-        if (self.needs is not None and not light) or not can_answer(Path(key.path)):
-            return True
-        try:  # NumPy computes Transformers alone
-            return bool(self.in_numpy) and read_config(Path(key.path)).architecture != "transformer"
-        except ModelFolderError:  # the worker raises its error
-            return False
-
-
-QUESTIONS: dict[str, Question] = {}
-
-
-def question(
-    needs: str | None = None,
-    is_long: bool = False,
-    kept: tuple[int, int] = (64, 16 * MB),
-    in_numpy: bool | Callable[..., bool] = False,
-) -> Callable[[Callable[Concatenate[Any, P], R]], Question[P, R]]:
-    """Declare a function as a question of its name; the arguments as in ``Question``."""
-
-    def declare(answer: Callable[Concatenate[Any, P], R]) -> Question[P, R]:
-        found: Question[P, R] = Question(answer.__name__, answer, needs, is_long, kept, in_numpy)
-        QUESTIONS[found.name] = found
-        return found
-
-    return declare
-
-
-class Asked(Answers, Protocol):
-    """The engine's interface to a network that may be in another process.
-
-    >>> def heads(asked: Asked) -> int:
-    ...     return len(asked.ask(head_effects, Edit("머거요", "먹어요", (0, 2))).heads)
-    """
-
-    def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """The answer. Raises ``NotLoadedError`` without a network."""
-        ...
-
-    def known(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R | None:
-        """The answer of ``ask`` if it is kept; None where it would have to ask."""
-        ...
-
-
-# --- A correction with its traces ---
-
-
-class PackedSentence(NamedTuple):
-    """The fields of a SentenceCorrection, its text, and its trace; None for one too large to send."""
-
-    start: int
-    source: str
-    proposed: tuple[Change, ...]
-    minimum_confidence: float
-    too_long: bool
-    text: str  # with the changes that reach the model's own minimum confidence
-    trace: AttentionTrace | None
-
-
-@dataclass(frozen=True)
-class PackedCorrection:
-    """The parts of a Correction. ``pack`` makes it, ``unpack`` turns it back."""
-
-    source: str
-    sentences: tuple[PackedSentence, ...]
-
-
-def pack(correction: Correction) -> PackedCorrection:
-    """A correction with traces up to TRACE_BYTES: first that of ``correction.trace``, then in the order of
-    the text.
-    """
-    sentences = correction.sentences
-    shown = next((i for i, each in enumerate(sentences) if each.changes), 0)
-    traces, room = {}, TRACE_BYTES
-    for i in sorted(range(len(sentences)), key=lambda i: i != shown):
-        if room > 0 and not sentences[i].too_long:
-            traces[i] = sentences[i].trace
-            room -= _trace_bytes(traces[i])
-    packed = (
-        PackedSentence(s.start, s.source, s.proposed, s.minimum_confidence, s.too_long, s.text, traces.get(i))
-        for i, s in enumerate(sentences)
-    )
-    return PackedCorrection(correction.source, tuple(packed))
-
-
-def unpack(packed: PackedCorrection, find_trace: Callable[[str, str], AttentionTrace]) -> Correction:
-    """The Correction; ``find_trace(source, text)`` finds a trace that did not travel along."""
-    return Correction(packed.source, tuple(_unpack_sentence(each, find_trace) for each in packed.sentences))
-
-
-def _unpack_sentence(
-    packed: PackedSentence, find_trace: Callable[[str, str], AttentionTrace]
-) -> SentenceCorrection:
-    def seen(source: str, text: str) -> AttentionTrace:
-        if packed.trace is not None and (source, text) == (packed.source, packed.text):
-            return packed.trace
-        return find_trace(source, text)
-
-    start, source, proposed, minimum_confidence, too_long, *_ = packed
-    return SentenceCorrection(start, source, proposed, minimum_confidence, too_long, seen)
-
-
-def _trace_bytes(trace: AttentionTrace) -> int:
-    return sum(value.nbytes for value in vars(trace).values() if isinstance(value, np.ndarray))
-
-
-def freeze(answer: Frozen) -> Frozen:
-    """Make the arrays of an answer read-only, since many visitors share it."""
-    match answer:
-        case np.ndarray():
-            answer.flags.writeable = False
-        case dict():
-            freeze(tuple(answer.values()))
-        case tuple() | list():
-            for part in answer:
-                freeze(part)
-        case _ if is_dataclass(answer):
-            freeze([getattr(answer, name) for name in answer.__dataclass_fields__])
-    return answer
-
 
 # --- Texts, the model itself, and one pass ---
 

@@ -67,7 +67,7 @@ class ModelKey(NamedTuple):
 class Message(NamedTuple):
     """A question on its way to a worker.
 
-    ``kind`` is a name in ``engine.questions.QUESTIONS``, PREPARE or CLASSROOMS.
+    ``kind`` is a name in ``engine.question.QUESTIONS``, PREPARE or CLASSROOMS.
     """
 
     key: ModelKey

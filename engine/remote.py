@@ -26,7 +26,7 @@ import numpy as np
 
 from classroom import CALLS, AnyClassrooms, ClassroomError
 from engine.links import SCHEMES
-from engine.questions import QUESTIONS
+from engine.question import QUESTIONS
 from engine.records import (
     CLASSROOMS,
     PREPARE,

@@ -120,7 +120,7 @@ def planted_circuit():
 
 
 def asked_here(corrector):
-    from engine.client import AnswerCache
+    from engine.answer_cache import AnswerCache
 
     answers = AnswerCache(entries=64, room=64)
     corrector.ask = lambda question, *asked: answers.get(

@@ -2,7 +2,7 @@
 
 from engine.client import EngineCorrector, OwnCorrector
 from engine.own_model import TracedCorrector
-from engine.questions import Asked
+from engine.question import Asked
 from model import AttentionTrace, Corrector
 from model.activations.laboratory import Laboratory, Passes
 from model.correction.answers import Intervenes, Network

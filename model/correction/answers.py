@@ -7,7 +7,7 @@ Each ``Protocol`` adds to the one before it, and a function names the least that
     Intervenes    answers under interventions: heads off, weights replaced, tokens left out
     Network       takes token ids, and returns the activations of a pass
 
-``engine.questions.Asked`` is an ``Answers`` for a network that may be in another process.
+``engine.question.Asked`` is an ``Answers`` for a network that may be in another process.
 ``tests/test_answers.py`` lists the implementations of each.
 
 Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.

@@ -21,8 +21,9 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, Progress, questions
 from engine.client import model_key
-from engine.links import Link, Orders, WorkerProcess
+from engine.links import Link
 from engine.records import ModelKey
+from engine.worker_process import Orders, WorkerProcess
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
 

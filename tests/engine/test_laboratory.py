@@ -14,7 +14,8 @@ import pytest
 
 from engine import Engine, EngineDiedError, questions
 from engine.links import LaboratoryLink
-from engine.questions import QUESTIONS, ROUNDS
+from engine.question import QUESTIONS
+from engine.questions import ROUNDS
 from engine.records import LibraryMissingError, ModelKey
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from engine import remote as wire
-from engine.questions import QUESTIONS, Edit, Patching, freeze, pack
+from engine.packing import freeze, pack
+from engine.question import QUESTIONS, Edit
+from engine.questions import Patching
 from engine.records import EngineBusyError, EngineError, ModelKey, Progress
 from model import ModelFolderError
 from model.analysis.attention_scores import AttentionCell

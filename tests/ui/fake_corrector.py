@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.questions import P, Question, R
+from engine.question import P, Question, R
 from model import Correction, SentenceCorrection
 from model.stored.config import PROJECTIONS
 from model.text.changes import Change, find_changes, in_order

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 import streamlit as st
 
 from engine import questions
-from engine.questions import P, Question, R
+from engine.question import P, Question, R
 from engine.records import EngineError
 from model.survey.results import HeadSurvey
 from model.survey.survey import GivenText, Survey, SurveyPlan, read_given

@@ -20,7 +20,7 @@ import streamlit as st
 
 from classroom import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
-from engine.questions import Asked
+from engine.question import Asked
 from engine.records import STAGES, Progress, version_on_disk
 from model import Correction, ModelFolderError, SentenceCorrection
 from model.stored.folder import (

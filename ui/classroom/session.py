@@ -34,7 +34,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from classroom import ClassroomError, State, UnknownCodeError
-from classroom.classroom import in_groups, tidy
+from classroom.store import in_groups, tidy
 from ui.asking import loaders
 from ui.components.component import component
 from ui.shell import address, header, markup

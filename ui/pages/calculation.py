@@ -36,7 +36,6 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 
 def main() -> None:
     header.show("calculation")
-    st.title(say("calculation_page"))
     _show_classroom()
     st.header(say("calculation_sentence_heading"))
     _show_sentence()
@@ -66,9 +65,7 @@ def _show_classroom() -> None:
     markup.paragraph(
         say("calculation_scaling", **{k: viz.number_text(v, 3) for k, v in sizes.items()}), "note"
     )
-    with st.expander(say("explanation")):
-        st.latex(FORMULA)
-        st.markdown(say("calculation_idea"))
+    controls.explain("calculation_idea", FORMULA)
 
 
 def _type_tables() -> bool:
@@ -230,12 +227,8 @@ def _show_formulas(steps: Sequence[CalculationStep]) -> None:
 
 def _show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
-    entry = models.choose()
-    corrector = models.load_inside(entry)
-    if corrector is None:
-        return
-    found = decisions.show_sentence(corrector)
-    if found is None:
+    corrector, found = decisions.open_sentence(models.choose())
+    if corrector is None or found is None:
         return
     if found.too_long:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.checks import PLANS
-from classroom.classroom import in_groups
+from classroom.store import in_groups
 from model import ModelFolderError
 from ui.asking import loaders, models
 from ui.classroom import follow, polls, quiz, session
@@ -20,7 +20,6 @@ _SAID = "classroom_said"  # the key of the text that says why a poll or quiz cou
 
 def main() -> None:
     header.show("classroom")
-    st.title(say("classroom_page"))
     try:
         mine = session.current()
     except FullError:

@@ -78,10 +78,10 @@ def main() -> None:
     elif survey := _shipped(entry, corrector):
         made = "heads_made_shipped" if loaders.is_shipped(entry) else "heads_made"
         _show(survey, by, at, say(made, sentences=survey.sentences, effects=survey.effect_sentences))
-        _explain()
+        controls.explain("heads_idea")
     else:
         st.info(say("heads_none"))
-        _explain()
+        controls.explain("heads_idea")
 
 
 def _choose() -> tuple[str, str, DroppedFile | None]:
@@ -138,7 +138,7 @@ def _show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, 
     found = job.found()
     made = {"sentences": found.sentences, "effects": found.effect_sentences, "left_out": job.left_out}
     _show(found, by, at, say("heads_made_file", **made))
-    _explain()
+    controls.explain("heads_idea")
 
 
 def _show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True) -> None:
@@ -263,11 +263,6 @@ def _show_pruning(survey: HeadSurvey) -> None:
     )
     judged = {"ordered": survey.effect_sentences, "judged": survey.judged, "right": survey.judged_right}
     markup.paragraph(say("heads_pruning_note", **judged, overlap=survey.overlap), "note")
-
-
-def _explain() -> None:
-    with st.expander(say("explanation")):
-        st.markdown(say("heads_idea"))
 
 
 main()

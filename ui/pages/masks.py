@@ -43,7 +43,6 @@ FORMULA = (
 
 def main() -> None:
     header.show("masks")
-    st.title(say("masks_page"))
     typed, seen = st.columns([1, 3], gap="medium")
     with typed:
         sentences = _type_batch()
@@ -59,9 +58,7 @@ def main() -> None:
         return
     _show_logits(sentences[number], padding, corrector)
     _show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
-    with st.expander(say("explanation")):
-        st.latex(FORMULA)
-        st.markdown(say("masks_idea"))
+    controls.explain("masks_idea", FORMULA)
 
 
 def _type_batch() -> list[str]:

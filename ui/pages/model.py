@@ -20,7 +20,6 @@ NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that 
 
 def main() -> None:
     header.show("model")
-    st.title(say("model_page"))
     for_choice, for_words = st.columns([1, 2], gap="medium")
     with for_choice:
         entry = models.choose()

@@ -21,16 +21,12 @@ _KEY = "network_diagram"
 
 def main() -> None:
     header.show("network")
-    st.title(say("network_page"))
     for_model, for_sentence = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
     with for_model:
         entry = models.choose()
     with for_sentence:
-        corrector = models.load_inside(entry)
-        if corrector is None:
-            return
-        found = decisions.show_sentence(corrector)
-    if found is None:
+        corrector, found = decisions.open_sentence(entry)
+    if corrector is None or found is None:
         return
     config = corrector.config
     assert not isinstance(config, TracedConfig), "``load_inside`` opens no other model"
@@ -46,8 +42,7 @@ def main() -> None:
     markup.paragraph(_describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{config.architecture}"), "note")
     _show_parameters(parts)
-    with st.expander(say("explanation")):
-        st.markdown(say(f"network_idea_{config.architecture}"))
+    controls.explain(f"network_idea_{config.architecture}")
 
 
 def _open_layer(config: NetworkConfig) -> int:

@@ -32,7 +32,6 @@ SUM_FORMULA = (
 
 def main() -> None:
     header.show("positions")
-    st.title(say("positions_page"))
     for_positions, for_dimensions = st.columns(2, gap="medium")
     with for_positions:
         positions = controls.slide(POSITIONS)
@@ -41,9 +40,7 @@ def main() -> None:
     matrix = loaders.positional_encoding(positions, dimensions)
     _show_matrix(matrix)
     _show_curves(matrix)
-    with st.expander(say("explanation")):
-        st.latex(FORMULA)
-        st.markdown(say("formula_text"))
+    controls.explain("formula_text", FORMULA)
     _show_similarity(matrix)
     _show_sentence()
 
@@ -100,9 +97,7 @@ def _show_similarity(matrix: np.ndarray) -> None:
         figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
         draw(figure, "similarity_curve", "positions-similarity-by-distance")
     markup.paragraph(text, "reading")
-    with st.expander(say("explanation")):
-        st.latex(SIMILARITY_FORMULA)
-        st.markdown(say("positions_similarity_text"))
+    controls.explain("positions_similarity_text", SIMILARITY_FORMULA)
 
 
 def _show_sentence() -> None:
@@ -128,9 +123,7 @@ def _show_sentence() -> None:
     _show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0
     _show_move(tokens, embeddings, encoding, first_change, limit)
-    with st.expander(say("explanation")):
-        st.latex(SUM_FORMULA)
-        st.markdown(say("positions_sum_text"))
+    controls.explain("positions_sum_text", SUM_FORMULA)
 
 
 def _show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: int) -> None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 import streamlit as st
 
 from engine.own_model import TracedConfig
-from engine.questions import P, Question, R
+from engine.question import P, Question, R
 from model.analysis.edits import text_of
 from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import FILE, THINNED, THINNER

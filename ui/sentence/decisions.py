@@ -18,7 +18,7 @@ import streamlit as st
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from model.trace.trace import Described
-from ui.asking import loaders
+from ui.asking import loaders, models
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls, markup
 from ui.shell.runs import spinner
@@ -239,6 +239,15 @@ def _open(found: loaders.Correction, place: int, edit: str) -> None:
 
 
 MAX_CHARACTERS = 2_000  # of one text, on every page
+
+
+def open_sentence(
+    entry: loaders.ModelEntry | None,
+) -> tuple[loaders.EngineCorrector | None, loaders.SentenceCorrection | None]:
+    """(the model, the sentence), for a page about the inside of a network; None after a message. Raises
+    EngineError."""
+    corrector = models.load_inside(entry)
+    return corrector, None if corrector is None else show_sentence(corrector)
 
 
 def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.questions import ChangeSpan, Edit, P, Question, R
+from engine.question import ChangeSpan, Edit, P, Question, R
 from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head

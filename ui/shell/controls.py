@@ -42,6 +42,14 @@ def choose(
     return address.get_option(name, options, otherwise)
 
 
+def explain(text: str, *formulas: str) -> None:
+    """The text of this key, below its formulas, one click away."""
+    with st.expander(say("explanation")):
+        for formula in formulas:
+            st.latex(formula)
+        st.markdown(say(text))
+
+
 def is_on(name: str) -> bool:
     """Whether a setting that is "1" or empty is on. Raises KeyError for an undeclared name."""
     return address.get(name) == "1"

@@ -62,9 +62,10 @@ _SHOWN = "shown_page"
 
 
 def show(page: str) -> None:
-    """The whole line on ``page``, one of PAGES."""
+    """The whole line on ``page``, one of PAGES, and the page's title."""
     begin(page)
     tools()
+    st.title(say(f"{page}_page"))
 
 
 def begin(page: str, *, heading: str | None = None) -> bool:

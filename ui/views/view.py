@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import questions as declared
+from engine.question import Question
 from model.trace.interventions import Head
 from ui.components import figures
 from ui.sentence.state import SentenceState
@@ -46,18 +47,18 @@ def needs_changes(state: SentenceState) -> str | None:
     return None if state.places_known else "lacks_places"
 
 
-def needs_answer(question: declared.Question, text: str) -> Need:
+def needs_answer(question: Question, text: str) -> Need:
     """Needs a network that answers this question of the engine; ``text`` is the key of the text that says it
     does not."""
     return lambda state: None if state.can(question) else text
 
 
-def needs_experiment(question: declared.Question) -> Need:
+def needs_experiment(question: Question) -> Need:
     """Needs a network that answers this question of the laboratory, and the needs of ``needs_changes``."""
     return lambda state: needs_answer(question, "lacks_interventions")(state) or needs_changes(state)
 
 
-def needs_activations(question: declared.Question) -> Need:
+def needs_activations(question: Question) -> Need:
     """Needs a network that answers this question about its activations, and the needs of ``needs_changes``. A
     network may have its residual stream and still not answer, if its tokens are not single characters."""
 

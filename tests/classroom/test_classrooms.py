@@ -15,8 +15,8 @@ from classroom import (
     NotTheTeacherError,
     UnknownCodeError,
 )
-from classroom.classroom import DAY, MOST_CLASSROOMS, MOST_SEATS, PRESENT, QUIET
-from classroom.store import ALPHABET, LENGTH, new_code, tidy
+from classroom.classroom import MOST_SEATS, PRESENT
+from classroom.store import ALPHABET, DAY, LENGTH, MOST_CLASSROOMS, QUIET, new_code, tidy
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."), ("edit", "1"))
 

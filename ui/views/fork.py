@@ -1,4 +1,4 @@
-"""Experiment *the road not taken*: alternative continuation after another token at one step."""
+"""Experiment *another token*: alternative continuation after another token at one step."""
 
 import numpy as np
 import plotly.graph_objects as go

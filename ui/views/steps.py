@@ -31,7 +31,7 @@ def _draw(state: SentenceState, values: Values) -> None:
 
 
 def data_of(state: SentenceState, may_part: bool) -> dict:
-    """The data of the player; with ``may_part`` it leads to the laboratory's *road not taken*."""
+    """The data of the player; with ``may_part`` it leads to the laboratory's *another token*."""
     return steps_data(
         say,
         state.trace,
@@ -47,7 +47,7 @@ def data_of(state: SentenceState, may_part: bool) -> dict:
 
 
 def _part(trace: AttentionTrace, step: int, place: int) -> None:
-    """Turn to the laboratory's *road not taken* at ``step`` (from 1), with the candidate at ``place`` among
+    """Turn to the laboratory's *another token* at ``step`` (from 1), with the candidate at ``place`` among
     those of the step, or with the typed token for KEEP. Without such a candidate, nothing happens."""
     if not 1 <= step <= len(trace.target_tokens):
         return

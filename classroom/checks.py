@@ -48,8 +48,11 @@ class Facts:
 
     @property
     def row(self) -> int:
-        """The row that writes the change's first token."""
-        return focus(self.trace, "cross_attention", self.change).rows[0]
+        """The row that writes the token which carries the mistake; the change's first row where tokens are no
+        characters."""
+        rows = focus(self.trace, "cross_attention", self.change).rows
+        _, fixed = self.change.mistake
+        return rows[fixed if len(rows) == len(self.change.right) else 0]
 
     @property
     def weights(self) -> np.ndarray:

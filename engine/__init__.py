@@ -11,8 +11,8 @@ The pages' process therefore imports neither TensorFlow nor Keras.
   elsewhere.
 
 ``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares its
-questions, ``links`` and ``worker_process`` lead to workers, ``worker`` is their program, ``remote`` the way to
-another machine, ``own_model`` a user's own network.
+questions, ``links`` and ``worker_process`` lead to workers, ``worker`` is their program, ``remote`` the way
+to another machine, ``own_model`` a user's own network.
 """
 
 from engine.client import Engine, EngineCorrector, own_model

@@ -69,7 +69,7 @@ def describe_map(say: Say, trace: AttentionTrace, selection: Selection, changes:
     where nothing changed."""
     kind, weights = selection.kind, selection.weights(trace)
     queries, keys = trace.axes(kind)
-    start = _side_of(changes[0], kind)[0] if changes else 0
+    start = _side_of(changes[0], kind)[0] + changes[0].mistake[kind != "encoder_attention"] if changes else 0
     row = min(start, len(queries) - 1)
     key = int(weights[row].argmax())
     sentence = say(

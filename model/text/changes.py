@@ -52,6 +52,27 @@ class Change:
         return not self.wrong.strip() and not self.right.strip()
 
     @property
+    def mistake(self) -> tuple[int, int]:
+        """(place in ``wrong``, place in ``right``) of the first character that carries the mistake: a space
+        only where nothing else differs. The default question about a change is about this character.
+
+        >>> Change(1, 2, 1, 3, "되", " 돼").mistake, Change(1, 1, 1, 2, "", " ").mistake
+        ((0, 1), (0, 0))
+        """
+        wrong, right = self.wrong, self.right
+        i = j = 0
+        while i < len(wrong) and j < len(right):
+            if wrong[i] == right[j]:
+                i, j = i + 1, j + 1
+            elif right[j].isspace():
+                j += 1
+            elif wrong[i].isspace():
+                i += 1
+            else:
+                return i, j
+        return (i, j) if (wrong[i:] + right[j:]).strip() else (0, 0)
+
+    @property
     def is_weighed(self) -> bool:
         """Whether it has a ``confidence``.
 

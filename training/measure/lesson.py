@@ -102,7 +102,7 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict:
     """All that the plans say of the chosen sentence; numbers are texts, written as the pages write them."""
     (sentence,) = corrector.correct(chosen.typed).sentences
     change, trace = sentence.changes[chosen.change], sentence.trace
-    row = change.target_start
+    row = change.target_start + change.mistake[1]
     return {
         "sentence": sentence.source,
         "right": sentence.text,

@@ -15,7 +15,7 @@ import streamlit as st
 import viz
 from classroom import ClassroomError, ClosedError, Poll, State
 from engine import questions as declared
-from model.analysis.edits import attention_of_change, focus
+from model.analysis.edits import attention_of_change
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -88,7 +88,7 @@ def left_out(seen: SentenceState) -> np.ndarray:
 
 
 def _row_of(seen: SentenceState) -> int:
-    return focus(seen.trace, KIND, seen.changes[0]).rows[0]
+    return min(seen.asked_row, len(seen.trace.target_tokens) - 1)
 
 
 def _characters(seen: SentenceState) -> tuple[str, ...]:

@@ -20,6 +20,16 @@ from ui.asking import loaders
 from ui.wording import say
 
 
+def asked_places(change: Change) -> tuple[int, int]:
+    """The typed and the written token in question of a change, its offsets in tokens: those that carry the
+    mistake, or its first ones where tokens are no characters."""
+    typed, fixed = change.mistake
+    counts = change.source_end - change.source_start, change.target_end - change.target_start
+    if counts != (len(change.wrong), len(change.right)):
+        typed = fixed = 0
+    return change.source_start + typed, change.target_start + fixed
+
+
 @dataclass(frozen=True)
 class SentenceState:
     """The choices that all views of one sentence share. ``change`` is one of the sentence's changes, the one
@@ -147,6 +157,20 @@ class SentenceState:
         if self.asked_change is None:
             raise ValueError("nothing was changed")
         return self.asked_change
+
+    @property
+    def asked_row(self) -> int:
+        """The step that writes the character in question, from 0: the one that carries the mistake of
+        ``asked_change``; the first step without changes."""
+        return 0 if self.asked_change is None else asked_places(self.asked_change)[1]
+
+    @property
+    def asked_query(self) -> int:
+        """The query of the selected map at the character in question."""
+        place = 0
+        if self.asked_change is not None:
+            place = asked_places(self.asked_change)[self.kind != "encoder_attention"]
+        return min(place, len(self.queries) - 1)
 
     @property
     def edit(self) -> Edit:

@@ -29,8 +29,8 @@ SHOWN = 7  # bars of one part each; all others are one bar together
 def _cell_of(state: SentenceState) -> tuple[int, int]:
     """The row and the column in question.
 
-    They are those chosen here, else the cell chosen on the heatmap. Else it is the row where a change begins
-    and the column that it looks at most.
+    They are those chosen here, else the cell chosen on the heatmap. Else it is the row of the character in
+    question and the column that it looks at most.
     """
     rows, columns = state.weights.shape
     cell = cell_in_address()
@@ -38,7 +38,7 @@ def _cell_of(state: SentenceState) -> tuple[int, int]:
         cell = None
     row = controls.place(ROW, rows)
     if row is None:
-        row = cell[0] if cell else next(iter(state.rows), 0)
+        row = cell[0] if cell else state.asked_query
     column = controls.place(COLUMN, _seen(state, row))
     if column is not None:
         return row, column

@@ -11,7 +11,7 @@ from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.components import figures
-from ui.sentence.state import SentenceState
+from ui.sentence.state import SentenceState, asked_places
 from ui.shell import address, controls
 from ui.shell.settings import Ordinal, Text
 from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer
@@ -31,15 +31,15 @@ def _row_of(state: SentenceState) -> int:
     chosen = controls.place(STEP, length)
     if chosen is not None:
         return chosen
-    return min(state.changes[0].target_start, length - 1) if state.changes else 0
+    return min(state.asked_row, length - 1)
 
 
 def _candidates(state: SentenceState, row: int) -> list[str]:
     """Other tokens for this row: the typed one, then the likeliest ones; not the written one, and no mark
     that a text cannot hold."""
     trace = state.trace
-    change = next((each for each in state.all_changes if each.target_start == row), None)
-    typed = trace.source_tokens[change.source_start] if change else None
+    places = (asked_places(each) for each in state.all_changes)
+    typed = next((trace.source_tokens[read] for read, written in places if written == row), None)
     found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
     unwritable = {trace.target_tokens[row], OUTSIDE, START, PAD}
     return [each for each in dict.fromkeys(found) if each not in unwritable]

@@ -43,7 +43,7 @@ def number_of(state: SentenceState, found: LogitAttribution | LogitLens) -> int:
     if isinstance(about, int):
         return about
     number = None if about is None else found.changes[state.all_changes.index(about)]
-    return about.target_start if number is None and about else number or 0
+    return state.asked_row if number is None and about else number or 0
 
 
 def _draw(state: SentenceState, values: Values) -> None:

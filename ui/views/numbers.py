@@ -88,7 +88,7 @@ def _place_of(state: SentenceState) -> tuple[int, int]:
 def _chosen_query(state: SentenceState) -> int:
     """The row that the visitor chose here or in another view; else the first that a change concerns."""
     cell = cell_in_address()
-    return cell[0] if cell is not None and cell[0] < len(state.queries) else next(iter(state.rows), 0)
+    return cell[0] if cell is not None and cell[0] < len(state.queries) else state.asked_query
 
 
 def _choose_query(state: SentenceState, row: int) -> None:

@@ -34,7 +34,7 @@ def asked_about(state: SentenceState) -> Change | int | None:
         return change
     row = controls.place(STEP, len(state.trace.target_tokens))
     if row is not None:
-        return change if change and change.target_start == row else row
+        return change if change and state.asked_row == row else row
     return change or 0
 
 
@@ -87,7 +87,7 @@ def _draw(state: SentenceState, values: Values) -> None:
         return
     row, _, more = _answers(state, about)
     if state.can(declared.step_contributions):
-        choose_step(state, row if isinstance(about, int) else about.target_start)
+        choose_step(state, row if isinstance(about, int) else state.asked_row)
     if more is not None:
         runs.ask_later(more)
     VIEW.draw_figures(state, values)

@@ -78,8 +78,8 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
 
 
 def first_step(state: SentenceState) -> int:
-    """The step in the address, counted from 1. For another sentence or change than before, the step where it
-    begins.
+    """The step in the address, counted from 1. For another sentence or change than before, the step of the
+    character in question.
 
     A link's step belongs to the link's sentence and change, not to later ones.
     """
@@ -87,7 +87,7 @@ def first_step(state: SentenceState) -> int:
     asked = controls.place(STEP, len(state.trace.target_tokens))
     if asked is not None:
         return asked + 1
-    return state.changes[0].target_start + 1 if state.changes else 1
+    return state.asked_row + 1
 
 
 def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:

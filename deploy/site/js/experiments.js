@@ -109,9 +109,22 @@ export async function experiment(corrector, sentence, trace, about, pause) {
   return { effects, verdict, sources, vectors }[about.what](asked);
 }
 
-/** The first row in which fix and typed text differ, with both ids; null where they write the same. */
+/** The places in `wrong` and `right` of the first character that carries the mistake, as `Change.mistake` of model/text/changes.py. */
+export function mistakeOf({ wrong, right }) {
+  let [i, j] = [0, 0];
+  while (i < wrong.length && j < right.length) {
+    if (wrong[i] === right[j]) [i, j] = [i + 1, j + 1];
+    else if (!right[j].trim()) j += 1;
+    else if (!wrong[i].trim()) i += 1;
+    else return [i, j];
+  }
+  return (wrong.slice(i) + right.slice(j)).trim() ? [i, j] : [0, 0];
+}
+
+/** The first row in which fix and typed text differ, from the character that carries the mistake, with both ids; null where they write the same. */
 function contrastOfChange({ tokenizer }, { source, text }, change) {
-  const kept = text.slice(0, change.targetStart) + source.slice(change.sourceStart);
+  const [typed, fixed] = mistakeOf(change);
+  const kept = text.slice(0, change.targetStart + fixed) + source.slice(change.sourceStart + typed);
   const [written, instead] = [text, kept].map((each) => tokenizer.encodeTarget(each));
   const row = written.findIndex((id, place) => place < instead.length && id !== instead[place]);
   return row < 0 ? null : { row, written: written[row], instead: instead[row] };

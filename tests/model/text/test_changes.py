@@ -88,3 +88,20 @@ def test_selected_changes_point_into_the_text_they_make():
         for change in selected:
             assert source[change.source_start : change.source_end] == change.wrong
             assert made[change.target_start : change.target_end] == change.right
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "written", "instead"),
+    [
+        ("안되요", "안 돼요", "돼", "되"),
+        ("왜않되니", "왜 안 되니", "안", "않"),
+        ("할수있어요", "할 수 있어요", " ", "수"),
+        ("수 밖에", "수밖에", "밖", " "),
+        ("머거요", "먹어요", "먹", "머"),
+    ],
+)
+def test_the_mistake_is_a_space_only_where_nothing_else_was_changed(source, target, written, instead):
+    change = find_changes(source, target)[0]
+    typed, fixed = change.mistake
+    assert target[change.target_start + fixed] == written
+    assert source[change.source_start + typed] == instead

@@ -10,7 +10,8 @@ import pytest
 
 from engine import Engine, EngineError, OwnModelError, own_model, questions
 from engine.own_model import TracedCorrector, load
-from engine.questions import ROUNDS, Edit
+from engine.question import Edit
+from engine.questions import ROUNDS
 from model import InterveningModel, TracedModel, analysis
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens

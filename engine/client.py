@@ -332,7 +332,7 @@ class EngineCorrector:
 
     def correct(self, text: str, words: tuple[str, ...] = ()) -> Correction:
         """Correct one text. The traces of its sentences came along with the answer, as far as
-        ``questions.TRACE_BYTES`` allow; the others are fetched when they are read. ``words`` are left alone:
+        ``packing.TRACE_BYTES`` allow; the others are fetched when they are read. ``words`` are left alone:
         those of ``Corrector.with_words``."""
         return unpack(self.ask(correct, *_asked(text, words)), self.trace)
 

@@ -64,9 +64,10 @@ def edits_of(source: str, target: str) -> tuple[Edit, ...]:
 def contrast_of_edit(corrector: Intervenes, edit: Edit) -> Contrast:
     """The two tokens of an edit's question, and their row.
 
-    Of a change: the fix against the typed text, at the character that carries the mistake. For 안되요 → 안 돼요
-    that is 돼 against 되 behind the space; a space only where nothing else was changed (``Change.mistake``).
-    A deletion is decided by the token that follows; where 가가 loses its first syllable, both begin with 가.
+    Of a change: the fix against the typed text, at the character that carries the mistake. For 안되요 →
+    안 돼요 that is 돼 against 되 behind the space; a space only where nothing else was changed
+    (``Change.mistake``). A deletion is decided by the token that follows; where 가가 loses its first
+    syllable, both begin with 가.
 
     Raises:
         ValueError: where both write the same tokens to the end, and for an edit with a metric.

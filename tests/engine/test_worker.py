@@ -8,7 +8,7 @@ import pytest
 
 from engine import EngineBusyError, EngineError, questions, worker
 from engine.own_model import TracedConfig
-from engine.questions import QUESTIONS
+from engine.question import QUESTIONS
 from engine.records import ModelChangedError, ModelKey, Progress
 from engine.worker import THREADS, ModelCache, QuestionQueue, QueueClosedError
 from model import ModelFolderError

@@ -169,7 +169,7 @@ def test_a_ring_is_where_each_row_looked_most(open_wrote, planted_writer):
 
 def test_any_written_character_can_be_asked_about(open_wrote, written):
     app = open_wrote(sources_step="1")
-    assert "1단계" in told(app) and "‘나’ 쪽으로" in told(app)
+    assert "1단계" in told(app) and "‘나’ 쪽에" in told(app)
     assert bars_of(app)[KO["wrote_sum"]] == pytest.approx(written.score[0], abs=1e-4)
 
 

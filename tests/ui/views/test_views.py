@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 
 from engine import questions
+from engine.question import Question
 from engine.own_model import TracedConfig
 from model.adapters.own_stream import NO_STREAM
 from model.trace.trace import ATTENTION_KINDS, Selection
@@ -161,7 +162,7 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
         assert len(different) > 1
 
 
-def lens_that_can(*known: questions.Question) -> SimpleNamespace:
+def lens_that_can(*known: Question) -> SimpleNamespace:
     trace = SimpleNamespace(kinds=("cross_attention",))
     return SimpleNamespace(
         can=lambda question: question in known, corrects=True, places_known=True, trace=trace

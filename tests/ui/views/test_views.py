@@ -13,8 +13,8 @@ import pytest
 import streamlit as st
 
 from engine import questions
-from engine.question import Question
 from engine.own_model import TracedConfig
+from engine.question import Question
 from model.adapters.own_stream import NO_STREAM
 from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.planted import WRONG

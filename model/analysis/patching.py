@@ -155,7 +155,8 @@ def exchanges(corrector: Network, edit: Edit) -> Exchanges:
     if len(ids) != len(source) + 1:
         raise ValueError("a corrupted run exchanges characters, so each token should be one")
     # The typed character that the fix is compared with has to stay.
-    kept = change.source_start + row - change.target_start
+    typed, fixed = change.mistake
+    kept = change.source_start + typed + row - (change.target_start + fixed)
     places = [
         place
         for place in range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))

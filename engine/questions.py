@@ -47,8 +47,9 @@ def correct(corrector: Answers, text: str, words: tuple[str, ...] = ()) -> Packe
     A model that keeps a person's ``words`` (``KeepsWords``) leaves them alone. Raises ValueError for words
     that ``Corrector.with_words`` refuses.
     """
-    keeps = isinstance(corrector, KeepsWords) and words
-    return pack((corrector.with_words(words) if keeps else corrector).correct(text))
+    if words and isinstance(corrector, KeepsWords):
+        corrector = corrector.with_words(words)
+    return pack(corrector.correct(text))
 
 
 @question(is_long=True)

@@ -107,6 +107,14 @@ SPREAD = 50.0  # scores that lie at most so far apart can share one maximum: flo
 FEW = 0.5  # of all positions: with more, choosing them costs what it saves
 
 
+class Stream(NamedTuple):
+    """The residual stream of one side in one pass, and the additions to it."""
+
+    side: str  # "encoder" or "decoder"
+    residual: np.ndarray  # (places, Q, D)
+    output: np.ndarray  # (sub-layers, Q, D)
+
+
 class Sublayers:
     """The sub-layers of one network, and the beginning and the end of its residual streams.
 
@@ -302,23 +310,15 @@ class Sublayers:
         """The stream (..., D) after a sub-layer, from the sum ``x`` of stream and output."""
         return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
 
-    def resumed(
-        self,
-        side: str,
-        residual: np.ndarray,
-        output: np.ndarray,
-        until: int,
-        since: int | None,
-        added: np.ndarray,
-    ) -> np.ndarray:
+    def resumed(self, stream: Stream, until: int, since: int | None, added: np.ndarray) -> np.ndarray:
         """The stream at place ``until`` with an earlier addition ``added`` (..., Q, D).
 
         All sub-layers keep their outputs.
 
         Args:
-            residual: the stream of the pass (places, Q, D); output: the outputs of its sub-layers.
             since: the sub-layer to whose output ``added`` is added; None for the start of the stream.
         """
+        side, residual, output = stream
         if self.config.norm_first:
             return residual[until] + added
         x = residual[0] + added

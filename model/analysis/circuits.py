@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.patching import AblationValues, mean_values
@@ -46,6 +47,7 @@ BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
 LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 FAINT = 0.05  # nats below which an edge is left out of a picture
 SCHEMA_VERSION = 1
+Nodes = tuple[Node, ...]
 FORWARD, BACKWARD = ORDERS = "forward", "backward"
 TRIED = 5, 3  # nodes that a step forward tries: by their last gain, by their effect
 SLACK = 4  # sets larger than the smallest that holds, from which the order backward starts
@@ -178,6 +180,7 @@ def _means_of(corrector: Network, edit: Edit) -> AblationValues:
 
 
 def _found(sets: "NodeSets", goal: float) -> Circuit:
+    """The circuit of the mean score over the edits of ``sets``."""
     every = sets.nodes
     score, *lost = sets.scores(every, [(), *((node,) for node in every)])
     effects = score - np.array(lost)
@@ -242,9 +245,6 @@ class NodeSets:
     def shares(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
         """(N,): the same scores as shares; NaN where no circuit exists."""
         return (self.scores(base, turned) - self.empty) / self._added
-
-
-Nodes = tuple[Node, ...]
 
 
 def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> tuple[Nodes, str]:
@@ -441,12 +441,12 @@ class _Paths:
 
     def _streams(self, side: str, sublayer: int, senders: Sequence[Node | Character]) -> np.ndarray:
         """(E, Q, D): the stream at a place without each sender."""
-        residual, output = (self._found[tap(side, part)] for part in ("residual", "output"))
+        stream = Stream(side, *(self._found[tap(side, part)] for part in ("residual", "output")))
         found = []
         for each in senders:
             begin = None if isinstance(each, Character) else each.sublayer
-            found.append(self._network.resumed(side, residual, output, sublayer, begin, self._missing[each]))
-        return np.stack(found) if found else np.zeros((0, *residual.shape[1:]), np.float32)
+            found.append(self._network.resumed(stream, sublayer, begin, self._missing[each]))
+        return np.stack(found) if found else np.zeros((0, *stream.residual.shape[1:]), np.float32)
 
     def _outputs(self, node: Node, streams: np.ndarray, memory: np.ndarray | None) -> np.ndarray:
         """(E, Q, D/H) of a head or (E, Q, D) of a feed-forward network that reads ``streams`` (E, Q, D)."""

@@ -30,6 +30,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk, LastRows
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.edits import copy_positions
@@ -454,13 +455,14 @@ def node_effects(corrector: Network, edit: Edit, ablation: AblationValues | None
 def _direct(run: CleanRun, values: AblationValues) -> np.ndarray:
     """(N,): the loss of the score when the end of the stream alone holds a node's ablation value."""
     network, found = run.network, run.taps(_DIRECT_TAPS)
-    residual, output = (found[name][:, -1:] for name in _DIRECT_TAPS[:2])  # (places, 1, D)
+    stream = Stream("decoder", *(found[name][:, -1:] for name in _DIRECT_TAPS[:2]))  # Q = 1
+    _, residual, output = stream
     writing = [number for number, node in enumerate(network.nodes) if node.side == "decoder"]
     ends = [residual[-1]]
     for node in (network.nodes[number] for number in writing):
         mean = np.atleast_2d(values.nodes[node])[-1:]
         added = network.written(node, mean - found[node.tap][node.place][-1:])
-        ends.append(network.resumed("decoder", residual, output, len(output), node.sublayer, added))
+        ends.append(network.resumed(stream, len(output), node.sublayer, added))
     closed = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)
     scores = run.scored(LastRows(network, closed, None))
     effects = np.zeros(len(network.nodes), np.float32)

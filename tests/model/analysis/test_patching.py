@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from model.activations.sublayers import Stream
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.patching import (
     NO_PLACE,
@@ -157,14 +158,8 @@ def test_the_direct_effect_is_that_of_a_pass_whose_end_alone_is_changed(planted_
     for node in (WRITER, CARRY, Node("decoder_attention", 0, 1)):
         lost = network.written(node, ablation.nodes[node] - taps[node.tap][node.place][-1])
         end = len(taps["decoder_output"])
-        stream = network.resumed(
-            "decoder",
-            taps["decoder_residual"][:, -1:],
-            taps["decoder_output"][:, -1:],
-            end,
-            node.sublayer,
-            lost,
-        )
+        whole = Stream("decoder", taps["decoder_residual"][:, -1:], taps["decoder_output"][:, -1:])
+        stream = network.resumed(whole, end, node.sublayer, lost)
         patch = Patch("decoder_residual", end, stream[0], found.contrast.row)
         score = network.passes(*ids, [(patch,)]).score(found.contrast.written, found.contrast.instead)
         expected = found.score - score[0]

@@ -33,7 +33,10 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def loaded(corrector, monkeypatch):
-    monkeypatch.setattr(Corrector, "load", lambda **options: corrector)
+    def load(words=(), **options):
+        return corrector.with_words(words) if words else corrector
+
+    monkeypatch.setattr(Corrector, "load", load)
 
 
 def check(*arguments: str):
@@ -83,6 +86,16 @@ def test_offers_are_reported_when_asked_for_and_fail_nothing(folder):
     assert (check("text.txt").exit_code, check("text.txt").stdout) == (0, "")
     found = check("--suggest", "--format", "github", "text.txt")
     assert found.exit_code == 0 and found.stdout.startswith("::notice file=text.txt")
+
+
+def test_own_words_are_left_alone_with_their_particles(folder):
+    Path("words.txt").write_text("# 우리 반\n머거*\n", "utf-8")
+    assert [line.split()[1] for line in check("--words", "words.txt", "text.txt").stdout.splitlines()] == [
+        "안되요"
+    ]
+    Path("words.txt").write_text("가" * 1_000, "utf-8")
+    refused = check("--words", "words.txt", "text.txt")
+    assert refused.exit_code == 1 and refused.stderr.startswith("Error: ")
 
 
 def test_folders_are_searched_without_what_is_hidden_or_ignored(folder):

@@ -75,7 +75,7 @@ def as_people_write(text: str, rng: random.Random, others: Sequence[str] = ()) -
     Where a kind has no room in ``text``, a few of the ``others`` are tried: else the kinds that seldom find a
     place, as a numeral joined to its unit, would come less often than people make them.
 
-    >>> as_people_write("집에 갈 수 있다.", random.Random(1))
+    >>> as_people_write("집에 갈 수 있다.", random.Random(2))
     ('집에 갈수 있다.', '집에 갈 수 있다.')
     """
     for kind in rng.choices(tuple(SHARES), cum_weights=_CUMULATED, k=ATTEMPTS):

@@ -213,7 +213,7 @@ def _as_encoder(pass_: Recorded) -> Recorded:
 class _Parts:
     """The parts of a network by one pass.
 
-    ``arrays`` fills up, in the paths that ``PatchedTransformer`` reads.
+    ``arrays`` fills up, in the paths that ``OwnStream`` reads.
 
     Args:
         pass_: the pass.

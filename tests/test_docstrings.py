@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import model
+from model.analysis import edits_of
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("classroom", "model", "viz", "engine", "service", "training", "ui")
@@ -23,7 +24,7 @@ def known():
     """
 
     def of(module) -> dict:
-        names = {"np": np, "pd": pd}
+        names = {"np": np, "pd": pd, "edits_of": edits_of}
         if "corrector" in "".join(example.source for example in examples(module)):
             names["corrector"] = shipped()
         return {name: value for name, value in names.items() if not hasattr(module, name)}

@@ -75,6 +75,7 @@ class Question(Generic[P, R]):
 
         >>> from assets import FOLDER
         >>> from engine.client import model_key
+        >>> from engine.questions import correct, projections
         >>> keys = [model_key(FOLDER / name) for name in ("transformer", "seq2seq")]
         >>> [correct.needs_keras(key) for key in keys], [projections.needs_keras(key) for key in keys]
         ([False, False], [False, True])

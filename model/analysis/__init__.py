@@ -3,7 +3,7 @@
 They take a corrector (``model.correction.answers``) and a pair of texts, or traces:
 
 * ``direct_logit_attribution``, ``logit_lens``: the residual stream, read by the unembedding.
-* ``contributions``, ``contribution_rows``: input attribution by eight methods, such as rollout, ALTI,
+* ``contributions``, ``contribution_rows``: input attribution by methods such as rollout, ALTI,
   integrated gradients.
 * ``head_effects``, ``ablate_heads``, ``pair_effects``, ``pruning_curve``: ablation of attention heads.
 * ``activation_patching``: an activation of the clean run in a corrupted run, with the share of the score it

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -182,3 +182,20 @@ def _encoded(text: str) -> bytes:
     # A command line may hand over half a surrogate pair, which UTF-8 cannot hold. It is written as \udXXX,
     # which JSON reads again.
     return text.encode("utf-8", "backslashreplace")
+
+
+class DataFile(NamedTuple):
+    """A data format of the download menu."""
+
+    to_bytes: Callable[[SentenceState], bytes]
+    mime: str
+    ending: str
+
+
+# By name, in the order of their buttons; the label is the text ``take_away_<name>``.
+FILES = {
+    "csv": DataFile(to_csv, "text/csv", "csv"),
+    "json": DataFile(to_json, "application/json", "json"),
+    "npz": DataFile(to_npz, "application/octet-stream", "npz"),
+    "trace": DataFile(to_trace, "application/octet-stream", "trace.npz"),
+}

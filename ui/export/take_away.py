@@ -94,10 +94,8 @@ def _show_files(state: SentenceState, views: Iterable[View], opened: View) -> No
         _offer("html", "text/html", page_maker(state, views, opened), state)
         if is_alive := holds(state.corrector.fingerprint):
             _offer("alive", "text/html", _alive_maker(state), state, "live.html")
-        _offer("csv", "text/csv", partial(data.to_csv, state), state)
-        _offer("json", "application/json", partial(data.to_json, state), state)
-        _offer("npz", "application/octet-stream", partial(data.to_npz, state), state)
-        _offer("trace", "application/octet-stream", partial(data.to_trace, state), state, "trace.npz")
+        for name, file in data.FILES.items():
+            _offer(name, file.mime, partial(file.to_bytes, state), state, file.ending)
     markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(state, part):,}"), "note")
     markup.paragraph(say("take_away_html_meaning", megabytes=PAGE_MEGABYTES), "note")
     if is_alive:

@@ -256,14 +256,12 @@ def test_the_link_of_a_view_opens_the_same_view(open_app):
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
 
 
-def test_the_app_offers_five_files(open_app, monkeypatch):
-    monkeypatch.setattr(
-        take_away, "holds", lambda fingerprint: False
-    )  # a sixth needs a file that is made by hand
+def test_the_app_offers_the_page_and_every_data_format(open_app, monkeypatch):
+    monkeypatch.setattr(take_away, "holds", lambda fingerprint: False)  # "alive" needs a file made by hand
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
-    kinds = ("html", "csv", "json", "npz", "trace")
-    assert labels == [wording.table("ko")[f"take_away_{kind}"] for kind in kinds]
+    assert {"csv", "json", "npz", "trace"} <= data.FILES.keys()
+    assert labels == [wording.table("ko")[f"take_away_{name}"] for name in ("html", *data.FILES)]
 
 
 def test_the_trace_is_what_the_library_reads():

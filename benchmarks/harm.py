@@ -334,18 +334,19 @@ def lost_words(source: str, corrected: str) -> list[str]:
 
     >>> lost_words("괜찮아 괜찮아 괜찮아", "괜찮아 괜찮아")
     ['괜찮아']
-    >>> lost_words("* 않된다", "* 안 된다")
-    []
+    >>> lost_words("* 않된다", "* 안 된다"), lost_words("그랬담 뭐", "그랬다 뭐")
+    ([], [])
     """
     words = _WORD.findall(source)
-    before, after = "".join(map(letters, words)), "".join(map(letters, _WORD.findall(corrected)))
+    # Spaces keep a letter that one word lost from being taken from the next: 그랬담 뭐, 그랬다 뭐.
+    before, after = " ".join(map(letters, words)), " ".join(map(letters, _WORD.findall(corrected)))
     gone = {edit.src_pos for edit in Levenshtein.editops(before, after) if edit.tag == "delete"}
     lost, start = [], 0
     for word in words:
         end = start + len(letters(word))
         if sum(place in gone for place in range(start, end)) > MOST_LOST * (end - start):
             lost.append(word)
-        start = end
+        start = end + 1
     return lost
 
 

@@ -46,7 +46,7 @@ def markdown(text: str) -> Iterator[Annotated]:
 
     Example:
         >>> [each.text for each in markdown("# 제목\\n\\n밥을 **머거**요, `코드`도\\n봐요.")]
-        ['제목', '밥을 머거요, 도 봐요.']
+        ['제목', '밥을 머거요, X도 봐요.']
     """
     from markdown_it import MarkdownIt
 

@@ -145,6 +145,7 @@ def test_every_module_can_be_imported_and_none_under_its_plain_name(installed):
         "torch",
         "jax",
         "transformers",
+        "tokenizers",
         "flax",
         "keras_hub",
         "ray",

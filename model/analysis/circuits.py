@@ -484,7 +484,7 @@ def attribution_graph(
         >>> edges = circuit_edges(corrector, edit, circuit)
         >>> graph = attribution_graph(circuit, edges, corrector.trace("머거요", "먹어요"), "transformer")
         >>> sorted(graph), graph["nodes"][-1]["clerp"]
-        (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=1.000), not "머"')
+        (['links', 'metadata', 'nodes', 'qParams'], 'Output "먹" (p=0.999), not "머"')
     """
     if trace.log_probabilities is None:
         raise ValueError("an attribution graph needs a trace with probabilities")

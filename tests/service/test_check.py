@@ -121,7 +121,7 @@ def test_markdown_is_read_with_the_same_pieces_whatever_its_line_ends():
     text = FILES["text.md"].decode()
     unix = [each.text for each in markdown(text)]
     assert unix == [each.text for each in markdown(text.replace("\n", "\r\n"))]
-    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X를 이어서   할수 있다. X"]
+    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X를 이어서   그러면 않된다. X"]
 
 
 ODD = ["", "\n", '"', "<string>", "```", 'msgstr "', '{"cells": [{"cell_type": "markdown"}]}']

@@ -4,13 +4,12 @@ import json
 import shutil
 import subprocess
 
-import pytest
-
 from deploy.site import bundle
 from deploy.site.rules import rules
 from model.text.changes import Change
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
+from tests.browser.missing import missing
 from tests.model.correction.test_kinds import pairs
 
 SCRIPT = """
@@ -31,8 +30,9 @@ console.log(JSON.stringify(answers));
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_particles_placeholders_and_kept_words_are_those_of_python():
+    if shutil.which("node") is None:
+        missing("needs Node")
     texts = [text for _, *both in pairs() for text in dict.fromkeys(both)]
     require = f'const require = createRequire("file://{bundle.SCRIPTS}/");'
     script = f'import {{ createRequire }} from "module";\n{require}\n{SCRIPT}'

@@ -5,6 +5,8 @@ from streamlit.testing.v1 import AppTest
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.sentence.state import SentenceState
+from ui.shell import controls, markup
+from ui.views.view import View
 
 SENTENCE = "고갱이 또 왔다"
 
@@ -35,6 +37,17 @@ def run_at(app: AppTest, **settings: str) -> AppTest:
     return app
 
 
+def show(view: View, state: SentenceState) -> None:
+    """Its choices, its reading, its picture and its notes, in the order of the page."""
+    if view.choose:
+        view.choose(state)
+    values = controls.values(view.settings)
+    markup.told(view.describe(state, values))
+    view.draw(state, values)
+    for note in view.notes(state, values):
+        markup.paragraph(note, "note")
+
+
 def script(name: str, source: str, target: str, confidence: float, model: str) -> None:
     """A view with its controls and everything it says. Runs on its own, so it brings its imports along."""
     from dataclasses import replace
@@ -43,9 +56,10 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from model.text.changes import find_changes
     from model.trace.trace import Selection
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+    from tests.ui.view_script import show
     from ui.sentence import stage
     from ui.sentence.state import SentenceState
-    from ui.shell import address, controls, markup
+    from ui.shell import address, controls
     from ui.views import EXPERIMENTS, VIEWS
 
     changes = tuple(
@@ -61,13 +75,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     state = SentenceState(FakeCorrector(model, look), sentence, sentence.trace, selection, change, "light")
     for setting in view.options:
         controls.show(setting)
-    if view.choose:
-        view.choose(state)
-    values = controls.values(view.settings)
-    markup.told(view.describe(state, values))
-    view.draw(state, values)
-    for note in view.notes(state, values):
-        markup.paragraph(note, "note")
+    show(view, state)
 
 
 def open_view(
@@ -81,8 +89,7 @@ def open_view(
 def state_script(name: str, asked: dict, recurrent: bool, framed: list | None) -> None:
     """A view, or the overview, of ``state(**asked)``. Runs on its own, so it brings its imports along."""
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.view_script import state
-    from ui.shell import controls, markup
+    from tests.ui.view_script import show, state
     from ui.views import VIEWS, overview
 
     shown = state(**asked, trace=one_map_trace if recurrent else random_trace)
@@ -92,13 +99,7 @@ def state_script(name: str, asked: dict, recurrent: bool, framed: list | None) -
         overview.explain(shown)
         return
     view = next(view for view in VIEWS if view.name == name)
-    if view.choose:
-        view.choose(shown)
-    values = controls.values(view.settings)
-    markup.told(view.describe(shown, values))
-    view.draw(shown, values)
-    for note in view.notes(shown, values):
-        markup.paragraph(note, "note")
+    show(view, shown)
 
 
 def open_state(name: str, kind="cross_attention", recurrent=False, framed=None, **given) -> AppTest:

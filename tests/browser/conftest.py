@@ -106,6 +106,7 @@ class Pages:
         if page.is_closed():
             return
         page.mouse.move(0, 0)
+        page.emulate_media(media="null", color_scheme=colour)  # a page on paper shows no bar, so no heading
         page.evaluate("sessionStorage.clear()")
         page.goto("about:blank")
         self._left[colour].append(page)

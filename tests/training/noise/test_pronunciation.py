@@ -11,7 +11,7 @@ from training.noise.pronunciation import (
     PRONUNCIATION_RULES,
     WEIGHTS,
     as_heard,
-    word_table,
+    letter_table,
     write_as_heard,
 )
 
@@ -125,9 +125,10 @@ def test_a_rate_outside_0_to_1_is_refused(rate):
         write_as_heard(Draft("옷이"), random.Random(0), rate)
 
 
-def test_a_word_table_may_change_no_more_than_the_first_coda():
-    with pytest.raises(ValueError, match="발"):
-        word_table({"발전": "불쩐"})
+@pytest.mark.parametrize("line", ["ㄱ ㄴ ㅇ =", "ㄱ → ㅇ =", "ㄱ ㄴ → ㅇ"])
+def test_a_change_of_letters_in_another_form_is_refused(line):
+    with pytest.raises(ValueError, match=line):
+        letter_table(line)
 
 
 # rule: ("written→as this rule alone writes it, …", "what it must leave alone, …")

@@ -5,20 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from model.analysis.building_blocks import dot_product_attention, hidden_by_look_ahead
-from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Projections
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import FakeCorrector, random_projections, random_trace
-
-
-def padded(found: Projections, padding: int) -> Projections:
-    """With ``padding`` more positions, as a network gives them to a sentence of a batch."""
-    rng = np.random.default_rng(9)
-    arrays = []
-    for array in (found.query, found.key, found.value):
-        more = rng.normal(size=(*array.shape[:2], padding, array.shape[3])).astype(np.float32)
-        arrays.append(np.concatenate([array, more], axis=2))
-    return Projections(*arrays)
 
 
 def computed(found: Projections, kind: str) -> np.ndarray:
@@ -46,11 +35,5 @@ def computed_trace(source: str, target: str) -> AttentionTrace:
 
 
 class ComputingCorrector(FakeCorrector):
-    tokenizer = Tokenizer("손니미왔는데 방이업써요.갠찬아!제집에갈께")
-
     def __init__(self, fingerprint: str = "computing", trace=computed_trace):
         super().__init__(fingerprint, trace)
-
-    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        found = super().projections(source, target)
-        return {kind: padded(one, padding) for kind, one in found.items()}

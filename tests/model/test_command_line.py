@@ -75,16 +75,16 @@ def test_an_argument_gives_one_line(correct, tiny_corrector):
 
 
 def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, tiny_corrector, monkeypatch):
-    lines, together = [f"{number} 가나다" for number in range(300)], []
-    correct_batch = tiny_corrector.correct_batch
-    expected = [each.text for each in correct_batch(lines)]
+    lines, together = [f"{number} 가나다" for number in range(2 * BATCH_SENTENCES)], []
+    expected = dict(zip(lines, tiny_corrector.correct_batch(lines), strict=True))
 
     def watched(texts):
         together.append(len(texts))
-        return correct_batch(texts)
+        return [expected[text] for text in texts]
 
     monkeypatch.setattr(tiny_corrector, "correct_batch", watched)
-    assert correct(input="\n".join(lines)).stdout.splitlines() == expected
+    found = correct(input="\n".join(lines)).stdout.splitlines()
+    assert found == [each.text for each in expected.values()]
     assert 1 < max(together) <= BATCH_SENTENCES
 
 

@@ -5,18 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.network.networks import build_network
-from tests.plain_transformer import PlainTransformer
+from tests.random_weights import equal_networks
 
 
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_both_compute_the_same(tiny_network, tiny_tokenizer, norm_first):
     config = replace(tiny_network.config, norm_first=norm_first)
-    network = build_network(config, tiny_tokenizer)
+    network, plain = equal_networks(config, tiny_tokenizer)
     rng = np.random.default_rng(0)
-    for variable in network.weights:
-        variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
-    plain = PlainTransformer(config, tiny_tokenizer.features(), {w.path: w.numpy() for w in network.weights})
     source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
     source[1, 5:] = source[2, 1:] = 0  # padding
     target = rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)

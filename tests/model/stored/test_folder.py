@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -75,21 +74,6 @@ class FakeVariable:
 def fake_network(monkeypatch, tiny_folder):
     shapes = {name: array.shape for name, array in read_weights(tiny_folder).items()}
     monkeypatch.setattr("model.network.networks.Transformer", lambda *_: FakeNetwork(shapes))
-
-
-def test_a_saved_network_comes_back(tiny_network, tiny_tokenizer, tiny_folder):
-    network, tokenizer, fingerprint = load_model_folder(tiny_folder)
-    assert network.config == tiny_network.config
-    assert tokenizer.characters == tiny_tokenizer.characters
-    assert re.fullmatch(r"[0-9a-f]{12}\.[0-9a-f]{12}", fingerprint)
-    for loaded, saved in zip(network.weights, tiny_network.weights, strict=True):
-        np.testing.assert_allclose(loaded, saved, rtol=1e-3, atol=1e-6)  # float16 on disk
-    rng = np.random.default_rng(0)
-    source = rng.integers(1, tokenizer.vocab_size, (8, 12))
-    target = rng.integers(1, tokenizer.vocab_size, (8, 12))
-    before, after = (np.asarray(n((source, target))) for n in (tiny_network, network))
-    np.testing.assert_allclose(after, before, atol=0.03)
-    np.testing.assert_array_equal(after.argmax(-1), before.argmax(-1))
 
 
 def test_saving_leaves_three_files_and_replaces_them(tiny_network, tiny_tokenizer, tmp_path, tiny_folder):

@@ -1,13 +1,14 @@
 """``Mending``: base class of ``Corrector`` that reads, chooses and reads a second time."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from model.activations.drafting import Produced
 from model.activations.token_network import TokenNetwork
 from model.correction.candidates import Answer, Stretch, find_stretches, read
 from model.correction.confidence import Confidence
+from model.correction.known_mistakes import find_known_mistakes
 from model.correction.proposing import (
     Edits,
     after_second_reading,
@@ -16,6 +17,7 @@ from model.correction.proposing import (
     find_edits,
     is_supported,
     made,
+    weighed,
     with_edits,
     with_probabilities,
 )
@@ -63,8 +65,21 @@ class Mending:
         return [found[sentence] for sentence in sentences]
 
     def _with_edits(self, keep_passes: bool, sentences: list[Passage]) -> list[Proposed]:
-        """The proposed changes of each sentence, with the edits that were made before it was read."""
+        """The proposed changes of each sentence, with the edits that were made before it was read.
+
+        A sentence with a known mistake that the network missed is read again without it.
+        """
         edits = [self._edits(sentence) for sentence in sentences]
+        proposed = self._read_with(sentences, edits, keep_passes)
+        if missed := self._missed(sentences, edits, proposed):
+            again = [sentences[i] for i in missed]
+            for i, one in zip(missed, self._read_with(again, [*missed.values()], keep_passes), strict=True):
+                proposed[i] = one
+        return proposed
+
+    def _read_with(
+        self, sentences: Sequence[Passage], edits: Sequence[Edits], keep_passes: bool
+    ) -> list[Proposed]:
         to_read = [as_if_right(sentence, mine.all) for sentence, mine in zip(sentences, edits, strict=True)]
         proposed = [
             (with_edits(changes, mine), None) if mine.all else (changes, produced)
@@ -74,6 +89,35 @@ class Mending:
             if any(each.is_weighed for each in edits[i].shown):
                 proposed[i] = self._with_particles_rated(sentence.text, proposed[i][0]), None
         return proposed
+
+    def _missed(
+        self, sentences: Sequence[Passage], edits: Sequence[Edits], proposed: Sequence[Proposed]
+    ) -> dict[int, Edits]:
+        """The edits of sentences, by number, with the known mistakes that the network did not mend but finds
+        possible to mend.
+        """
+        if self.confidence is None or self.confidence.second is None:
+            return {}
+        asked = [
+            (i, mistake)
+            for i, sentence in enumerate(sentences)
+            if len(sentence.text) <= self.config.max_length
+            for mistake in find_known_mistakes(sentence.text, self.confidence.words)
+            if all(self._accepts(sentence, change) for change in mistake.changes)
+            and not mistake.meets(edits[i].all)
+            and not mistake.meets(made(weighed(proposed[i][0]), self.config.minimum_confidence))
+        ]
+        passes = self._network.read(
+            [self.tokenizer.encode_source(sentences[i].text) for i, _ in asked],
+            [self.tokenizer.encode_target(apply_changes(sentences[i].text, m.changes)) for i, m in asked],
+        )
+        found: dict[int, Edits] = {}
+        for (i, mistake), produced in zip(asked, passes, strict=True):
+            text = sentences[i].text
+            if changes := mistake.proposed(text, self._probable(text, produced)):
+                known = found.get(i, edits[i])
+                found[i] = known._replace(shown=in_order([*known.shown, *changes]))
+        return found
 
     def _edits(self, sentence: Passage) -> Edits:
         """The edits of a sentence; none where no word is known."""
@@ -85,14 +129,14 @@ class Mending:
         """The changes, those of particles with their probabilities in a pass over the text with all changes
         but offers.
         """
-        weighed = select_changes(changes, lambda change: change.is_weighed)
+        rated = weighed(changes)
         ids = (
             self.tokenizer.encode_source(source),
-            self.tokenizer.encode_target(apply_changes(source, weighed)),
+            self.tokenizer.encode_target(apply_changes(source, rated)),
         )
         (produced,) = self._network.read([ids[0]], [ids[1]])
         rate = self._probable(source, produced)
-        rated = (rate(change) if change.fix_probability is None else change for change in weighed)
+        rated = tuple(rate(change) if change.fix_probability is None else change for change in rated)
         return in_order([*rated, *(change for change in changes if not change.is_weighed)])
 
     def _mended(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:

@@ -149,6 +149,11 @@ def made(changes: Iterable[Change], minimum: float) -> list[Change]:
     return [change for change in changes if change.confidence >= minimum]
 
 
+def weighed(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes that have a confidence; offers have none."""
+    return select_changes(changes, lambda change: change.is_weighed)
+
+
 def after_second_reading(
     source: str, first: Sequence[Change], second: Sequence[Change], minimum: float
 ) -> tuple[Change, ...]:
@@ -171,7 +176,7 @@ def after_second_reading(
     unsure = [
         change
         for change in first
-        if change.confidence < minimum and not any(_meet(change, each) for each in known)
+        if change.confidence < minimum and not any(meet(change, each) for each in known)
     ]
     return in_order([*known, *unsure])
 
@@ -181,7 +186,7 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
 
     Its confidence is the lowest of its parts, its probabilities those of the second reading.
     """
-    mine = [each for each in first if _meet(change, each)]
+    mine = [each for each in first if meet(change, each)]
     others = [
         each
         for each in second
@@ -201,7 +206,7 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
     )
 
 
-def _meet(one: Change, other: Change) -> bool:
+def meet(one: Change, other: Change) -> bool:
     """Whether two changes of one source touch."""
     return one.source_start <= other.source_end and other.source_start <= one.source_end
 
@@ -249,7 +254,7 @@ def find_edits(part: Passage, words: Words) -> Edits:
 
 
 def _apart(changes: Iterable[Change], others: Sequence[Change]) -> tuple[Change, ...]:
-    return tuple(change for change in changes if not any(_meet(change, other) for other in others))
+    return tuple(change for change in changes if not any(meet(change, other) for other in others))
 
 
 def as_if_right(part: Passage, edits: Sequence[Change]) -> Passage:

@@ -7,6 +7,6 @@ The ``.toml`` files here hold right and wrong spellings; ``kinds`` reads them, a
 제2017-12호, 제2017-13호 and 제2017-14호.
 """
 
-from model.norm.articles import Article, article_of, without_held_out
+from model.norm.articles import Article, article_of, misspellings, without_held_out
 
-__all__ = ["Article", "article_of", "without_held_out"]
+__all__ = ["Article", "article_of", "misspellings", "without_held_out"]

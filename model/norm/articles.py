@@ -121,6 +121,29 @@ def _article(kind: Kind) -> Article:
     return Article(kind.article, kind.name, kind.ko, kind.en)
 
 
+def misspellings(text: str) -> Iterator[tuple[int, Misspelling]]:
+    """(start, row) for each place at which ``text`` has a row's wrong spelling and could have its right one.
+
+    >>> [(start, row.wrong, row.right) for start, row in misspellings("몇일 뒤")]
+    [(0, '몇일', '며칠')]
+    """
+    index = _by_beginning(_KNOWS_HELD_OUT.get())
+    for start in range(len(text) - 1):
+        for row in index.get(text[start : start + 2], ()):
+            if text.startswith(row.wrong, start):
+                mended = text[:start] + row.right + text[start + len(row.wrong) :]
+                if row.occurs_at(mended, start):
+                    yield start, row
+
+
+@cache
+def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
+    index: dict[str, list[Misspelling]] = {}
+    for row in (row for row in rows() if held_out or not row.held_out):
+        index.setdefault(row.wrong[:2], []).append(row)
+    return index
+
+
 @cache
 def _by_difference(held_out: bool) -> dict[tuple[str, str], list[Misspelling]]:
     index: dict[tuple[str, str], list[Misspelling]] = {}

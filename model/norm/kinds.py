@@ -28,7 +28,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -191,8 +191,12 @@ class RowIndex:
 class Rule:
     """A pattern in right text, and the wrong spellings of its match."""
 
-    pattern: re.Pattern[str]
+    source: str  # of the pattern, as the file has it
     wrong: tuple[str, ...]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(_pattern(self.source))  # all of them take longer than the rows
 
     def spellings(self, match: re.Match[str]) -> list[str]:
         """The wrong spellings of ``match``.
@@ -200,7 +204,7 @@ class Rule:
         ``\\1`` is its first group and ``\\0`` all of it; ``\\1+ㄹ`` is the group with this coda,
         ``\\1:게걸→께껄`` with these syllables replaced.
 
-        >>> rule = Rule(re.compile("[게걸]$"), (r"\\0:게걸→께껄",))
+        >>> rule = Rule("[게걸]$", (r"\\0:게걸→께껄",))
         >>> rule.spellings(rule.pattern.search("할걸"))
         ['껄']
         """
@@ -263,7 +267,7 @@ def _kind(name: str, fields: Mapping) -> Kind:
         for text in line.split(", ")
         if text.strip()
     )
-    rules = tuple(Rule(re.compile(_pattern(first)), tuple(rest)) for first, *rest in fields.get("rules", ()))
+    rules = tuple(Rule(first, tuple(rest)) for first, *rest in fields.get("rules", ()))
     skipped = frozenset(fields.get("skip", "").split())
     texts = fields["article"], fields.get("ko", ""), fields.get("en", "")
     return Kind(name, *texts, entries, rules, fields.get("needs_context", False), skipped)

@@ -1,0 +1,71 @@
+"""Misspellings of the norm's tables that the network missed."""
+
+import pytest
+
+from model import Corrector
+from model.correction.known_mistakes import find_known_mistakes
+from model.correction.words import Words
+from model.norm import without_held_out
+from model.text.changes import apply_changes
+
+
+@pytest.fixture(scope="module")
+def corrector():
+    """The shipped one: its words and norm decide."""
+    return Corrector.load()
+
+
+def mended(text: str, **counts: int) -> str:
+    found = find_known_mistakes(text, Words(counts))
+    return apply_changes(text, [change for mistake in found for change in mistake.changes])
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("뒷풀이를 했다.", "뒤풀이를 했다."),
+        ("생크림 케잌을 샀다.", "생크림 케이크를 샀다."),  # the particle follows the new last sound
+        ("악세사리와 뱃지", "액세서리와 배지"),
+        ("맨처음 본 바다", "맨 처음 본 바다"),
+        ("며칠 뒤에 뒤풀이를 했다.", "며칠 뒤에 뒤풀이를 했다."),
+        ("집에서 마나님을 만났다.", "집에서 마나님을 만났다."),  # the beginning of 많아, misspelt
+    ],
+)
+def test_misspellings_of_the_tables_are_mended(text, right):
+    assert mended(text) == right
+
+
+def test_words_of_the_training_sentences_stay():
+    assert mended("뒷풀이를 했다.", 뒷풀이=3) == mended("뒷풀이를 했다.", 뒷풀이를=3) == "뒷풀이를 했다."
+    assert mended("뒷풀이를 했다.", 뒷=3) == "뒤풀이를 했다."
+
+
+def test_a_known_long_word_needs_less_of_the_network():
+    unknown, known = (find_known_mistakes("뒷풀이를 했다.", Words(counts)) for counts in ({}, {"뒤풀이": 2}))
+    assert known[0].least < unknown[0].least
+
+
+def test_held_out_words_can_be_left_to_the_network():
+    assert find_known_mistakes("대쉬를 했다.", Words({}))
+    with without_held_out():
+        assert not find_known_mistakes("대쉬를 했다.", Words({}))
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("머리에 또아리를 얹고 물동이를 이었다.", "머리에 똬리를 얹고 물동이를 이었다."),
+        ("헛점이 많은 계획이다.", "허점이 많은 계획이다."),
+        ("공장의 가동율이 높다.", "공장의 가동률이 높다."),
+        ("'또아리'는 틀린 말이다.", "'또아리'는 틀린 말이다."),
+    ],
+)
+def test_the_corrector_mends_them_and_leaves_what_it_mended(corrector, text, right):
+    (sentence,) = corrector.correct(text).sentences
+    assert sentence.text == right
+    assert all(change.fix_probability and change.keep_probability for change in sentence.changes)
+    assert corrector.correct(right).text == right
+
+
+def test_own_words_stay(corrector):
+    assert corrector.with_words(["또아리"]).correct("또아리를 얹었다.").text == "또아리를 얹었다."

@@ -5,11 +5,9 @@
 
 import random
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
@@ -18,17 +16,16 @@ from model.text import hangul
 from model.text.hangul import particle
 from training.documents.render import content, percent
 from training.documents.tables import Sources
-from training.intact.slots import draw, draw_marks
+from training.intact.slots import TEXTS, draw, draw_marks
 from training.measure.evaluate import Asked, load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
 from training.options import knob, read_options, with_options_of
 
-_TEXTS = tomllib.loads((Path(__file__).parent / "frames.toml").read_text("utf-8"))
-FRAMES: dict[str, list[str]] = _TEXTS["frames"]  # by kind
-FILLERS: dict[str, list[str]] = _TEXTS["fillers"]
-STORIES: list[list[str]] = _TEXTS["stories"]
+FRAMES: dict[str, list[str]] = TEXTS["frames"]  # by kind
+FILLERS: dict[str, list[str]] = TEXTS["fillers"]
+STORIES: list[list[str]] = TEXTS["stories"]
 LONG = "long"
 KINDS = (*FRAMES, LONG)
 SHORTEST_LONG, LONGEST, TAIL = 100, 128, 12  # characters of a long sentence, and of its end that is watched

@@ -2,8 +2,10 @@
 
 import random
 import string
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from model.text import hangul
 
@@ -25,49 +27,19 @@ class Slot:
         return self.reading or self.text
 
 
-# Words with their pronunciation, because the particle after a word follows its sound, not its letters.
-WORDS = {
-    "meeting": "미팅", "update": "업데이트", "server": "서버", "design": "디자인", "coffee": "커피",
-    "dashboard": "대시보드", "Login": "로그인", "schedule": "스케줄", "deadline": "데드라인",
-    "template": "템플릿",
-    "ALBUM": "앨범", "workshop": "워크숍", "release": "릴리스", "feedback": "피드백", "Marathon": "마라톤",
-    "open mic": "마이크", "check-in": "인", "Q&A": "에이", "wi-fi": "파이", "don't panic": "패닉",
-}  # fmt: skip
-NAME_PARTS = {
-    "user": "유저", "count": "카운트", "list": "리스트", "file": "파일", "index": "인덱스",
-    "name": "네임", "value": "밸류", "token": "토큰", "buffer": "버퍼", "max": "맥스",
-}  # fmt: skip
-EXTENSIONS = ("pdf", "py", "csv", "xlsx", "txt", "html", "jpg", "md", "mp4", "tar.gz")
-SUFFIXES = ("Pro", "Max", "Mini", "Plus", "Lite", "SE")
-UNITS = {
-    "kg": "킬로그램", "g": "그램", "ml": "밀리리터", "L": "리터", "cm": "센티미터", "km": "킬로미터",
-    "㎏": "킬로그램", "GB": "기가바이트",
-}  # fmt: skip
-HANJA = (
-    "學校 經濟 歷史 文化 自由 平和 希望 未來 傳統 藝術 漢字 家族 友情 健康 幸福 時間 空間 科學 電氣 "
-    "農業 商店 大吉 立春 福 壽 龍 愛 孝"
-).split()
-READINGS = dict(zip("學校 經濟 歷史 文化 自由 平和 希望 未來 傳統 藝術".split(),
-                    "학교 경제 역사 문화 자유 평화 희망 미래 전통 예술".split(), strict=True))  # fmt: skip
-STATES = ("韓美", "美中", "韓·日", "北美", "中·日", "英佛")
-EMOJI = (
-    *"😀😂🥹😭🔥🎉👍🙏🍗🌧🌈🐶✨🚀🎂🫠",
-    *"❤️ ☀️ ☎️ ✔️ 1️⃣ #️⃣".split(),  # with the variation selector and the keycap
-    *"👍🏻 👋🏽 🙆🏿‍♀️ 🧑🏾‍💻 💪🏼".split(),  # with a skin tone
-    *"👨‍👩‍👧‍👦 👩‍🚀 🏳️‍🌈 ❤️‍🔥 🐈‍⬛ 🧑‍🤝‍🧑".split(),  # joined by ZWJ
-    *"🇰🇷 🇺🇳 🇧🇷 🏴󠁧󠁢󠁳󠁣󠁴󠁿".split(),
+TEXTS = tomllib.loads(Path(__file__).with_name("frames.toml").read_text("utf-8"))
+_SLOTS = TEXTS["slots"]
+# Words, units and hanja with their readings; the kinds of mark for each use.
+WORDS, NAME_PARTS, UNITS, READINGS, MARKS = (
+    _SLOTS[name] for name in ("words", "name_parts", "units", "readings", "marks")
 )
-# By use: speech, speech within speech, titles of books, titles of parts, brackets, brackets beside these.
-MARKS = {
-    "“”": ("“”", '""', "「」", "『』"),
-    "‘’": ("‘’", "''"),
-    "《》": ("《》", "『』", "“”"),
-    "〈〉": ("〈〉", "「」", "‘’"),
-    "()": ("()", "（）", "〔〕", "{}"),
-    "[]": ("[]", "［］", "【】", "<>"),
-}
-SURNAMES = "김이박최정강조윤장임한오서신권황안송류홍"
-PLACE_ENDINGS = ("동", "리", "시", "섬", "골", "역", "봉", "")
+EXTENSIONS, SUFFIXES, HANJA, STATES, EMOJI = (
+    _SLOTS[name].split() for name in ("extensions", "suffixes", "hanja", "states", "emoji")
+)
+SURNAMES, PLACE_ENDINGS = _SLOTS["surnames"].split(), _SLOTS["place_endings"]
+_CAPITALS = string.ascii_uppercase.replace(
+    "R", ""
+)  # read as 아르 or as 알: either form of a particle is right
 CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
 
 
@@ -130,10 +102,7 @@ def _word(rng: random.Random) -> Slot:
 
 
 def _acronym(rng: random.Random) -> str:
-    letters = string.ascii_uppercase.replace(
-        "R", ""
-    )  # R is read as 아르 or as 알, so either form of a particle is right
-    return "".join(rng.choices(letters, k=rng.randrange(2, 6)))
+    return "".join(rng.choices(_CAPITALS, k=rng.randrange(2, 6)))
 
 
 def _identifier(rng: random.Random) -> Slot:
@@ -158,7 +127,7 @@ def _file(rng: random.Random) -> str:
 
 def _product(rng: random.Random) -> str:
     def letters(count: int) -> str:
-        return "".join(rng.choices(string.ascii_uppercase.replace("R", ""), k=count))
+        return "".join(rng.choices(_CAPITALS, k=count))
 
     word = _pseudo_word(rng, rng.choice((1, 2, 3))).title()
     shapes = (

@@ -17,4 +17,45 @@ can follow one another, and each edit is recorded with its rule, its family and 
   repetitions
 * ``everyday``: sentences composed of everyday words; ``lexicon``: sentences with other nouns
 * ``lookalikes``: laughing, hearsay and the like, which is right and stays
+
+Lists, patterns and rates are in files beside the code: ``words.toml`` has the lists of words, ``rates.toml``
+how often each kind of mistake is made, and the others what one module reads.
 """
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).parent
+
+
+def read_toml(name: str) -> dict[str, Any]:
+    """A TOML file of this folder, by its name without ``.toml``."""
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+
+
+def read_lines(name: str) -> tuple[str, ...]:
+    """The lines of a text file of this folder.
+
+    >>> read_lines("everyday.tsv")[0].split()
+    ['stem', 'tag', 'particle', 'nouns']
+    """
+    return tuple((_FOLDER / name).read_text("utf-8").splitlines())
+
+
+_WORDS, _RATES = read_toml("words"), read_toml("rates")
+
+
+def words_of(module: str) -> dict[str, tuple[str, ...]]:
+    """The lists of ``words.toml`` for one module: a string holds words between spaces.
+
+    >>> words_of("word_parts")["no_suffix"]
+    ('무제한', '최소한', '최대한')
+    """
+    lists = _WORDS[module].items()
+    return {name: tuple(each.split() if isinstance(each, str) else each) for name, each in lists}
+
+
+def rates_of(module: str) -> dict[str, float]:
+    """The table of ``rates.toml`` for one module, in its order."""
+    return dict(_RATES[module])

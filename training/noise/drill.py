@@ -17,9 +17,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 
 from model.norm.kinds import Misspelling
+from training.noise import read_lines
 from training.noise.draft import Draft, Edit
 from training.noise.native import MistakeSite, native_sites, table
 from training.noise.spacing import COMMON_RULES, PATTERNS, SPACING_RULES, SpacingRule, misspace_at
@@ -236,7 +236,7 @@ class LoneSpaces:
 @cache
 def look_alikes() -> tuple[str, ...]:
     """Right sentences whose spaces look wrong, and such as differ from another right one by a space alone."""
-    return tuple(files("training.noise").joinpath("look_alikes.txt").read_text("utf-8").splitlines())
+    return read_lines("look_alikes.txt")
 
 
 def look_alike(rng: random.Random) -> str:

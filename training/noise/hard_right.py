@@ -7,13 +7,12 @@ rare nouns in ``nouns.txt``.
 """
 
 import random
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 
 from model.text.hangul import decompose, particle
+from training.noise import rates_of, read_toml
 from training.noise.draft import Draft
 from training.noise.lexicon import Lexicon, NounPlace, noun_lines
 from training.noise.native import table
@@ -22,25 +21,16 @@ from training.noise.pronunciation import write_as_heard
 
 ATTEMPTS = 4  # kinds that are drawn, until one has room in the sentence
 # Most keep a word that is rarer than its neighbours, the commonest reason of false changes.
-SHARES = {
-    "near": 46,
-    "brand": 16,
-    "placeholder": 12,
-    "pronunciation": 8,
-    "dialect": 8,
-    "quoted": 6,
-    "name": 4,
-}
+SHARES = rates_of("hard_right")
 
 
 @cache
 def _lists() -> dict[str, tuple[str, ...]]:
     """The lists of ``hard_right.toml``: lines of sentences, else words."""
-    read = tomllib.loads(files("training.noise").joinpath("hard_right.toml").read_text("utf-8"))
     of_lines = ("frames", "dialect", "quoted")
     return {
         name: tuple(filter(None, text.splitlines() if name in of_lines else text.split()))
-        for name, text in read.items()
+        for name, text in read_toml("hard_right").items()
     }
 
 

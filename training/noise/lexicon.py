@@ -20,29 +20,23 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from model.correction.morphemes import load_kiwi  # Kiwi itself, of which the list needs more than the product
 from model.text import hangul
 from model.text.hangul import particle
+from training.noise import read_lines, words_of
 
 MOST_REPLACED = 2  # nouns of one sentence
 RARE_SHARE = 0.4  # of the new nouns are rare ones of the same ending, if it has any
 ATTEMPTS = 4  # draws of a noun, until one does not look like a slip in the old noun
 
-_BY_SOUND = (
-    "은/는 이/가 을/를 과/와 으로/로 이라는/라는 이라고/라고 이라도/라도 이었다/였다 이에요/예요".split()
-)
+_LISTS = words_of("lexicon")
 _AFTER_TWO = {"과/와": "는 도 의", "으로/로": "는 도 만 부터 서 써"}  # parts that may follow these
-_ALIKE = """
-    의 에 에서 에게 에는 에도 에서는 에서도 에게는 에게서 까지 까지는 부터 처럼 보다 보다는 만 만을 만이
-    도 마다 조차 밖에 입니다 입니까
-""".split()
 # A particle -> its two forms, "after a consonant/after a vowel".
-_FORMS = {form: form for form in _ALIKE}
-for _pair in _BY_SOUND:
+_FORMS = {form: form for form in _LISTS["alike"]}
+for _pair in _LISTS["by_sound"]:
     for _more in ("", *_AFTER_TWO.get(_pair, "").split()):
         _forms = "/".join(form + _more for form in _pair.split("/"))
         _FORMS |= dict.fromkeys(_forms.split("/"), _forms)
@@ -83,7 +77,7 @@ class NounPlace(NamedTuple):
 @cache
 def noun_lines() -> tuple[str, ...]:
     """The lines of ``nouns.txt``: ``=`` and nouns used alike, or ``~`` and rare nouns of one ending."""
-    return tuple(files("training.noise").joinpath("nouns.txt").read_text("utf-8").splitlines())
+    return read_lines("nouns.txt")
 
 
 class Lexicon:
@@ -159,26 +153,9 @@ MOST_IN_LINE, FEWEST_IN_LINE = 40, 3
 _PARTICLES = ("은/는", "이/가", "을/를", "과/와", "으로/로", "에", "도", "만", "에서")
 _WORD_noun_list = re.compile("[가-힣]{2,6}")
 # If the commoner reading of a form has one of these tags, the form is left out: 가지, 오늘.
-_OTHER_TAGS = (
-    "NNB",
-    "NP",
-    "NR",
-    "MAG",
-    "MAJ",
-    "MM",
-    "IC",
-)
+_OTHER_TAGS = ("NNB", "NP", "NR", "MAG", "MAJ", "MM", "IC")
 _COARSE = re.compile(
     "육갑|[놈년]$|씨발|씹|좆|새끼|창녀|콜걸|보지$|자지$|섹스|강간|매춘|포르노|자위|성교|병신|지랄"
-)
-_GRAMMAR = frozenset(
-    """
-    경우 다음 사이 정도 이상 이하 이후 이전 이외 이내 동안 얼마 며칠 필요 자신 자기 스스로 덕분 도움
-    바탕 여부 관련 가능 불가능 나머지 아래 처음 마지막 순간 가운데 대상 반면 최초 필수 자동 중심 위주
-    수준 가량 부분 미만 모양 사항 본적 나름 대신 하나 모두 전부 일부 대부분 서로 각자 따위 나중 당시
-    평소 요즘 지금 오늘 내일 어제 모레 누구 무엇 언제 어디 여기 거기 저기 동시 실제 수시 대체 사실 우리
-    저희 너희 그때 이번 저번
-""".split()
 )
 # 버쓰 and 버스, 셰익스피어 and 쉐익스피어, 메세지 and 메시지: spelt apart only by these.
 _ONE_SOUND = str.maketrans("ㄲㄸㅃㅆㅉㅔㅖㅒㅙㅞㅕㅛㅠㅑ", "ㄱㄷㅂㅅㅈㅐㅐㅐㅚㅚㅓㅗㅜㅏ")
@@ -195,8 +172,8 @@ def _frequent_first(kiwi: Any) -> list[Noun]:
         morpheme = kiwi.morpheme(number)
         form, tag = morpheme.form, morpheme.tag.split("-")[0]
         limit = {"NNG": RARE, "NNP": FREQUENT_NAMES}.get(tag, 0)
-        usable = number < limit and form not in taken and form not in _GRAMMAR and not _COARSE.search(form)
-        if usable and _WORD_noun_list.fullmatch(form):
+        unusable = form in taken or form in _LISTS["grammar"] or _COARSE.search(form)
+        if number < limit and not unusable and _WORD_noun_list.fullmatch(form):
             nouns.append((number, form, tag))
         if tag in ("NNG", "NNP", *_OTHER_TAGS):
             taken.add(form)

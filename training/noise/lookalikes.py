@@ -10,13 +10,16 @@ The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리
 
 import random
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from model.text.hangul import FINALS, compose, decompose, is_syllable, syllables_with_coda
+from training.noise import rates_of, words_of
 
 LAUGHS = ("ㅋ", "ㅎ")
 TEARS = ("ㅠ", "ㅜ")
-ANSWERS = ("ㅇㅇ", "ㅇㅋ", "ㄴㄴ", "ㄱㄱ", "ㅇㅈ", "ㄳ", "ㄷㄷ")  # 응, 오케이, 아니, 가자, 인정, 감사, 덜덜
+_LISTS = words_of("lookalikes")
+ANSWERS = _LISTS["answers"]
 MOST = 6  # of one letter, usually; now and then far more
 END_MARKS = ".!?~"
 
@@ -99,13 +102,8 @@ def as_hearsay(text: str, rng: random.Random) -> str:
     return text
 
 
-# The initials of common words: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디,
-# 추천, 기다려, 인정.
-INITIALS = "ㄱㅅ ㅇㅇ ㄴㄴ ㄱㄱ ㅊㅋ ㅇㅋ ㅎㅇ ㅂㅂ ㅂㅇ ㅈㅅ ㅅㄱ ㄹㅇ ㅁㄹ ㅇㄷ ㅊㅊ ㄱㄷ ㅇㅈ".split()
-CRIES = "아 와 우와 오 네 어 야 음 흠 헐 에이 아이고 응 예 하하 히히 헤헤 호호 흑흑 엉엉".split()
-DOUBLED = {word: word * 2 for word in "빨리 너무 꼭 오래 자주 멀리 쭉 푹".split()} | {
-    word: f"{word} {word}" for word in "정말 진짜 많이 다시 아주 더 얼른 어서 제발 매우 훨씬".split()
-}
+DOUBLED = {word: word * 2 for word in _LISTS["doubled_joined"]}
+DOUBLED |= {word: f"{word} {word}" for word in _LISTS["doubled_apart"]}
 _DOUBLED = re.compile(rf"(?<![가-힣ㄱ-ㅣ])(?:{'|'.join(DOUBLED)})(?= [가-힣])(?! (?:{'|'.join(DOUBLED)}))")
 # The vowel that is heard when a syllable is drawn out; others are heard as themselves.
 _HEARD = dict(zip("ㅑㅕㅛㅠㅖㅒㅘㅝㅙㅚㅞㅟㅢ", "ㅏㅓㅗㅜㅔㅐㅏㅓㅐㅔㅔㅣㅣ", strict=True))
@@ -138,13 +136,13 @@ def drawn_out(text: str, rng: random.Random) -> str:
 
 def _with_initials(text: str, rng: random.Random) -> str:
     """ㄱㅅ and the like before the sentence or behind it."""
-    initials = rng.choice(INITIALS)
+    initials = rng.choice(_LISTS["initials"])
     return f"{initials} {text}" if rng.random() < 0.5 else f"{text} {initials}"
 
 
 def _with_cry(text: str, rng: random.Random) -> str:
     """A cry before the sentence, often drawn out: 와아, 우와!, 네에~."""
-    cry = rng.choice(CRIES)
+    cry = rng.choice(_LISTS["cries"])
     cry = drawn_out(cry, rng) if rng.random() < 0.6 else cry
     return f"{cry}{rng.choice((',', '!', '~', '', '...'))} {text}"
 
@@ -168,13 +166,14 @@ def _with_laughter(text: str, rng: random.Random) -> str:
     return add_laughter(text, text, rng)[1]
 
 
-_WAYS = {
-    with_doubled_adverb: 0.15,
-    drawn_out: 0.35,
-    _with_cry: 0.15,
-    _with_initials: 0.15,
-    _with_laughter: 0.2,
+_WAYS: dict[str, Callable[[str, random.Random], str]] = {
+    "doubled_adverb": with_doubled_adverb,
+    "drawn_out": drawn_out,
+    "cry": _with_cry,
+    "initials": _with_initials,
+    "laughter": _with_laughter,
 }
+_SHARES = rates_of("lookalikes")
 
 
 def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
@@ -183,8 +182,8 @@ def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
     >>> make_right_lookalike("고마워.", random.Random(3))
     ('고마워어.', '고마워어.')
     """
-    (way,) = rng.choices(list(_WAYS), list(_WAYS.values()))
-    changed = way(text, rng)
+    (way,) = rng.choices(list(_SHARES), list(_SHARES.values()))
+    changed = _WAYS[way](text, rng)
     if changed == text:  # this sentence has no place for it
         changed = rng.choice((_with_laughter, _with_initials, _with_cry))(text, rng)
     return changed, changed

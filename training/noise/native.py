@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model.norm.kinds import Misspelling, RowIndex, Rule, read_kinds, rows_of
+from training.noise import rates_of
 from training.noise.draft import Draft, changed_cells
 
 FAMILY = "native"
@@ -56,22 +57,7 @@ def _put(draft: Draft, name: str, start: int, cells: list[str]) -> None:
         draft.put(name, FAMILY, start, cells)
 
 
-# Sites of these occur in every other sentence; at full rate they would crowd out all the others.
-WEIGHTS = {
-    "ss_kk": 0.2,
-    "past_ss": 0.25,
-    "doe_to_dwae": 0.5,
-    "seumnida": 0.4,
-    "e_to_ui": 0.5,
-    "loan": 0.5,
-    "chat_ending": 0.1,
-    "an_joined": 0.5,
-    "su_joined": 0.3,
-    "geot_joined": 0.5,
-    "sip_joined": 0.5,
-    "noun_joined": 0.5,
-    "particle_apart": 0.2,
-}
+WEIGHTS = rates_of("native")  # factors of a rule's rate
 
 
 def _write_rule(name: str, rule: Rule, draft: Draft, rng: random.Random, rate: float) -> None:

@@ -13,16 +13,15 @@ before it, and a place with the right form first. ``{맞는 말}`` would be a pl
 import math
 import random
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
 
 from model.norm.kinds import Entry, Kind, RowIndex, Rule, Stem, attach, kinds, rows
 from model.text.hangul import particle
+from training.noise import read_toml, words_of
 
 _FILES = ("sentences", "spaces")
 LARGEST_SHARE = 8.0  # a kind with many words comes at most so many times as often as one with one word
@@ -31,22 +30,11 @@ OPENED_SHARE = 0.4  # begin with a few more words
 SHORTEST_ROW = 2  # characters of the right spelling
 RIGHT_WORD_SHARE = 0.4  # of the sentences that are right already show a word that people often get wrong
 
-# Endings of each principal part, and the text behind them. "|" parts the two.
-_PLAIN = """
-    지| 않았어요., 지| 않은 것 같아요., 던| 날이 생각난다., 기| 때문이에요., 네요|.,
-    고| 나서 보니 괜찮았다., 지만| 괜찮아요., 거든요|."""
-_PLAIN_OF_VERBS = """
-    고| 있어요., 고| 싶어요., 는| 중이에요., 는| 사람이 많아요., 지| 마세요., 게| 되었어요.,
-    기| 전에 말해 주세요., 자고| 했어요., 다가| 멈췄다., 더라|."""
-_LINKED = """
-    면| 좋겠어요., 니까| 걱정하지 마세요., ㄹ| 거예요., ㄹ| 때가 많아요., ㄴ| 것 같아요.,
-    ㄹ| 줄 몰랐다., ㄹ| 것이다."""
-_LINKED_OF_VERBS = """
-    ㄴ| 적이 있어요., ㄹ| 수 있어요., 려고| 해요., 려면| 시간이 필요해요., 며| 웃었다.,
-    면서| 노래를 불렀다., ㄴ| 뒤에 쉬었다."""
-_INFINITIVE = "요|., 서| 다행이에요., 도| 괜찮아요., | 보였다., 야| 한다."
-_INFINITIVE_OF_VERBS = "야| 해요., | 봤어요., | 보세요., 서| 미안해요., 도| 돼요."
-_PAST = "어요|., 다|., 습니다|., 지만| 괜찮아요., 던| 것 같아요., 을| 거예요."
+# Endings of each principal part, with the text behind them.
+_ENDINGS = {
+    name: [(end, rest) for end, _, rest in (each.partition("|") for each in endings)]
+    for name, endings in words_of("norm").items()
+}
 
 
 class NormPair(NamedTuple):
@@ -239,22 +227,20 @@ def _clauses(entry: Entry) -> tuple[tuple[str, str], ...]:
 
 def _forms(parts: str, entry: Entry) -> list[str]:
     stem, of_verb = Stem.of(parts), entry.word_class == "verbs"
-    forms = [attach(stem.plain, end) + rest for end, rest in _split(_PLAIN)]
-    forms += [attach(stem.linked, end) + rest for end, rest in _split(_LINKED)]
-    forms += [stem.infinitive + end + rest for end, rest in _split(_INFINITIVE)]
-    forms += [stem.past + end + rest for end, rest in _split(_PAST)]
-    forms += [stem.formal + "니다.", stem.formal + "니까?"]
-    if of_verb:
-        forms += [attach(stem.plain, end) + rest for end, rest in _split(_PLAIN_OF_VERBS)]
-        forms += [attach(stem.linked, end) + rest for end, rest in _split(_LINKED_OF_VERBS)]
-        forms += [stem.infinitive + end + rest for end, rest in _split(_INFINITIVE_OF_VERBS)]
-    return forms
 
+    def forms(kind: str, attached: Callable[[str], str]) -> list[str]:
+        return [attached(end) + rest for end, rest in _ENDINGS[kind]]
 
-def _split(endings: str) -> list[tuple[str, str]]:
-    return [
-        (end, rest) for end, _, rest in (each.strip().partition("|") for each in re.split(r",\s", endings))
-    ]
+    by_part: dict[str, Callable[[str], str]] = {
+        "plain": lambda end: attach(stem.plain, end),
+        "linked": lambda end: attach(stem.linked, end),
+        "infinitive": lambda end: stem.infinitive + end,
+    }
+    usual = [form for part, attached in by_part.items() for form in forms(part, attached)]
+    usual += forms("past", lambda end: stem.past + end)
+    usual += [stem.formal + "니다.", stem.formal + "니까?"]
+    of_verbs = (form for part, attached in by_part.items() for form in forms(f"{part}_of_verbs", attached))
+    return [*usual, *(of_verbs if of_verb else ())]
 
 
 @cache
@@ -263,7 +249,7 @@ def practices(held_out: bool) -> tuple[NormPractice, ...]:
 
     Raises ValueError for sentences of a kind that ``model/norm`` lacks.
     """
-    written = {name: fields for file in _FILES for name, fields in _read(file).items()}
+    written = {name: fields for file in _FILES for name, fields in read_toml(f"norm_{file}").items()}
     if unknown := set(written) - set(kinds()):
         raise ValueError(f"sentences for kinds that model/norm does not have: {sorted(unknown)}")
     made = []
@@ -280,14 +266,15 @@ def practices(held_out: bool) -> tuple[NormPractice, ...]:
 @cache
 def slots(held_out: bool) -> dict[str, tuple[str, ...]]:
     """The words of each slot; of a slot without held-out ones, all."""
-    lists = {name: [w.strip() for w in text.split(",")] for name, text in _read("slots")["slots"].items()}
+    slots = read_toml("norm_slots")["slots"]
+    lists = {name: [word.strip() for word in text.split(",")] for name, text in slots.items()}
     return {name: _chosen(words, held_out) or _chosen(words, not held_out) for name, words in lists.items()}
 
 
 @cache
 def _frames(word_class: str) -> tuple[Template, ...]:
     """Sentences for a single word, whose slot is ``<@>``."""
-    return tuple(map(Template, _lines(_read("slots")["frames"][word_class])))
+    return tuple(map(Template, _lines(read_toml("norm_slots")["frames"][word_class])))
 
 
 def _chosen(words: Sequence[str], held_out: bool) -> tuple[str, ...]:
@@ -300,8 +287,3 @@ def _templates(text: str, held_out: bool) -> tuple[Template, ...]:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-@cache
-def _read(name: str) -> dict:
-    return tomllib.loads(Path(__file__).with_name(f"norm_{name}.toml").read_text("utf-8"))

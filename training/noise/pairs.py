@@ -4,23 +4,14 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from training.noise import rates_of
 from training.noise.draft import Draft, Edit, choose_word
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.pronunciation import write_as_heard
 from training.noise.spacing import drop_all_spaces, misspace, misspace_commonly, misspace_once
 from training.noise.typing_slips import slip
 
-# Shares of the pairs, by the families of the sentence's mistakes. "mixed" joins two or three families.
-MIX = {
-    "clean": 0.10,
-    "pronunciation": 0.24,
-    "typing": 0.20,
-    "native": 0.12,
-    "spacing": 0.14,
-    "mixed": 0.20,
-}
-
-
+MIX = rates_of("mix")  # family -> share of the pairs
 BUNCHED_SHARE = 0.25  # of aimed writers who slip have two or three slips in one word
 ATTEMPTS = 4  # draws of a writer's errors: a weak one may make none at all
 

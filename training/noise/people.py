@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from training.noise import rates_of
 from training.noise.draft import Draft, Edit
 from training.noise.norm import norm_in
 from training.noise.spacing import COMMON_RULES, ENDS_WORD, FAMILY, SPACING_RULES, misspace_at
@@ -18,28 +19,7 @@ from training.noise.typing_slips import slip
 from training.noise.word_parts import PARTICLES
 
 NORM, JAMO = "norm", "jamo"
-# Percent of people's mistakes. A kind is a rule of ``spacing`` or of ``strokes``, ``NORM`` or ``JAMO``.
-SHARES = {
-    "dependent_noun_joined": 10,
-    "space_dropped": 11,
-    "suffix_split": 9,
-    "latin_particle_split": 8,
-    "unit_noun_joined": 6,
-    "particle_split": 5,
-    "compound_split": 4,
-    "auxiliary_joined": 4,
-    "free_noun_joined": 2,
-    "determiner_joined": 1,
-    "negation_joined": 1,
-    "ending_split": 1,
-    NORM: 14,
-    JAMO: 13,
-    "particle_misshaped": 6,
-    "final_lost": 2,
-    "syllables_swapped": 1,
-    "syllable_missing": 1,
-    "syllable_doubled": 1,
-}
+SHARES = rates_of("people")
 SPACES = tuple(SHARES)[: tuple(SHARES).index(NORM)]
 _CUMULATED = tuple(accumulate(SHARES.values()))
 ATTEMPTS = 12  # kinds that are drawn, until one has room in a sentence

@@ -13,11 +13,11 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from model.text.hangul import compose, particle
 from training.corpus.selection import KS_X_1001_SYLLABLES
+from training.noise import read_lines, words_of
 from training.noise.word_parts import particle_start
 
 INITIALS = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
@@ -26,19 +26,9 @@ CODAS = ("",) * 7 + tuple("ㄱㄴㄹㅁㅂㅅㅇ")
 LONGEST = 5  # syllables of a name of one word
 PARTS_SHARE = 0.4  # of the names have two or three short parts, as 응우옌 티 란 has
 LIST_SHARE = 0.15  # of the names are in a list with others
-FAMILY_NAMES = (
-    "응우옌 쩐 레 팜 후인 호앙 판 부 보 당 부이 도 호 응오 즈엉 리 다오 딘 찐 마이 르엉 까오 따 도안".split()
-)
-MIDDLE_NAMES = "티 티 티 반 반 민 응옥 타인 홍 득 꽝 흐우 쑤언 투 낌 바오 프엉 호아이 뚜언".split()
-GIVEN_NAMES = (
-    "란 남 흐엉 호아 마이 린 짱 타오 하 옌 훙 중 뚜언 롱 선 후이 하이 아인 응언 떰 늉 투이 응아 안 비 "
-    "카인 푹 뚜 끄엉 "
-    "히에우 로안 오아인 득 민 응옥 짜우 토 빈 꾸인 또안 비엣 쭝"
-).split()
-FOLLOWERS = (
-    *("은/는", "이/가", "을/를", "과/와", "으로/로", "이라는/라는", "이라고/라고"),
-    *("의", "에서", "에게", "에", "도", "까지", " 씨가", " 씨는", ""),
-)
+_LISTS, LISTS_OF_NOTES = words_of("pieces"), words_of("notes")
+FAMILY_NAMES, MIDDLE_NAMES, GIVEN_NAMES = (_LISTS[f"{part}_names"] for part in ("family", "middle", "given"))
+FOLLOWERS = _LISTS["followers"]  # particles and titles behind a name
 
 
 def made_up_name(rng: random.Random) -> str:
@@ -96,42 +86,19 @@ ATTEMPTS = 6  # draws of a sentence, until one has such a piece
 OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
 MADE_UP = 0.2  # of the names are made up, the others are common ones
 
-NAMES = (
-    "민수 지영 서연 지훈 하은 도윤 수빈 예준 유진 현우 은지 성민 미나 준호 다은 태현 소라 재훈 보라 "
-    "영희 철수 가온 한결 슬기 "
-    "김민수 이지영 박서준 최유나 정하늘 강은우 엄마 아빠 누나 형 언니 오빠 할머니 팀장님 선생님 사장님 반장"
-).split()
-# Topics of notes, so that not every list is of the words that long sentences have.
-NOUNS = (
-    "준비물 회비 지각 결석 일정 장소 시간 문의 담당 비고 이름 제목 내용 날짜 마감 신청 접수 대상 주소 "
-    "연락처 인원 금액 합계 수량 "
-    "우유 달걀 휴지 세제 양파 두부 식빵 과자 물티슈 건전지 우산 수건 칫솔 도시락 물병 실내화 색연필 "
-    "공책 가위 풀 체육복 "
-    "회의 발표 과제 숙제 시험 복습 예습 운동 청소 빨래 설거지 장보기 병원 은행 약국 미용실 도서관 "
-    "우체국 택배 월세 전기세 관리비 "
-    "예약 확인 취소 환불 교환 배송 결제 영수증 주차 입장 퇴장 휴무 영업 점심 저녁 간식 산책 독서 일기 "
-    "약속 생일 여행 출장 휴가 "
-    "찬성 반대 기타 없음 있음 완료 진행 중 보류 예정 필요 참석 불참 미정 추가 삭제 수정 변경 공지 안내 "
-    "질문 답변 후기 추천 모집"
-).split()
+NAMES = _LISTS["names"]
+NOUNS = _LISTS["nouns"]  # topics of notes, so that not every list is of the words that long sentences have
 _RUN = re.compile("[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+)*")
 _HANGUL = re.compile("[가-힣]+")
 # Words that a phrase does not begin with: a word that belongs to the one before it.
-_LEANS = re.compile(
-    "(?:것|거|게|건|걸|수|때|지|데|줄|바|채|뿐|만큼|대로|등|및|중|후|뒤|전|듯|척|적|리|터|텐데|때문|싶|"
-    "있|없|않|못하|말|보|주|버|놓|두)"
-)
+_LEANS = re.compile(f"(?:{'|'.join(_LISTS['leans'])})")
 _OBJECT = ("을", "를", "에서", "에게", "으로")  # particles by which a noun is known with some safety
-_LEADS = frozenset(
-    "안 못 그 이 저 한 두 세 네 첫 몇 각 매 전 제 약 더 잘 다 왜 꼭 할 될 볼 갈 이런 그런 저런 어떤 "
-    "모든 다른 여러 무슨 어느".split()
-)
 
 
 @cache
 def notes() -> tuple[str, ...]:
     """The phrases of ``notes.txt``: notes on lists and doors and to each other, rightly spelt."""
-    return tuple(files("training.noise").joinpath("notes.txt").read_text("utf-8").splitlines())
+    return read_lines("notes.txt")
 
 
 class Role(Enum):
@@ -165,7 +132,7 @@ def _whole(words: list[str], start: int, end: int) -> list[str]:
     """
     while 0 < start < end and _LEANS.match(words[start]):
         start -= 1
-    while 0 < end < len(words) and (words[end - 1] in _LEADS or _LEANS.match(words[end])):
+    while 0 < end < len(words) and (words[end - 1] in _LISTS["leads"] or _LEANS.match(words[end])):
         end += 1
     return words[start:end]
 
@@ -220,6 +187,10 @@ class Pieces:
 
     def name(self) -> str:
         return made_up_name(self.rng) if self.rng.random() < MADE_UP else self.rng.choice(NAMES)
+
+    def listed(self, name: str) -> str:
+        """One word of a list of ``LISTS_OF_NOTES``."""
+        return self.rng.choice(LISTS_OF_NOTES[name])
 
     def one(self, *choices: str) -> str:
         """One of these, each as likely as the next."""

@@ -7,11 +7,9 @@ training.
 """
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,10 +23,11 @@ from model.text.hangul import (
     decompose,
     is_syllable,
 )
+from training.noise import read_toml
 from training.noise.draft import Draft
 
 FAMILY = "pronunciation"
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_FILE = read_toml("pronunciation")
 _LISTS = _FILE["lists"]
 
 # The shift of the left syllable's code point, and the new right syllable, None where it stays.

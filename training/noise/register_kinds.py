@@ -9,42 +9,27 @@
 import re
 from collections.abc import Callable
 
-from training.noise.pieces import Pieces, RegisterPart, left_alone, prose, verbatim
+from training.noise.pieces import LISTS_OF_NOTES, Pieces, RegisterPart, left_alone, prose, verbatim
 
 Register = Callable[[Pieces], list[RegisterPart]]
 
 
-def _pairs(text: str) -> list[list[str]]:
-    return [pair.split("…") for pair in text.split("¦")]
-
-
-_BULLETS = "* ¦- ¦• ¦· ¦+ ¦*¦-¦•¦※ ¦▶ ¦→ ¦√ ¦○ ¦■ ¦★ ¦☞ ¦> ¦# ".split("¦")
-_NUMBERS = ("{}. ", "{}) ", "({}) ", "{}.", "{}: ", "제{}항 ", "#{} ", "{}- ")
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨"
-_BOXES = "[ ] ¦[x] ¦[X] ¦- [ ] ¦- [x] ¦☐ ¦☑ ¦✔ ¦✓ ¦□ ¦O ¦X ¦(완료) ¦(v) ".split("¦")
-_KEYS = (
-    "장소 시간 일시 준비물 회비 대상 문의 담당 비고 이름 제목 내용 날짜 마감 신청 주제 목표 결론 주의 "
-    "참고 이유 기타 학번 학년 전화 "
-    "메모 할일 오늘 내일 질문 답 예 뜻 상태 결과 원인"
-).split()
-_HEADS = "공지¦안내¦필독¦모집¦후기¦질문¦중요¦속보¦긴급¦이벤트¦과제¦마감¦오늘의 할 일".split("¦")
-_DISHES = """
-    김밥 라면 떡볶이 비빔밥 김치찌개 된장찌개 제육볶음 돈가스 냉면 칼국수 만두 아메리카노 카페라떼 녹차
-    주스 붕어빵 순대 우동
-""".split()
-_WEEKDAYS = "월화수목금토일"
+# The opening and the closing of each.
+_PAIRS, _STATEMENTS = ([each.split("…") for each in LISTS_OF_NOTES[name]] for name in ("pairs", "statements"))
 
 
 def _bullet(words: Pieces) -> list[RegisterPart]:
     """``* 늦게 온 사람은 청소``"""
     text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
-    return [left_alone(words.one(*_BULLETS)), prose(text)]
+    return [left_alone(words.listed("bullets")), prose(text)]
 
 
 def _numbered(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
-    mark = words.one(*_CIRCLED) + " " if words.rng.random() < 0.25 else words.one(*_NUMBERS).format(number)
+    mark = (
+        words.listed("circled") + " " if words.rng.random() < 0.25 else words.listed("numbers").format(number)
+    )
     return [left_alone(mark), prose(words.phrase())]
 
 
@@ -59,7 +44,7 @@ def _numbered_row(words: Pieces) -> list[RegisterPart]:
 
 def _check_list(words: Pieces) -> list[RegisterPart]:
     """``[x] 우유 사기``"""
-    return [left_alone(words.one(*_BOXES)), prose(words.phrase(4))]
+    return [left_alone(words.listed("boxes")), prose(words.phrase(4))]
 
 
 def _table_row(words: Pieces) -> list[RegisterPart]:
@@ -87,13 +72,13 @@ def _heading(words: Pieces) -> list[RegisterPart]:
     opening, closing = mark[: len(mark) // 2], mark[len(mark) // 2 :]
     if words.rng.random() < 0.4:
         return [left_alone(opening), prose(words.phrase(4)), left_alone(closing)]
-    head = left_alone(words.one(*_HEADS)) if words.rng.random() < 0.7 else prose(words.entry())
+    head = left_alone(words.listed("heads")) if words.rng.random() < 0.7 else prose(words.entry())
     return [left_alone(opening), head, left_alone(closing + words.one(" ", " ", "")), prose(words.phrase())]
 
 
 def _key_value(words: Pieces) -> list[RegisterPart]:
     """``준비물: 물, 모자 꼭 가져오기``"""
-    key = left_alone(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
+    key = left_alone(words.listed("keys")) if words.rng.random() < 0.6 else prose(words.entry())
     parts = [key, left_alone(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
     if words.rng.random() < 0.15:
         parts.append(left_alone(words.name() + " / "))
@@ -106,7 +91,10 @@ def _keys_and_values(words: Pieces) -> list[RegisterPart]:
     parts: list[RegisterPart] = []
     for _ in range(words.rng.randint(2, 3)):
         value = left_alone(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
-        parts += [left_alone((joint if parts else "") + words.one(*_KEYS) + words.one(": ", ":", "=")), value]
+        parts += [
+            left_alone((joint if parts else "") + words.listed("keys") + words.one(": ", ":", "=")),
+            value,
+        ]
     return parts
 
 
@@ -115,7 +103,7 @@ def _menu(words: Pieces) -> list[RegisterPart]:
     parts: list[RegisterPart] = []
     gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
     for _ in range(words.rng.randint(1, 3)):
-        dish = left_alone(words.one(*_DISHES)) if words.rng.random() < 0.5 else prose(words.entry())
+        dish = left_alone(words.listed("dishes")) if words.rng.random() < 0.5 else prose(words.entry())
         parts += [*([left_alone(joint)] if parts else []), dish, left_alone(gap + _price(words))]
     return parts
 
@@ -157,7 +145,7 @@ def _when(words: Pieces) -> str:
         rng.choice((0, 10, 15, 30, 45)),
     )
     date = words.one(f"{month}/{day}", f"{month}.{day}.", f"{month}월 {day}일", f"2026-{month:02}-{day:02}")
-    date += f"({words.one(*_WEEKDAYS)})" if rng.random() < 0.5 else ""
+    date += f"({words.listed('weekdays')})" if rng.random() < 0.5 else ""
     time = words.one(
         f"{hour:02}:{minute:02}",
         f"오후 {hour % 12 + 1}시",
@@ -172,28 +160,22 @@ LISTS: tuple[Register, ...] = (
 )  # fmt: skip
 
 
-_ENDS = (
-    "ㅋㅋ ㅋㅋㅋ ㅋㅋㅋㅋ ㅎㅎ ㅎㅎㅎ ㅠㅠ ㅜㅜ ㅠ ㅋ ㅎ ^^ ^^; ^_^ ;; ;;; ~~ ~ ~~~ !! !!! ?? ?! ... "
-    ".. … :) :( :D ^0^ -_- ㅡㅡ >_< T_T "
-    "(웃음) (농담) ♥ ❤ 😊 😂 🙏 👍 🎉 ★"
-).split()
-_ANSWERS = "ㅇㅇ ㅇㅋ ㄴㄴ ㄱㄱ ㅇㅈ ㄱㅅ ㄷㄷ ㅎㅇ ㅊㅋ 헐 네 응 아하 음 와 앗 어".split()
 _END_MARK = re.compile(r"[.!?…]+$")
 
 
 def _ended(words: Pieces) -> list[RegisterPart]:
     """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
-    return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.one(*_ENDS))]
+    return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.listed("ends"))]
 
 
 def _begun(words: Pieces) -> list[RegisterPart]:
     """``ㅇㅇ 지금 가는 중``"""
-    return [left_alone(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
+    return [left_alone(words.listed("answers") + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
 
 
 def _interrupted(words: Pieces) -> list[RegisterPart]:
     """``나 지금 왔어 ㅋㅋ 어디야``"""
-    return [prose(words.phrase(4)), left_alone(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
+    return [prose(words.phrase(4)), left_alone(f" {words.listed('ends')} "), prose(words.phrase(4))]
 
 
 def _said(words: Pieces) -> list[RegisterPart]:
@@ -268,15 +250,6 @@ CHAT: tuple[Register, ...] = (
 )  # fmt: skip
 
 
-# The opening and the closing of each, with the text at the …
-_PAIRS = _pairs(
-    "**…**¦*…*¦__…__¦_…_¦~~…~~¦==…==¦{…}¦{{…}}¦[…]¦(…)¦<…>¦'…'¦\"…\"¦“…”¦‘…’¦「…」¦『…』¦/* … */¦"
-    "<!-- … -->¦$…$"
-)
-_TAGS = "b i u p em strong h1 h2 li td th span div del mark".split()
-_HEADERS = ("제목: ", "Subject: ", "Re: ", "Fwd: ", "RE: ", "답장: ", "제목 : ", "[RE] ")
-
-
 def _embraced(words: Pieces) -> list[RegisterPart]:
     """``{엄마께 전화}``, ``**꼭** 오세요``"""
     opening, closing = words.rng.choice(_PAIRS)
@@ -285,7 +258,7 @@ def _embraced(words: Pieces) -> list[RegisterPart]:
 
 def _tagged(words: Pieces) -> list[RegisterPart]:
     """``<b>안 돼요</b>``"""
-    tag = words.one(*_TAGS)
+    tag = words.listed("tags")
     opening = words.one(f"<{tag}>", f"<{tag}>", f'<{tag} class="box">', f"[{tag}]")
     closing = f"[/{tag}]" if opening.startswith("[") else f"</{tag}>"
     text = words.sentence() if words.rng.random() < 0.3 else words.phrase()
@@ -294,7 +267,7 @@ def _tagged(words: Pieces) -> list[RegisterPart]:
 
 def _nested_tags(words: Pieces) -> list[RegisterPart]:
     """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
-    outer, inner = words.rng.sample(_TAGS, 2)
+    outer, inner = words.rng.sample(LISTS_OF_NOTES["tags"], 2)
     parts = [
         left_alone(f"<{outer}><{inner}>"),
         prose(words.entry()),
@@ -322,7 +295,7 @@ def _linked(words: Pieces) -> list[RegisterPart]:
 
 def _e_mail_header(words: Pieces) -> list[RegisterPart]:
     """``제목: Re: 모임 장소를 바꿉니다``"""
-    return [left_alone(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
+    return [left_alone(words.listed("headers") + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
 
 
 def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> list[RegisterPart]:
@@ -341,20 +314,6 @@ def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> 
 MARKS: tuple[Register, ...] = (
     _embraced, _embraced, _tagged, _nested_tags, _in_backticks, _quotation, _linked, _e_mail_header
 )  # fmt: skip
-
-
-_SITES = (
-    "www.{}.한국¦https://{}.com¦http://{}.kr¦https://ko.wikipedia.org/wiki/{}¦{}.com¦www.{}.net¦"
-    "https://example.com/{}"
-).split("¦")
-_ENDINGS = "hwp hwpx pdf docx xlsx pptx txt jpg png zip mp4 csv py".split()
-_VERSIONS = ("", "", "_최종", "_최종(2)", "_진짜최종", "(1)", "_v2", "_수정", "-복사본", "_2026")
-# The opening and the closing of each, with the text at the …
-_STATEMENTS = _pairs(
-    'print("…")¦print(\'…\')¦console.log("…");¦alert("…")¦{"…": 1}¦{"할일": "…"}¦[\'…\', 1, 2]¦'
-    'text = "…"¦SELECT * FROM 회원 WHERE 이름 = \'…\';¦SELECT … FROM 주문;¦<a href="….html">¦'
-    'title="…"¦def …():¦const … = 0;¦git commit -m "…"¦echo \'…\'¦if … == 0:'
-)
 
 
 def _statement(words: Pieces) -> list[RegisterPart]:
@@ -380,7 +339,7 @@ def _assignment(words: Pieces) -> list[RegisterPart]:
 
 def _address(words: Pieces) -> list[RegisterPart]:
     """``www.쇼핑몰.한국/공지``"""
-    before, after = words.one(*_SITES).split("{}")
+    before, after = words.listed("sites").split("{}")
     parts = [left_alone(before), verbatim(_squashed(words.noun())), left_alone(after)]
     if words.rng.random() < 0.5:
         parts += [left_alone("/"), verbatim(words.one("", "게시판/") + _squashed(words.phrase(2)))]
@@ -421,7 +380,7 @@ def _password(words: Pieces) -> list[RegisterPart]:
 
 def _file_name(words: Pieces, squash: bool) -> list[RegisterPart]:
     name = words.phrase(3).replace(" ", words.one("", "_", "-")) if squash else words.phrase(3)
-    return [verbatim(name), left_alone(words.one(*_VERSIONS) + "." + words.one(*_ENDINGS))]
+    return [verbatim(name), left_alone(words.listed("versions") + "." + words.listed("endings"))]
 
 
 def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:

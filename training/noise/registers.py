@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from model.text.hangul import is_syllable
 from model.text.protected import protected
-from training.noise.pieces import Pieces, RegisterPart, Role, left_alone, verbatim
+from training.noise.pieces import LISTS_OF_NOTES, Pieces, RegisterPart, Role, left_alone, verbatim
 from training.noise.register_kinds import CHAT, CODE, LISTS, MARKS
 
 Register = Callable[[Pieces], list[RegisterPart]]
@@ -111,27 +111,6 @@ SHORT_RIGHT_SHARE = 0.8
 ALIKE = 0.7  # of the others have the same mistake each time; else each time is typed anew
 EMPHATIC = 0.2  # of the pieces come once, behind a word that is repeated: 정말 정말 고마워
 ATTEMPTS_repetition = 4  # draws of a mistake, until one changes the text
-_EMPHASIS = (
-    "정말 너무 진짜 아주 매우 빨리 꼭 제발 또 많이 더 참 훨씬 점점 다시 계속 자꾸 천천히 조금 절대 "
-    "오래 매일 아니 네 자 와 야 어서"
-).split()
-_JOINTS = (
-    *(" ",) * 6,
-    ", ",
-    ", ",
-    "! ",
-    "~ ",
-    ". ",
-    "!! ",
-    "... ",
-    "? ",
-    " / ",
-    "/",
-    " ㅋㅋ ",
-    ",",
-    "~",
-    "·",
-)
 
 
 def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple[str, str]:
@@ -141,10 +120,11 @@ def make_repetition(piece: str, rng: random.Random, misspell: Misspell) -> tuple
     ('할수있다! 할수있다! 할수있다!', '할 수 있다! 할 수 있다! 할 수 있다!')
     """
     piece = piece.rstrip(" .!?…~,")
-    joint, times, before = rng.choice(_JOINTS), rng.randint(2, MOST), ""
+    joint, times, before = rng.choice(LISTS_OF_NOTES["joints"]), rng.randint(2, MOST), ""
     if rng.random() < EMPHATIC:
         joint = rng.choice((" ", " ", ", "))
-        before = joint.join([rng.choice(_EMPHASIS)] * min(times, 1 + (LONGEST - len(piece)) // 5)) + " "
+        emphasis = rng.choice(LISTS_OF_NOTES["emphasis"])
+        before = joint.join([emphasis] * min(times, 1 + (LONGEST - len(piece)) // 5)) + " "
         times = 1
     typed = _typed_repetition(piece, times, rng, misspell)
     end = joint.strip() if joint.strip() not in (",", "/", "·") and rng.random() < 0.6 else ""

@@ -31,6 +31,7 @@ from pathlib import Path
 from model.correction.morphemes import cut
 from model.text.hangul import is_syllable, syllables_with_coda
 from training.corpus.faults import read_patterns
+from training.noise import rates_of
 from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
@@ -230,21 +231,7 @@ SPACING_RULES: dict[str, SpacingRule] = {
 }
 COMMON_RULES = {name: rule for name, rule in (_JOINS | _SPLITS).items() if name not in _RARE}
 
-# Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do
-# make are made often. The two rules that act anywhere come last, so that a place that fits a named rule gets
-# that rule's name.
-WEIGHTS = {
-    "dependent_noun_joined": 3.0,
-    "auxiliary_joined": 3.0,
-    "negation_joined": 3.0,
-    "unit_noun_joined": 3.0,
-    "listing_joined": 2.0,
-    "title_joined": 3.0,
-    "particle_split": 0.5,
-    "suffix_split": 1.0,
-    "space_dropped": 1.0,
-    "space_inserted": 0.15,
-}
+WEIGHTS = rates_of("spacing")  # factors of the rate that ``misspace`` is called with
 
 
 def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingRule] = SPACING_RULES) -> None:

@@ -28,6 +28,7 @@ from model.text.changes import Change, find_changes
 from model.text.hangul import FINALS, compose, decompose
 from model.text.keyboard import PAUSE, UNSHIFTED, compose_strokes, is_vowel, spell, strokes_of
 from model.text.protected import spares_outcries
+from training.noise import rates_of, words_of
 from training.noise.draft import Draft, changed_cells
 from training.noise.lookalikes import laughter
 from training.noise.word_parts import SHORTEST_SHORTENED, known_words, particle_start
@@ -239,29 +240,17 @@ def _missing_in_word(word: str, rng: random.Random) -> str | None:
     return left if known.shortened_words[left] == 1 else None
 
 
-_CHANGED = "은/는 이/가 을/를 과/와 이랑/랑 이야말로/야말로 은커녕/는커녕 " + " ".join(
-    f"으로{tail}/로{tail}" for tail in ("", "는", "도", "만", "서", "써", "부터")
-)
-_SHORTENED = (
-    "이나/나 이라는/라는 이라고/라고 이라도/라도 이며/며 이든지/든지 "
-    "이었다/였다 이었습니다/였습니다 이었어요/였어요"
-)
+_LISTS = words_of("strokes")
+_CHANGED, _SHORTENED = ([pair.split("/") for pair in _LISTS[name]] for name in ("changed", "shortened"))
 WRONG_SHAPES: dict[str, tuple[str, ...]] = {
-    **{one: (other,) for pair in _CHANGED.split() for one, other in (pair.split("/"), pair.split("/")[::-1])},
-    **{one: (other,) for one, other in (pair.split("/") for pair in _SHORTENED.split())},
+    **{one: (other,) for pair in _CHANGED for one, other in (pair, pair[::-1])},
+    **{one: (other,) for one, other in _SHORTENED},
     "이에요": ("예요", "이예요", "에요"),
     "예요": ("에요",),
 }
 # Shapes that are not among the particles, because they look like endings of verbs.
 _LOOKALIKES = {"나": "이나", "야": "아", "아": "야", "이야": "야"}
-_NOT_BEFORE_NA = frozenset("언제 어디 누구 얼마 하나".split())  # 언제나, 누구나
-_NOT_BEFORE_YA = frozenset("어아해와여워혀려춰줘서")  # 피해야 and 주어야 are verbs
-_PRONOUNS = frozenset("나 너 저 내 제 네".split())  # 제이 for 제가 does not occur
 _NO_PARTICLE = ("사랑", "자랑")  # 참사랑 is not 참사 with 랑
-# Not 만 and 도: 만만, 도도.
-DOUBLED = frozenset("은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split())
-_WITH_DOUBLED_NOUN = frozenset("은 는 을 를 의 에서 에게 으로".split())
-_DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
 
 
 def _particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
@@ -272,7 +261,7 @@ def _particle_misshaped(word: str, index: int, rng: random.Random) -> str | None
     noun, particle = word[:start], word[start:]
     if particle not in WRONG_SHAPES:
         return _lookalike_misshaped(word)
-    if noun in _PRONOUNS or word.endswith(_NO_PARTICLE):
+    if noun in _LISTS["pronouns"] or word.endswith(_NO_PARTICLE):
         return None
     if particle == "이에요" and noun.endswith("이"):
         return None  # 지영이에요 may be 지영이 with 예요
@@ -284,7 +273,9 @@ def _lookalike_misshaped(word: str) -> str | None:
         noun = word.removesuffix(right)
         if noun == word or len(noun) < 2 or noun not in known_words().nouns:
             continue
-        if (right == "나" and noun in _NOT_BEFORE_NA) or (right == "야" and noun[-1] in _NOT_BEFORE_YA):
+        if right == "나" and noun in _LISTS["not_before_na"]:
+            continue
+        if right == "야" and noun[-1] in _LISTS["not_before_ya"]:
             continue
         if bool(decompose(noun[-1])[2]) == (right in ("아", "이야")):
             return noun + wrong
@@ -294,7 +285,7 @@ def _lookalike_misshaped(word: str) -> str | None:
 def _particle_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A particle is written twice: 편지를 -> 편지를를, 학교에서 -> 학교에서에서."""
     start = known_words().particle_of_noun(word)
-    return word + word[start:] if start and word[start:] in DOUBLED else None
+    return word + word[start:] if start and word[start:] in _LISTS["doubled"] else None
 
 
 def _word_doubled(word: str, index: int, rng: random.Random) -> str | None:
@@ -303,7 +294,7 @@ def _word_doubled(word: str, index: int, rng: random.Random) -> str | None:
     Intended doubles (빨리 빨리, 정말 정말, 하나하나) are no nouns with such a particle.
     """
     start = known_words().particle_of_noun(word)
-    doubles = word[start:] in _WITH_DOUBLED_NOUN if start else word in _DETERMINERS
+    doubles = word[start:] in _LISTS["with_doubled_noun"] if start else word in _LISTS["determiners"]
     return f"{word} {word}" if doubles else None
 
 
@@ -314,45 +305,13 @@ _LAUGHTER = re.compile("[하호히헤흐후크키]{2,}")  # ㅎ하하 would be n
 Slip = Callable[[str, int, random.Random], str | None]
 StrokeRule = Callable[[Draft, random.Random, float], None]
 
-SLIPS: dict[str, Slip] = {
-    slip.__name__.removeprefix("_"): slip
-    for slip in (
-        _composition_broken,
-        _strokes_swapped,
-        _stroke_repeated,
-        _stroke_dropped,
-        _final_added,
-        _final_lost,
-        _onset_early,
-        _syllables_swapped,
-        _jamo_exchanged,
-        _syllable_doubled,
-        _syllable_missing,
-        _particle_misshaped,
-        _particle_doubled,
-        _word_doubled,
-    )
-}
-
-# How often a slip is of which kind, in percent. Chosen, not counted, so that loose jamo come in about a fifth
-# of the sentences, as in people's slips. Kinds that a network learns word by word (a syllable is gone or
-# elsewhere) come more often.
-WEIGHTS = {
-    "composition_broken": 9,
-    "strokes_swapped": 6,
-    "stroke_repeated": 5,
-    "stroke_dropped": 3,
-    "final_added": 10,
-    "final_lost": 14,
-    "onset_early": 3,
-    "syllables_swapped": 14,
-    "jamo_exchanged": 4,
-    "syllable_doubled": 6,
-    "syllable_missing": 10,
-    "particle_misshaped": 10,
-    "particle_doubled": 3,
-    "word_doubled": 3,
-}
+_ALL: tuple[Slip, ...] = (
+    _composition_broken, _strokes_swapped, _stroke_repeated, _stroke_dropped, _final_added, _final_lost,
+    _onset_early, _syllables_swapped, _jamo_exchanged, _syllable_doubled, _syllable_missing,
+    _particle_misshaped, _particle_doubled, _word_doubled,
+)  # fmt: skip
+SLIPS: dict[str, Slip] = {slip.__name__.removeprefix("_"): slip for slip in _ALL}
+WEIGHTS = rates_of("strokes")
 _NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
 ATTEMPTS = 6  # tries, until a slip of the drawn kind has room in a word

@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
 from model.text.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
+from training.noise import rates_of
 from training.noise.draft import Draft
 
 FAMILY = "typing"
@@ -165,17 +166,7 @@ TYPING_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
     **{name: partial(_change_each, name) for name in CHOICES},
 }
 
-# How often a slip is of which kind, in percent, before the kinds a syllable cannot have fall away.
-# Chosen, not counted: replacing and adding any jamo lead, because who can undo them can undo the rest.
-WEIGHTS = {
-    "jamo_replaced": 30,
-    "jamo_neighbour": 15,
-    "jamo_dropped": 12,
-    "jamo_added": 20,
-    "jamo_swapped": 4,
-    "vowel_homophone": 12,
-    "shift_slip": 7,
-}
+WEIGHTS = rates_of("typing_slips")
 _NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
 

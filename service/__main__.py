@@ -87,6 +87,11 @@ def _is_here(host: str) -> bool:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--format", "report", type=click.Choice(["text", "json", "sarif", "github"]), default="text")
 @click.option("--fix", is_flag=True, help="Correct the files in place; all else in them stays.")
+@click.option(
+    "--changes",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --fix: a CSV file for the list of the corrections.",
+)
 @click.option("--suggest", is_flag=True, help="Also report changes that were not sure enough.")
 @_own_words
 @click.option("--ignore", "ignored", multiple=True, help="A pattern of paths, such as 'docs/*.json'.")
@@ -96,6 +101,7 @@ def check(
     paths: tuple[Path, ...],
     report: str,
     fix: bool,
+    changes: Path | None,
     suggest: bool,
     ignored: tuple[str, ...],
     jobs: int,
@@ -104,15 +110,20 @@ def check(
     """Report wrong words in files, and in those of folders; the status is 1 where one is left.
 
     Markdown (code, front matter and links are left alone), .txt, .po, .json and .xml string tables, .srt and
-    .ipynb are read; every other file that is named is a text. With --fix the sure ones are corrected.
+    .ipynb are read, and where they are named, DOCX and HWPX documents; every other file that is named is a
+    text. With --fix the sure ones are corrected.
     \f
 
     Raises:
+        click.UsageError: for --changes without --fix.
         click.ClickException: for a file that cannot be read.
     """
-    from service.checks import Checking, corrected, read
+    from service.checks import Checking, read
     from service.files import files_in
-    from service.reports import REPORTS
+    from service.reports import REPORTS, as_csv
+
+    if changes is not None and not fix:
+        raise click.UsageError("--changes needs --fix")
 
     options = {"model": named["model"], **_words(named["words"])}
     files = list(files_in(paths, ignored))
@@ -123,7 +134,9 @@ def check(
     if fix:
         for path, mine in zip(files, found, strict=True):
             if any(each.is_sure for each in mine):
-                path.write_bytes(corrected(read(path), mine).encode())
+                path.write_bytes(read(path).corrected(mine))
+        if changes is not None:
+            changes.write_bytes(as_csv([each for mine in found for each in mine if each.is_sure]))
         found = [[each for each in mine if not each.is_sure] for mine in found]
     shown = [each for mine in found for each in mine]
     if shown or report in ("json", "sarif"):

@@ -4,7 +4,6 @@ A correction is computed for the prose alone; offsets are those of the document.
 such documents, and the readers of files in ``service.files`` make them.
 """
 
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.text.tokenizer import normalise
+from model.text.tokenizer import normalise, typed_offsets
 
 
 class Piece(NamedTuple):
@@ -92,32 +91,6 @@ class Annotated:
         number = min(bisect_right(self._starts, start), len(self.pieces)) - 1
         # An insertion between two pieces belongs to the one before it.
         return number - 1 if number and self._starts[number] == start == end else number
-
-
-def typed_offsets(text: str) -> Sequence[int]:
-    """For each offset in ``normalise(text)``, its end included, the offset in ``text``.
-
-    Example:
-        >>> typed_offsets("\\u1100\\u1161.")  # 가 in two letters
-        [0, 2, 3]
-    """
-    if normalise(text) == text:
-        return range(len(text) + 1)
-    offsets, cluster, begun = list[int](), "", 0
-    for place, character in enumerate(text):
-        if cluster and not _continues(cluster, character):
-            offsets += [begun] * len(normalise(cluster))
-            cluster, begun = "", place
-        cluster += character
-    offsets += [begun] * len(normalise(cluster))
-    return [*offsets, len(text)]
-
-
-def _continues(cluster: str, character: str) -> bool:
-    """Whether a character composes, or may be reordered, with those before it."""
-    return unicodedata.combining(character) > 0 or normalise(cluster + character) != normalise(
-        cluster
-    ) + normalise(character)
 
 
 def utf16_length(text: str) -> int:

@@ -1,18 +1,26 @@
 """Checks of files in several processes: the wrong words, and the corrected text."""
 
+import io
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from model.correction.corrector import Corrector
+from model.tables.documents import DOCUMENTS, OBJECT, OLD_DOCUMENTS, Document
+from model.tables.rows import TableError
 from model.text.hangul import is_hangul
+from model.text.tokenizer import normalise
 from service.annotated import Annotated, Piece
-from service.files import reader_of
+from service.files import WORD, reader_of
 from service.languagetool import Rule
-from service.matches import Match, line_and_column, matches
+from service.matches import LineOf, Match, line_and_column, matches
 
 BATCH = 20_000  # characters that a process corrects at once
 ALONE = 2 * BATCH  # up to which a second process would take longer to load than to help
@@ -75,12 +83,8 @@ class Checking:
         Raises:
             UnreadableFileError: for the first file that cannot be read.
         """
-        texts = [read(path) for path in paths]
-        documents = [
-            (number, *local(each))
-            for number, (path, text) in enumerate(zip(paths, texts, strict=True))
-            for each in _parsed(path, text)
-        ]
+        files = [read(path) for path in paths]
+        documents = [(number, *local(each)) for number, file in enumerate(files) for each in file.documents()]
         batches = list(_batches(documents))
         found: list[list[Finding]] = [[] for _ in paths]
         for batch, answers in zip(batches, self._answers(batches), strict=True):
@@ -88,8 +92,8 @@ class Checking:
                 found[number] += [
                     replace(each, start=each.start + offset, end=each.end + offset) for each in answer
                 ]
-        for path, text, mine in zip(paths, texts, found, strict=True):
-            place = line_and_column(text)
+        for path, file, mine in zip(paths, files, found, strict=True):
+            place = file.place()
             yield [each.placed(path, place(each.start), place(each.end)) for each in mine]
 
     def _answers(self, batches: list["_Batch"]) -> Iterator[list[list[Finding]]]:
@@ -107,26 +111,99 @@ class Checking:
 _Batch = list[tuple[int, int, Annotated]]  # the number of a file, an offset in it, a document
 
 
-def read(path: Path) -> str:
-    """The text of a file with the line ends that it has.
+class ReadFile(Protocol):
+    """A file that was read."""
+
+    text: str
+
+    def documents(self) -> Iterable[Annotated]:
+        """The prose with Hangul."""
+
+    def place(self) -> LineOf:
+        """A function from an offset in ``text`` to (line, column)."""
+
+    def corrected(self, found: Iterable[Finding]) -> bytes:
+        """The content with the sure findings replaced; all else stays."""
+
+
+def read(path: Path) -> ReadFile:
+    """A file by its ending.
 
     Raises:
-        UnreadableFileError: for a file that is not UTF-8.
+        UnreadableFileError: for a text that is not UTF-8, and for a document that cannot be read.
     """
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UnreadableFileError(f"{path} is not UTF-8") from error
+    return OfficeFile(path) if path.suffix.lower() in DOCUMENTS + OLD_DOCUMENTS else TextFile(path)
 
 
-def _parsed(path: Path, text: str) -> list[Annotated]:
-    """The documents with Hangul in a file."""
-    if not any(map(is_hangul, text)):
-        return []
-    try:
-        return [each for each in reader_of(path)(text) if any(map(is_hangul, each.text))]
-    except ValueError as error:
-        raise UnreadableFileError(f"{path} is no {path.suffix} file: {error}") from error
+class TextFile:
+    """A text with the line ends that it has."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        try:
+            self.text = path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UnreadableFileError(f"{path} is not UTF-8") from error
+
+    def documents(self) -> Iterable[Annotated]:
+        if not any(map(is_hangul, self.text)):
+            return []
+        try:
+            return [each for each in reader_of(self._path)(self.text) if any(map(is_hangul, each.text))]
+        except ValueError as error:
+            raise UnreadableFileError(f"{self._path} is no {self._path.suffix} file: {error}") from error
+
+    def place(self) -> LineOf:
+        return line_and_column(self.text)
+
+    def corrected(self, found: Iterable[Finding]) -> bytes:
+        return _replaced(self.text, found).encode()
+
+
+class OfficeFile:
+    """A DOCX or HWPX file. Its lines are its paragraphs; tabs and breaks in them are markup."""
+
+    def __init__(self, path: Path):
+        try:
+            self._document = Document(io.BytesIO(path.read_bytes()))
+        except TableError as error:
+            raise UnreadableFileError(f"{path}: {error}") from error
+        self.text = "\n".join(self._document.paragraphs)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each paragraph begins, and where the last one would be followed by another."""
+        return list(accumulate((len(each) + 1 for each in self._document.paragraphs), initial=0))
+
+    def documents(self) -> Iterator[Annotated]:
+        for begun, text in zip(self._starts, self._document.paragraphs, strict=False):
+            if any(map(is_hangul, text)):
+                parts = (match.span() for match in re.finditer(rf"[\t\n]|{OBJECT}|[^\t\n{OBJECT}]+", text))
+                pieces = (Piece(begun + a, begun + b, _SIGNS.get(text[a:b], text[a:b])) for a, b in parts)
+                yield Annotated.of(self.text, pieces)
+
+    def place(self) -> LineOf:
+        def of(offset: int) -> tuple[int, int]:
+            number = bisect_right(self._starts, offset)
+            return number, offset - self._starts[number - 1] + 1
+
+        return of
+
+    def corrected(self, found: Iterable[Finding]) -> bytes:
+        place, texts = self.place(), dict[int, list[Finding]]()
+        for each in found:
+            texts.setdefault(place(each.start)[0], []).append(each)
+        return self._document.corrected(
+            {number: self._corrected_paragraph(number, mine) for number, mine in texts.items()}
+        )
+
+    def _corrected_paragraph(self, number: int, found: Iterable[Finding]) -> str:
+        begun = self._starts[number - 1]
+        moved = (replace(each, start=each.start - begun, end=each.end - begun) for each in found)
+        return normalise(_replaced(self._document.paragraphs[number - 1], moved))
+
+
+_SIGNS = {"\t": "  ", "\n": "\n\n", OBJECT: WORD}  # read otherwise than they are, so that they stay
 
 
 def local(document: Annotated) -> tuple[int, Annotated]:
@@ -166,8 +243,7 @@ def _find(documents: list[Annotated]) -> list[list[Finding]]:
     ]
 
 
-def corrected(text: str, found: Iterable[Finding]) -> str:
-    """The text of a file with the sure findings replaced; all else stays."""
+def _replaced(text: str, found: Iterable[Finding]) -> str:
     for each in sorted(found, key=lambda each: each.start, reverse=True):
         if each.is_sure:
             text = text[: each.start] + each.right + text[each.end :]

@@ -1,10 +1,13 @@
 """Reports of findings: lines of text, JSON, SARIF, and annotations of GitHub's workflows."""
 
+import csv
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from model.tables.correcting import without_formula
 from package import __version__
 from service.checks import Finding
 
@@ -30,6 +33,23 @@ def as_text(found: Sequence[Finding]) -> str:
 def as_json(found: Sequence[Finding]) -> str:
     """A list of objects with the fields of ``Finding``."""
     return json.dumps([asdict(each) for each in found], ensure_ascii=False, indent=1)
+
+
+def as_csv(found: Sequence[Finding]) -> bytes:
+    """A table for spreadsheets, which know UTF-8 by its byte order mark.
+
+    Example:
+        >>> as_csv([]).decode("utf-8-sig")
+        'path,line,column,wrong,right,rule,about\\r\\n'
+    """
+    names = ("path", "line", "column", "wrong", "right", "rule", "about")
+    table = io.StringIO()
+    rows = csv.writer(table)
+    rows.writerow(names)
+    for each in found:
+        cells = (getattr(each, name) for name in names)
+        rows.writerow([without_formula(cell) if isinstance(cell, str) else cell for cell in cells])
+    return table.getvalue().encode("utf-8-sig")
 
 
 def as_github(found: Sequence[Finding]) -> str:

@@ -4,8 +4,10 @@
 most a few hundred rows are in memory.
 """
 
+from model.tables.columns import Columns
 from model.tables.correcting import AND, CorrectedRow, TableCounts, change_kinds, correct_rows
-from model.tables.reading import PROBLEMS, Columns, TableError, TableRow, count_rows, read_columns, read_rows
+from model.tables.reading import count_rows, read_columns, read_rows
+from model.tables.rows import PROBLEMS, TableError, TableRow
 
 __all__ = [
     "AND",

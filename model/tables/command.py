@@ -8,7 +8,8 @@ import click
 
 from model.correction.answers import AnswersMany
 from model.tables.correcting import TOGETHER, PartialResult, ResumableJob, TableCounts, correct_rows
-from model.tables.reading import PROBLEMS, TableError, count_rows, read_columns, read_rows
+from model.tables.reading import count_rows, read_columns, read_rows
+from model.tables.rows import PROBLEMS, TableError
 
 
 def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:

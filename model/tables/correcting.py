@@ -22,7 +22,7 @@ from model.analysis.kinds import KINDS, kinds_of
 from model.correction.answers import Answers, AnswersMany
 from model.correction.correction import Correction
 from model.stored.folder import write_atomically
-from model.tables.reading import LONGEST, TableRow
+from model.tables.rows import LONGEST, TableRow
 
 AND = "+"  # between the kinds of one change: "spacing+sound"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch

@@ -275,6 +275,32 @@ def normalise(text: str) -> str:
     return "".join(pieces)
 
 
+def typed_offsets(text: str) -> Sequence[int]:
+    """For each offset in ``normalise(text)``, its end included, the offset in ``text``.
+
+    Example:
+        >>> typed_offsets("\\u1100\\u1161.")  # 가 in two letters
+        [0, 2, 3]
+    """
+    if normalise(text) == text:
+        return range(len(text) + 1)
+    offsets, cluster, begun = list[int](), "", 0
+    for place, character in enumerate(text):
+        if cluster and not _continues(cluster, character):
+            offsets += [begun] * len(normalise(cluster))
+            cluster, begun = "", place
+        cluster += character
+    offsets += [begun] * len(normalise(cluster))
+    return [*offsets, len(text)]
+
+
+def _continues(cluster: str, character: str) -> bool:
+    """Whether a character composes, or may be reordered, with those before it."""
+    return unicodedata.combining(character) > 0 or normalise(cluster + character) != normalise(
+        cluster
+    ) + normalise(character)
+
+
 def visible(text: str) -> tuple[str, ...]:
     """The characters of a text as labels: a space becomes a visible mark.
 

@@ -1,19 +1,24 @@
 """``check``: files of all formats, reports, and corrections in place."""
 
+import csv
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from model import Corrector
+from model.tables import read_rows
 from service.__main__ import main
 from service.checks import Checking, read
 from service.files import READERS, files_in, markdown, reader_of
+from tests.model.tables.made_documents import MADE
 
 ROOT = Path(__file__).parents[2]
 # In each file of the folder "wrong" the same words are wrong in prose and left alone in code, addresses, keys
@@ -54,7 +59,7 @@ def test_only_the_mistakes_of_a_file_change_and_all_else_stays(folder, name):
 @pytest.mark.parametrize("name", FILES)
 def test_each_finding_lies_where_it_says(folder, name):
     (found,) = Checking().findings([Path(name)])
-    text = read(Path(name))
+    text = read(Path(name)).text
     assert found
     for each in found:
         assert text[each.start : each.end] == each.wrong
@@ -182,3 +187,36 @@ def test_what_calls_the_command_names_options_that_it_has(path):
         ] == []
     described = CliRunner().invoke(main, ["serve", "--help"]).output
     assert all(each in described for each in re.findall(r"`(--(?:host|allow)[a-z-]*)`", text))
+
+
+@pytest.mark.parametrize("name, wrong, right", MADE)
+def test_a_document_is_corrected_in_place_with_a_list_of_its_changes(tmp_path, name, wrong, right):
+    (tmp_path / name).write_bytes(wrong)
+    paths = str(tmp_path / name), "--changes", str(tmp_path / "changes.csv")
+    assert check("--fix", *paths).exit_code == 0
+    assert (tmp_path / name).read_bytes() == right
+    with (tmp_path / "changes.csv").open(encoding="utf-8-sig", newline="") as file:
+        made = list(csv.DictReader(file))
+    assert made
+    paragraphs = read_rows(io.BytesIO(wrong), name)
+    lines = {row.number: unicodedata.normalize("NFC", row.text) for row in paragraphs}
+    for each in made:
+        assert each["wrong"] in lines[int(each["line"])]
+
+
+def test_a_document_of_a_folder_is_read_where_it_is_named(tmp_path):
+    (tmp_path / MADE[0].name).write_bytes(MADE[0].wrong)
+    assert check(str(tmp_path)).exit_code == 0
+    found = check(str(tmp_path / MADE[0].name))
+    assert found.exit_code == 1 and f"{MADE[0].name}:1:4: 머거요 → 먹어요" in found.stdout
+
+
+@pytest.mark.parametrize("name, reason", [("글.hwp", "DOC or HWP"), ("글.docx", "no document")])
+def test_a_document_that_cannot_be_read_is_named_with_the_reason(tmp_path, name, reason):
+    (tmp_path / name).write_bytes(b"HWP Document File" if name.endswith("hwp") else b"?")
+    found = check(str(tmp_path / name))
+    assert found.exit_code == 1 and name in found.stderr and reason in found.stderr
+
+
+def test_a_list_of_changes_needs_changes(folder):
+    assert check("--changes", "changes.csv", "text.txt").exit_code == 2

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from model.text.tokenizer import normalise
+from model.text.tokenizer import normalise, typed_offsets
 from service import CheckResult, check, matches
-from service.annotated import Annotated, Piece, typed_offsets, utf16_length
+from service.annotated import Annotated, Piece, utf16_length
 from tests.hostile_texts import hostile_texts
 from tests.service.conftest import WRONG
 

@@ -32,6 +32,7 @@ from model.survey.results import HeadSurvey
 from model.survey.survey import GivenText, Survey, SurveyPlan, read_given
 from model.survey.survey_files import result
 from model.tables import Columns, CorrectedRow, TableCounts, TableRow, read_columns, read_rows
+from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
 from ui.shell import markup
 from ui.wording import say
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ui.asking.loaders import EngineCorrector
 
 MOST_CHARACTERS = 2_000  # of one row, as of a text that is typed
+MOST_OF_PARAGRAPH = 10_000  # characters, in a document
 KEPT = 4  # files that are done, besides those under way
 _PATIENCE = 5  # attempts, a second apart, where the network is busy or has been lost
 
@@ -184,15 +186,31 @@ def tables() -> Jobs[TableJob]:
     )
 
 
+def is_document(name: str) -> bool:
+    """Whether a file is one of a word processor, by its name.
+
+    >>> is_document("글.HWPX"), is_document("글.csv")
+    (True, False)
+    """
+    return name.lower().endswith(DOCUMENTS)
+
+
+def corrected_document(content: bytes, done: Iterable[CorrectedRow]) -> bytes:
+    """The same document with its changed paragraphs corrected."""
+    texts = {each.row.number: each.corrected for each in done if each.kinds}
+    return Document(io.BytesIO(content)).corrected(texts)
+
+
 def columns_of(content: bytes, name: str) -> Columns | None:
-    """The columns of a file that a visitor has dropped; None for a TXT file. Raises TableError for other
-    content."""
+    """The columns of a file that a visitor has dropped; None for a TXT file or a document. Raises TableError
+    for other content."""
     return read_columns(io.BytesIO(content), name)
 
 
 def _texts_of(content: bytes, name: str, column: str | None) -> list[TableRow]:
+    most = MOST_OF_PARAGRAPH if is_document(name) else MOST_CHARACTERS
     return [
-        row if len(row.text) <= MOST_CHARACTERS else TableRow(row.number, "", "too_long", row.others)
+        row if len(row.text) <= most else TableRow(row.number, "", "too_long", row.others)
         for row in _at_most(read_rows(io.BytesIO(content), name, column), MOST_TEXTS)
     ]
 
@@ -305,7 +323,9 @@ def upload(
     markup.variables(
         f".st-key-{key}", {name: json.dumps(word, ensure_ascii=False) for name, word in words.items()}
     )
-    file = st.file_uploader(label, type=list(types), max_upload_size=megabytes, key=key, on_change=on_change)
+    # Old documents are taken so that the page can say what they are.
+    taken = [*types, *(end[1:] for end in OLD_DOCUMENTS if set(types) & {end[1:] for end in DOCUMENTS})]
+    file = st.file_uploader(label, type=taken, max_upload_size=megabytes, key=key, on_change=on_change)
     return None if file is None else DroppedFile(file.name, file.getvalue())
 
 
@@ -330,5 +350,5 @@ def job_of(
 
 
 def show_file_problem(problem: str) -> None:
-    """Show the problem of a whole file: one of ``model.tables.reading.FILE_PROBLEMS``."""
+    """Show the problem of a whole file: one of ``model.tables.rows.FILE_PROBLEMS``."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))

@@ -1,18 +1,22 @@
-"""Page of a class's texts: correct a file, count kinds of mistakes, open a row's attention."""
+"""Page of a class's texts: correct a table or a document, count kinds of mistakes, open a row's attention."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from model.tables import AND, Columns, TableError
+from model.tables import AND, Columns, CorrectedRow, TableError
 from model.tables.correcting import COLUMNS, Wording, as_bytes
 from ui.asking import models
 from ui.asking.files import (
     MOST_TEXTS,
+    DroppedFile,
     Jobs,
     TableJob,
     columns_of,
+    corrected_document,
+    is_document,
     job_of,
     kept_upload,
     show_file_problem,
@@ -40,10 +44,11 @@ def main() -> None:
     header.begin("table", heading=say("table_page"))
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_TEXTS:,}"), "lead")
-    given = kept_upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")
+    given = kept_upload(say("table_label"), ["csv", "txt", "xlsx", "docx", "hwpx"], MEGABYTES, "table_file")
     corrector = models.load_corrector(models.chosen())
     if given is None:
-        markup.paragraph(say("table_how"), "note")
+        for how in ("table_how", "table_how_document"):
+            markup.paragraph(say(how), "note")
         return
     if corrector is None:
         return
@@ -62,7 +67,7 @@ def main() -> None:
     if not job.rows:
         st.info(say("table_empty"))
         return
-    _show(job, _other_names(columns, place))
+    _show(job, _other_names(columns, place), given)
 
 
 def _choose_column(columns: Columns) -> int | None:
@@ -86,7 +91,7 @@ def _other_names(columns: Columns | None, place: int | None) -> tuple[str, ...]:
     return tuple(columns.name(other) for other in columns.places if other != place)
 
 
-def _show(job: TableJob, others: tuple[str, ...]) -> None:
+def _show(job: TableJob, others: tuple[str, ...], given: DroppedFile) -> None:
     """How far the job is, kept up to date, with everything that is corrected so far."""
 
     @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
@@ -103,7 +108,11 @@ def _show(job: TableJob, others: tuple[str, ...]) -> None:
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
         _show_counts(job)
-        _show_downloads(job, others)
+        if is_document(given.name):
+            _show_document(job, given)
+            _show_downloads([each for each in job.done if each.kinds], others)
+        else:
+            _show_downloads(job.done, others)
     with rows:
         _show_rows(job)
 
@@ -180,12 +189,25 @@ def _wording(of_page: str) -> Wording:
     )
 
 
-def _show_downloads(job: TableJob, others: tuple[str, ...]) -> None:
+def _show_document(job: TableJob, given: DroppedFile) -> None:
+    """The download of the dropped document with its corrections."""
+    stem, _, suffix = given.name.rpartition(".")
+    st.download_button(
+        say("table_download_document", format=suffix.upper()),
+        partial(corrected_document, given.content, job.done),
+        file_name=f"{stem}_{say('table_corrected_name')}.{suffix}",
+        key="table_download_document",
+        on_click="ignore",
+        type="primary",
+    )
+
+
+def _show_downloads(rows: Sequence[CorrectedRow], others: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="small"):
         for suffix in (".csv", ".xlsx"):
             st.download_button(
                 say(f"table_download_{suffix[1:]}"),
-                partial(as_bytes, job.done, suffix, _wording(language()), others),
+                partial(as_bytes, rows, suffix, _wording(language()), others),
                 file_name=f"corrected{suffix}",
                 key=f"table_download_{suffix[1:]}",
                 on_click="ignore",

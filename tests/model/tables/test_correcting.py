@@ -18,7 +18,7 @@ from model.tables import (
     read_rows,
 )
 from model.tables.correcting import COLUMNS, PartialResult, ResumableJob, Wording, as_bytes
-from model.tables.reading import LONGEST
+from model.tables.rows import LONGEST
 from tests.model.tables.made_files import Replacer, read
 
 

@@ -13,7 +13,8 @@ from model.tables import (
     read_columns,
 )
 from model.tables.correcting import as_bytes
-from model.tables.reading import FILE_PROBLEMS, LONGEST, UNPACKED
+from model.tables.reading import UNPACKED
+from model.tables.rows import FILE_PROBLEMS, LONGEST
 from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
 
 

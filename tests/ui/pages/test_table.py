@@ -10,7 +10,9 @@ import streamlit as st
 
 from engine.records import EngineBusyError
 from model.tables import PROBLEMS, TableError
-from model.tables.reading import FILE_PROBLEMS, HEADERS
+from model.tables.columns import HEADERS
+from model.tables.rows import FILE_PROBLEMS
+from tests.model.tables.made_documents import docx, p
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui.asking import files
@@ -178,6 +180,23 @@ def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch
 def test_the_page_names_what_is_no_table(open_file):
     app = open_file(b"PK\x03\x04", "class.xlsx")
     assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"]
+
+
+def test_a_document_comes_back_with_its_corrections_and_a_list_of_them(open_file, monkeypatch):
+    makers = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+    app = open_file(docx(p("고갱이 왔다") + p("") + p("비가 온다")), "반 글.docx")
+    assert list(app.dataframe[0].value[KO["table_row"]]) == [1, 3]
+    made = makers[KO["table_download_document"].format(format="DOCX")]()
+    assert made == docx(p("고객이 왔다") + p("") + p("비가 온다"))
+    listed = makers[KO["table_download_csv"]]().decode("utf-8-sig")
+    assert "고객이 왔다" in listed and "비가 온다" not in listed
+
+
+@pytest.mark.parametrize("name", ["글.hwp", "글.doc"])
+def test_an_old_document_is_refused_by_name(open_file, name):
+    app = open_file(b"HWP Document File V3.00", name)
+    assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_old_document"]
 
 
 def test_without_a_file_it_says_which_column_is_read(open_app):

@@ -1,0 +1,57 @@
+"""Rows of a file of texts, and what may be wrong with a row or a file."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST = 32_767  # characters of one cell: the limit of XLSX
+
+# Problems of a row. The keys are for programs, the values for people at a command line.
+PROBLEMS = {
+    "above": "stands above the header and was left out",
+    "encoding": "is not UTF-8",
+    "formula": "holds a formula whose result the file does not have",
+    "no_cell": "has no cell in the column",
+    "not_text": "holds a number or a date, not a text",
+    "too_long": f"has more than {LONGEST:,} characters",
+    "too_many": "has more cells than the header, so its text may be cut",
+    "csv": "breaks the rules of CSV",
+}
+# Another format, no XLSX inside, too large, no such column, several columns and none of them chosen.
+FILE_PROBLEMS = (
+    *("format", "no_xlsx", "unpacked", "no_column", "which_column"),
+    *("no_document", "old_document", "encrypted", "signed"),
+)
+
+
+class TableError(ValueError):
+    """A file that cannot be read as a table: ``problem``, one of FILE_PROBLEMS, and a message for people."""
+
+    def __init__(self, problem: str, message: str):
+        super().__init__(message)
+        self.problem = problem
+
+
+class TableRow(NamedTuple):
+    """A row: its ``number`` in a spreadsheet, from 1 with the header, its text, and the other cells as texts.
+
+    The text of a row with a ``problem``, one of PROBLEMS, is empty.
+    """
+
+    number: int
+    text: str
+    problem: str | None = None
+    others: tuple[str, ...] = ()
+
+
+def row_of(number: int, text: str, others: tuple[str, ...]) -> Iterator[TableRow]:
+    """The row of a text; none for white space.
+
+    >>> next(row_of(3, "밥")).number
+    3
+    """
+    if any("\udc80" <= character <= "\udcff" for character in text):
+        yield TableRow(number, "", "encoding", others)
+    elif len(text) > LONGEST:
+        yield TableRow(number, "", "too_long", others)
+    elif text.strip():
+        yield TableRow(number, text, None, others)

@@ -1,0 +1,133 @@
+"""Documents of word processors: only the mistakes change, and what is no document is refused by name."""
+
+import io
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+
+from model.tables import TableError, read_columns, read_rows
+from model.tables.documents import Document
+from tests.model.tables.made_documents import HP, MADE, W, archive, docx, hp, hwpx, p
+from tests.model.tables.made_files import Replacer, xlsx
+
+COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
+
+
+def corrected(content: bytes) -> bytes:
+    """The document with the Replacer's corrections."""
+    document = Document(io.BytesIO(content))
+    texts = [each.text for each in Replacer().correct_batch(list(document.paragraphs))]
+    found = zip(document.paragraphs, texts, strict=True)
+    return document.corrected({number: text for number, (old, text) in enumerate(found, 1) if old != text})
+
+
+def part(content: bytes, name: str = "word/document.xml") -> str:
+    return zipfile.ZipFile(io.BytesIO(content)).read(name).decode()
+
+
+@pytest.mark.parametrize("name, wrong, right", MADE)
+def test_a_document_without_changes_stays_as_it_is(name, wrong, right):
+    assert Document(io.BytesIO(wrong)).corrected({}) == wrong
+
+
+def test_all_else_in_the_archive_stays():
+    with zipfile.ZipFile(io.BytesIO(docx(p("안되요")))) as before:
+        entries, comment = before.infolist(), before.comment
+        contents = {each.filename: before.read(each) for each in entries}
+    with zipfile.ZipFile(io.BytesIO(corrected(docx(p("안되요"))))) as after:
+        assert after.comment == comment
+        for old, new in zip(entries, after.infolist(), strict=True):
+            kept = ("filename", "date_time", "compress_type", "external_attr", "flag_bits", "create_system")
+            assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
+            assert after.read(new) == contents[old.filename] or old.filename == "word/document.xml"
+
+
+@pytest.mark.parametrize(
+    "typed, wanted",
+    [
+        ("할<w:b/>수", "할 "),  # an unknown element inside of a text ends a run
+        ("<![CDATA[할수]]> 있다", "할 수 있다"),
+        ("&#xD560;수 &amp; 날싸", "할 수 &amp; 날씨"),
+    ],
+)
+def test_a_text_is_read_and_written_as_xml_has_it(typed, wanted):
+    assert wanted in part(corrected(docx(p(typed))))
+
+
+def test_a_part_in_utf16_keeps_its_encoding():
+    with zipfile.ZipFile(io.BytesIO(docx(p("할") + p("할수")))) as made:
+        text = made.read("word/document.xml").decode().replace("UTF-8", "UTF-16")
+    found = corrected(archive({"word/document.xml": text.encode("utf-16")}))
+    expected = text.replace("할수", "할 수")
+    assert zipfile.ZipFile(io.BytesIO(found)).read("word/document.xml") == expected.encode("utf-16")
+
+
+def test_equations_tabs_and_breaks_stay_in_their_places():
+    equation = "<m:oMath><m:r><m:t>안되요</m:t></m:r></m:oMath>"
+    body = f"<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>가</w:t><w:tab/></w:r>{equation}</w:p>"
+    document = Document(io.BytesIO(docx(body)))
+    assert document.paragraphs == ("가\t\ufffc",)
+    assert "<w:t>나</w:t><w:tab/>" in part(document.corrected({1: "나\t\ufffc"}))
+    assert document.corrected({1: "가 \ufffc"}) == docx(body)
+
+
+def test_codes_readings_and_comments_are_no_prose():
+    reading = "<w:r><w:ruby><w:rt><w:r><w:t>안되요</w:t></w:r></w:rt></w:ruby></w:r>"
+    code = "<w:r><w:instrText>안되요</w:instrText></w:r>"
+    assert Document(io.BytesIO(docx(f"<w:p>{code}{reading}</w:p>"))).paragraphs == ("",)
+    memo = f"<hp:fieldBegin type='MEMO'><hp:subList>{hp('안되요')}</hp:subList></hp:fieldBegin>"
+    section = hp(f"</hp:t><hp:ctrl>{memo}</hp:ctrl><hp:t>")
+    assert not "".join(Document(io.BytesIO(hwpx(section))).paragraphs)
+
+
+def test_newer_namespaces_of_hwpx_are_read():
+    names = HP.replace("www.hancom.co.kr/hwpml/2011", "www.owpml.org/owpml/2024")
+    assert Document(io.BytesIO(hwpx(hp("안되요"), namespaces=names))).paragraphs == ("안되요",)
+
+
+@pytest.mark.parametrize(
+    "name, content, problem",
+    [
+        ("글.hwp", COMPOUND, "old_document"),
+        ("글.hwp", b"HWP Document File V3.00 \x1a", "old_document"),
+        ("글.doc", COMPOUND, "old_document"),
+        ("글.hwpx", COMPOUND, "old_document"),
+        ("글.docx", COMPOUND + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
+        ("글.hwpx", archive({"META-INF/manifest.xml": "<odf:encryption-data/>"}), "encrypted"),
+        ("글.docx", archive({"word/document.xml": f"<w:document {W}/>", "_xmlsignatures/1": ""}), "signed"),
+        ("글.docx", b"", "no_document"),
+        ("글.docx", "글".encode(), "no_document"),
+        ("글.docx", xlsx(["글"]), "no_document"),
+        ("글.docx", docx(p("글"))[:-300], "no_document"),
+        ("글.docx", docx(p("글") + "</w:p>"), "no_document"),
+        ("글.docx", archive({"a.xml": f"<!DOCTYPE a><w:document {W}/>"}), "no_document"),
+        ("글.odt", archive({"content.xml": "<a/>"}), "format"),
+    ],
+)
+def test_a_file_that_is_no_such_document_is_refused_with_its_reason(name, content, problem):
+    with pytest.raises(TableError) as found:
+        read_columns(io.BytesIO(content), name)
+        list(read_rows(io.BytesIO(content), name))
+    assert found.value.problem == problem
+
+
+def test_rows_are_paragraphs_with_text():
+    rows = list(read_rows(io.BytesIO(docx(p("하나") + p("") + p("셋"))), "글.docx"))
+    assert [(row.number, row.text) for row in rows] == [(1, "하나"), (3, "셋")]
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice Writer")
+def test_corrected_documents_open_in_libreoffice(tmp_path):
+    """LibreOffice has no filter for HWPX."""
+    names = [made.name for made in MADE if made.name.endswith(".docx")]
+    for made in MADE:
+        (tmp_path / made.name).write_bytes(made.right)
+    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
+    command = ["soffice", profile, "--headless", "--convert-to", "txt:Text (encoded):UTF8", *names]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    for name in names:
+        text = (tmp_path / name).with_suffix(".txt").read_text("utf-8-sig")
+        assert "안 돼" in text or "먹어" in text, name
+        assert "안되" not in text, name

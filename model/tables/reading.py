@@ -178,12 +178,12 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
     """
     if Path(name).suffix.lower() in DOCUMENTS + OLD_DOCUMENTS:
         for number, text in enumerate(Document(file).paragraphs, start=1):
-            yield from row_of(number, text, ())
+            yield from row_of(number, text)
         return
     cells = _cells(file, name)
     if cells is None:
         for number, line in enumerate(_text_lines(file), start=1):
-            yield from row_of(number, line.rstrip("\r\n"), ())
+            yield from row_of(number, line.rstrip("\r\n"))
         return
     first = first_rows(cells)
     columns = find_columns(first, column)

@@ -43,7 +43,7 @@ class TableRow(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def row_of(number: int, text: str, others: tuple[str, ...]) -> Iterator[TableRow]:
+def row_of(number: int, text: str, others: tuple[str, ...] = ()) -> Iterator[TableRow]:
     """The row of a text; none for white space.
 
     >>> next(row_of(3, "밥")).number

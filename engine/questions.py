@@ -60,10 +60,13 @@ def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tu
 
 @question()
 def own_config(corrector: Answers) -> TracedConfig:
-    """The config of a user's own model (``model.TracedModel``, or a laboratory)."""
-    config = corrector.config
-    described = getattr(config, "described", Described())
-    return TracedConfig(config.abilities, described, getattr(config, "no_stream", ""))
+    """The config of a user's own model (``model.TracedModel``, or a laboratory).
+
+    Views of the residual stream have rows by target token, which the stream of a decoder alone has not.
+    """
+    config, described = corrector.config, getattr(corrector.config, "described", Described())
+    no_stream = getattr(config, "no_stream", "")
+    return TracedConfig(config.abilities - {STREAM} if no_stream else config.abilities, described, no_stream)
 
 
 @question(kept=(64, 64 * MB))

@@ -19,6 +19,7 @@ from model.activations.replacements import (
     intervened,
     sublayer_name,
 )
+from model.activations.sublayers import kind_side
 from model.activations.walk import ActivationWalk
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
@@ -180,17 +181,18 @@ class _Drafts:
 
 def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
     """``Passes.insides`` of any network that can be walked."""
-    values = {kind: tap(kind, "value") for kind in ATTENTION_KINDS}
+    kinds = [kind for kind in ATTENTION_KINDS if walk.layers(kind_side(kind)) and walk.has(kind)]
+    values = {kind: tap(kind, "value") for kind in kinds}
     residuals = {side: tap(side, "residual") for side in ATTENTIONS}
-    read = walk.taps(source, target, [*ATTENTION_KINDS, *values.values(), *residuals.values()])
+    read = walk.taps(source, target, [*kinds, *values.values(), *residuals.values()])
     entering, kernels, biases, scales = {}, {}, {}, {}
-    for kind in ATTENTION_KINDS:
+    for kind in kinds:
         nodes = [Node(kind, layer, 0) for layer in range(len(read[kind]))]
         entering[kind] = read[residuals[nodes[0].side]][[node.sublayer for node in nodes]]
         kernels[kind], biases[kind] = walk.output_projections(kind, range(len(nodes)))
         scales[kind] = np.stack([walk.norm_weights(kind, node.layer)[0] for node in nodes])
     return Insides(
-        {kind: read[kind] for kind in ATTENTION_KINDS},
+        {kind: read[kind] for kind in kinds},
         {kind: read[name] for kind, name in values.items()},
         entering,
         kernels,
@@ -200,9 +202,11 @@ def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
 
 
 def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
-    """``Passes.zeroed`` of any network that can be walked."""
-    read = walk.taps(source, target, ["memory", "decoder_residual"])
-    counts = {"decoder_attention": len(target), "cross_attention": len(source)}
+    """``Passes.zeroed`` of any network that can be walked; of a decoder alone all positions are read ones."""
+    read, always = walk.taps(source, target, ["memory", "decoder_residual"]), walk.always(source, target)
+    counts = dict(
+        zip(ATTENTIONS["decoder"], (read["decoder_residual"].shape[1], len(read["memory"])), strict=True)
+    )
     distances: dict[str, list[np.ndarray]] = {kind: [] for kind in counts}
     for layer in range(walk.layers("decoder")):
         first = Node("decoder_attention", layer, 0).sublayer
@@ -210,7 +214,7 @@ def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
         for kind, count in counts.items():
             name = f"{sublayer_name(kind, layer)}.value"
             changes = [{name: constant_at([position], 0.0, axis=1)} for position in range(count)]
-            varied = walk.one_layer(layer, before, read["memory"], changes)  # (K, T, D)
+            varied = walk.one_layer(layer, before, read["memory"], changes, always)  # (K, T, D)
             distances[kind].append(_cosine_distances(varied, plain[None]).T)
     return Zeroed(*(np.stack(each) for each in distances.values()))
 

@@ -140,18 +140,20 @@ class Sublayers:
     pad_id = -1  # the id of padding; -1 where there is none
     normalisation = Normalisation()
     scores_hold_positions = False  # whether something besides queries and keys makes attention scores
+    turns_queries = False  # whether queries and keys are normalised or rotated after their projection
 
     @property
     def output_weights(self) -> OutputWeights:
         """The unembedding: the weights between the residual streams and the logits."""
         layers, bias = range(self.layers("decoder")), self.arrays["embedding/output_bias"]
-        projections = {kind: self.output_projections(kind, layers) for kind in ATTENTIONS["decoder"]}
+        kinds = [kind for kind in ATTENTIONS["decoder"] if self.has(kind)]
+        projections = {kind: self.output_projections(kind, layers) for kind in kinds}
         tables = {part: self.arrays.get(f"embedding/{part}_embedding") for part in _JAMO}
         return OutputWeights(
             norm_first=self.config.norm_first,
             kernels={kind: kernels for kind, (kernels, _) in projections.items()},
             biases={kind: biases for kind, (_, biases) in projections.items()},
-            norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS},
+            norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS if self.layers(side)},
             vocabulary=self.vectors[: len(bias)],
             bias=bias,
             # Row 0 of these tables belongs to tokens that are no syllables.
@@ -178,6 +180,14 @@ class Sublayers:
 
     def heads(self, kind: str) -> int:
         return self.config.num_heads
+
+    def has(self, kind: str) -> bool:
+        """Whether layers have this kind of sub-layer: a decoder alone has a cross-attention of no heads."""
+        return kind not in ATTENTION_PATHS or self.heads(kind) > 0
+
+    def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The ids that the encoder (S,) and the decoder read; the last id of ``target`` is only written."""
+        return [*source], [self.start, *target[:-1]]
 
     def scale(self, depth: int) -> np.float32:
         """The divisor of the dot products of queries and keys of D/H = ``depth`` dimensions."""
@@ -225,11 +235,30 @@ class Sublayers:
         name, heads = self._attention(kind, layer), self.heads(kind)
         new = unlike_first(asking)
         new_read = new if asking is read else unlike_first(read)
-        return (
+        query, key = (
             self._heads(asking, f"{name}/query", heads, new),
             self._heads(read, f"{name}/key", heads, new_read),
-            self._heads(read, f"{name}/value", heads, new_read),
         )
+        if self.turns_queries:
+            query = self.turned(f"{name}/query", query, read.shape[1])
+            key = self.turned(f"{name}/key", key, read.shape[1])
+        return query, key, self._heads(read, f"{name}/value", heads, new_read)
+
+    def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
+        """Queries or keys (..., Q, D/H) as scores compare them, with ``turns_queries``.
+
+        ``name``: the path of their projection. They are those of the last Q of ``length`` positions.
+        """
+        return projected
+
+    def unturned(
+        self, name: str, towards: np.ndarray, projected: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Directions (J, D/H) before ``turned`` whose dot products are those of ``towards`` (D/H,) after it.
+
+        Also the shifts (J,) of biases. ``projected`` (J, D/H): before ``turned``, whose scale is held.
+        """
+        return np.repeat(towards[None], len(projected), axis=0), np.zeros(len(projected))
 
     def attend_once(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
         """Weights times values of all heads for one query: (B, H, 1, D/H).
@@ -304,11 +333,13 @@ class Sublayers:
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The input of a sub-layer: the stream (..., D), normalised with ``norm_first``."""
-        return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
+        return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first and self.has(kind) else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The stream (..., D) after a sub-layer, from the sum ``x`` of stream and output."""
-        return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
+        return (
+            x if self.config.norm_first or not self.has(kind) else self._norm(x, self._norm_name(kind, layer))
+        )
 
     def resumed(self, stream: Stream, until: int, since: int | None, added: np.ndarray) -> np.ndarray:
         """The stream at place ``until`` with an earlier addition ``added`` (..., Q, D).
@@ -334,10 +365,12 @@ class Sublayers:
 
     def close(self, side: str, x: np.ndarray) -> np.ndarray:
         """The end of a stream (..., D) as the output layer, or as cross-attention reads it."""
-        return self._norm(x, f"{side}_norm") if self.config.norm_first else x
+        return self._norm(x, f"{side}_norm") if self.config.norm_first and self.layers(side) else x
 
     def norm_weights(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Gamma (D,) and beta (D,) of the normalisation around a sub-layer."""
+        """Gamma (D,) and beta (D,) of the normalisation around a sub-layer; 0 around one without heads."""
+        if not self.has(kind):
+            return np.zeros(self.config.d_model, np.float32), np.zeros(self.config.d_model, np.float32)
         name = self._norm_name(kind, layer)
         return self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"]
 
@@ -348,11 +381,15 @@ class Sublayers:
     def projection(self, node: Node, part: str) -> tuple[np.ndarray, np.ndarray]:
         """(D, D/H) and (D/H,): a head's own part of the "query", "key" or "value" projection."""
         assert node.head is not None, "only heads have projections"
-        name = f"{self._attention(node.kind, node.layer)}/{part}"
+        name = self.projection_name(node, part)
         kernel = self.arrays[f"{name}/kernel"]
         depth = kernel.shape[1] // self.heads(node.kind)
         own = slice(node.head * depth, (node.head + 1) * depth)
         return kernel[:, own], self.arrays[f"{name}/bias"][own]
+
+    def projection_name(self, node: Node, part: str) -> str:
+        """The path of a projection of all heads of an attention."""
+        return f"{self._attention(node.kind, node.layer)}/{part}"
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
         """The addition (..., D) of a node to the stream.

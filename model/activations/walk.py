@@ -122,17 +122,27 @@ class ActivationWalk(Sublayers):
 
         ``model.trace.interventions`` lists their shapes.
         """
-        _, read = self.run(Rows([source], [target], [replacements_of(patches)], {}), tuple(names))
+        rows = Rows([source], [target], [replacements_of(patches)], self.always(source, target))
+        _, read = self.run(rows, tuple(names))
         return {name: array[0] for name, array in read.items()}
 
+    def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
+        """Replacements in every pass over these ids, of a network with weights of other origin."""
+        return {}
+
     def one_layer(
-        self, layer: int, before: np.ndarray, memory: np.ndarray, changes: Sequence[Replacements]
+        self,
+        layer: int,
+        before: np.ndarray,
+        memory: np.ndarray,
+        changes: Sequence[Replacements],
+        common: Replacements,
     ) -> np.ndarray:
         """The decoder's stream (N, T, D) after one layer under each of N changes of it.
 
-        ``before``: the stream (T, D) before the layer; ``memory``: (S, D).
+        ``before``: the stream (T, D) before the layer; ``memory``: (S, D); ``common``: of all changes.
         """
-        batch = Batch({}, [{}, *changes], [ALL, *[-0.5] * len(changes)])
+        batch = Batch(common, [{}, *changes], [ALL, *[-0.5] * len(changes)])
         hidden = dict.fromkeys(ATTENTIONS["decoder"])
         side = _Side(self, "decoder", batch, Found(), hidden, memory[None])
         return batch.whole(side.through(before[None].copy(), [layer]))[1:]
@@ -177,10 +187,15 @@ class ActivationWalk(Sublayers):
         if any(callable(each) for change in (rows.common, *changes) for each in change.values()):
             last_alone = False  # a function gets all positions
         batch = Batch(rows.common, changes, starts)
-        memory = self._encode(sources, batch, found)
-        ends = self._decode(targets, memory, batch, found, last_alone)
-        found.put("logits", self.logits(ends) if "logits" in found.names else None)
+        pairs = (self.inputs(*each) for each in zip(sources, targets, strict=True))
+        read, written = zip(*pairs, strict=True)
+        memory = self._encode(read, batch, found)
+        ends = self._decode(written, memory, batch, found, last_alone)
+        produced = ends[:, -len(targets[0]) :]  # of a decoder alone the rows of the prompt are left out
+        found.put("logits", self.logits(produced) if "logits" in found.names else None)
         arrays = found.stacked(lambda layers, axis: np.stack([batch.whole(each) for each in layers], axis))
+        nothing = np.zeros((len(batch.whole(ends)), 0, 0, ends.shape[-1]), np.float32)  # without such layers
+        arrays = {name: arrays.get(name, nothing) for name in found.names}
         return batch.whole(ends)[first:], {name: batch.whole(each)[first:] for name, each in arrays.items()}
 
     def _encode(self, sources: Sequence[Sequence[int]], batch: Batch, found: Found) -> Memory:
@@ -195,13 +210,13 @@ class ActivationWalk(Sublayers):
 
     def _decode(
         self,
-        targets: Sequence[Sequence[int]],
+        written: Sequence[Sequence[int]],
         memory: Memory,
         batch: Batch,
         found: Found,
         last_alone: bool,
     ) -> np.ndarray:
-        ids = np.array([[self.start, *target[:-1]] for target in targets])
+        ids = np.array(written)
         hidden = None
         if batch.replaces("decoder.mask"):
             hidden = ~batch.masked("decoder.mask", np.ones(ids.shape, bool))
@@ -293,7 +308,9 @@ class _Side:
             for place, kind in enumerate(kinds, start=layer * len(kinds) + 1):
                 entered = network.enter(kind, layer, x)
                 x = self._go_on(layer, x)
-                if kind in ATTENTIONS[side]:
+                if not network.has(kind):
+                    output = np.zeros_like(x)
+                elif kind in ATTENTIONS[side]:
                     output = self._attend(kind, layer, entered[:, -x.shape[1] :], entered)
                 else:
                     output = self._feed_forward(layer, entered)
@@ -343,7 +360,8 @@ class _Side:
             # Rows that join in the decoder read the memory of row 0.
             asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
             hidden = None if hidden is None else hidden[chosen]
-        plain = hidden is None and inside is None and not network.scores_hold_positions
+        plain = hidden is None and inside is None
+        plain &= not (network.scores_hold_positions or network.turns_queries)
         if asking.shape[1] == 1 and plain and not found.names:
             heads = network.attend_once(kind, layer, asked, seen)
         else:

@@ -21,7 +21,6 @@ from model.adapters.keras_stream import (
     Declared,
     Recorded,
     declared_attention,
-    decoder_stream_of,
     recorded_calls,
     stream_of,
 )
@@ -57,9 +56,8 @@ def laboratory_of_keras(
         except Exception:  # noqa: BLE001
             raise reason from None
     named = declared_attention(model) if attention is None else attention
-    if passes.is_decoder:
-        return opened(model.name, passes, lambda: decoder_stream_of(passes.recorded, vocabulary.end, named))
-    return opened(model.name, passes, lambda: stream_of(passes.recorded, vocabulary.start, named))
+    mark = vocabulary.end if passes.is_decoder else vocabulary.start
+    return opened(model.name, passes, lambda: stream_of(passes.recorded, mark, named, passes.is_decoder))
 
 
 class KerasPasses(OwnPasses):

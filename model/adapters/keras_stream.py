@@ -18,20 +18,13 @@ import numpy as np
 
 from model.activations.sublayers import kind_side
 from model.adapters.capture import replaced
-from model.adapters.own_passes import DECODER_KIND, Ids, array_of
-from model.adapters.own_stream import (
-    NO_NORMALISATION,
-    Built,
-    DecoderPass,
-    DecoderStream,
-    NoStreamError,
-    OwnStream,
-    checked,
-)
+from model.adapters.own_passes import Ids, array_of
+from model.adapters.own_stream import NO_NORMALISATION, OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Normalisation
 
-Declared = Sequence[tuple[Any, Any, Any, Any]]  # (query, key, value, output) layers of each attention
+# (query, key, value, output) layers of each attention; perhaps a function that rotates (1, N, H, d) queries
+Declared = Sequence[tuple[Any, ...]]
 
 _NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
@@ -53,6 +46,7 @@ _NAMES = {  # by which attention layers hold their Dense layers
         "dense",
     ),
 }
+_ROTARY = "RotaryEmbedding"  # the class of layers that rotate queries and keys, as in KerasHub
 _ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
 
 
@@ -149,7 +143,8 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
     @wraps(call)
     def recorded(layer: Any, *args: Any, **kwargs: Any) -> Any:
         before, returned = softmaxes(), call(layer, *args, **kwargs)
-        if layer.weights and not layer._flatten_layers(include_self=False) and args:
+        is_inner = layer.weights and not layer._flatten_layers(include_self=False)
+        if (is_inner or _rotates(layer)) and args:
             with suppress(
                 AttributeError, TypeError, ValueError
             ):  # arguments other than a tensor of one sentence
@@ -160,54 +155,48 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
         yield calls
 
 
-def stream_of(recording: Recording, start: int, attention: Declared) -> OwnStream:
-    """The residual stream of an encoder-decoder whose decoder reads ``start`` first.
+def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: bool) -> OwnStream:
+    """The residual stream of an encoder-decoder or of a decoder alone.
+
+    Args:
+        recording: its passes.
+        mark: the id that the decoder reads first; of a decoder alone any that it may read.
+        attention: as in ``laboratory_of``.
+        is_decoder: whether it is a decoder alone.
 
     Raises:
         ValueError: for a network of another architecture, with the missing part.
     """
-    ids = _some_ids(recording, [[start] * 2, [start] * 3], "encoder_attention", start)
-    found = _Parts(recording(ids[:4], [start, *ids[3:5]]), ATTENTIONS, attention)
-    for side in ATTENTIONS:
+
+    def passed(source: Ids, target: Ids) -> Recorded:
+        return recording([*source, *target[:-1]]) if is_decoder else recording(source, [mark, *target[:-1]])
+
+    ids = _some_ids(passed, mark, is_decoder)
+    sides: dict[str, tuple[str, ...]] = {"decoder": ("decoder_attention",)} if is_decoder else ATTENTIONS
+    found = _Parts(passed(ids[:4], ids[3:6]), sides, attention)
+    for side in sides:
         found.follow(side)
-    beginnings = {side: _Beginning(recording, found, side, ids) for side in ATTENTIONS}
+    beginnings = {side: _Beginning(passed, found, side, ids) for side in sides}
     vectors = {side: each.vectors for side, each in beginnings.items()}
-    built = found.built(start, vectors, lambda side, length: beginnings[side].added(length))
-    stream = OwnStream(built, found.arrays)
-    for source, target in ((ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])):
-        checked(stream, source, target, recording(source, [start, *target[:-1]]).logits)
+    built = found.built(mark, vectors, lambda side, length: beginnings[side].added(length))
+    stream = OwnStream(built.alone() if is_decoder else built, found.arrays)
+    probes = (ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])
+    own = [passed(*each).logits[-len(each[1]) :] for each in probes]
+    try:
+        for each, logits in zip(probes, own, strict=True):
+            checked(stream, *each, logits)
+    except NoStreamError as reason:
+        if reason.kind != OTHER_LOGITS or not is_decoder:
+            raise
+
+        def weights(read: list[int]) -> np.ndarray:
+            pass_ = recording(read)
+            return np.stack([maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at])
+
+        stream = stream.with_weights(weights, reason)
+        for each, logits in zip(probes, own, strict=True):
+            checked(stream, *each, logits)
     return stream
-
-
-def decoder_stream_of(recording: Recording, start: int, attention: Declared) -> DecoderStream:
-    """The layers of a decoder alone, which may read ``start``.
-
-    Raises:
-        ValueError: for a network of another architecture, with the missing part.
-    """
-    ids = _some_ids(recording, [[start] * 2], DECODER_KIND)
-    first = _as_encoder(recording(ids))
-    found = _Parts(first, {"encoder": ("encoder_attention",)}, attention)
-    found.follow("encoder")
-    place, is_normalised = found.starts["encoder"], "encoder" in found.begins
-
-    def run(read: list[int]) -> DecoderPass:
-        pass_ = recording(read)
-        if len(pass_.calls) != len(first.calls):
-            raise ValueError("it does not call the same layers for each text")
-        begun = pass_.calls[place]
-        weights = [maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at is not None]
-        return DecoderPass(begun.returned if is_normalised else begun.given, np.stack(weights), pass_.logits)
-
-    stream = DecoderStream(found.built(start, {}, lambda *_: np.zeros(0)), found.arrays, run)
-    for other in (ids[::-1], ids[1:] + ids[:2]):
-        stream.activations(other)
-    return stream
-
-
-def _as_encoder(pass_: Recorded) -> Recorded:
-    """The pass of a decoder alone by the names of an encoder, whose layers have the same parts."""
-    return pass_._replace(order=[at and ("encoder_attention", at[1]) for at in pass_.order])
 
 
 class _Parts:
@@ -233,20 +222,21 @@ class _Parts:
             for side, kinds in sides.items()
         }
         crossing = sum(kind == "cross_attention" for kind, _ in self._softmaxes)
-        if crossing not in (0, self.layers.get("decoder", 0)):
+        if crossing not in (0, self.layers["decoder"]):
             raise ValueError("the layers of its decoder do not all look at the source once")
         self.heads = {
             kind: len(pass_.weights[self._softmaxes[kind, 0]]) for kinds in sides.values() for kind in kinds
         }
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: the call that reads the beginning of the stream
+        self.rotations: dict[int, Callable[[Any], Any]] = {}  # by layer
         self.feed_forwards: dict[tuple[str, int], Callable[[np.ndarray], np.ndarray]] = {}
         if not self._norms:
             raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
         self.normalisation = self._norms[0].normalisation
         if any(each.normalisation != self.normalisation for each in self._norms):
             raise ValueError("its normalisations have different epsilons")
-        first = self._layers_of("encoder_attention", 0)
+        first = self._layers_of(next(iter(sides.values()))[0], 0)
         after = first["query"].given + first["output"].returned
         self.norm_first = not any(_near(each.given, after) for each in self._norms)
 
@@ -259,6 +249,8 @@ class _Parts:
         for layer in range(self.layers[side]):
             last: Linear | None = None
             for kind in SUBLAYERS[side]:
+                if kind in ATTENTION_PATHS and kind not in self.heads:
+                    continue
                 name = f"{kind_side(kind)}_{layer + 1}"
                 if kind in ATTENTION_PATHS:
                     parts = self._layers_of(kind, layer)
@@ -304,6 +296,7 @@ class _Parts:
             output=vectors,
             output_bias=bias,
             feed_forward=lambda side, layer, entered: self.feed_forwards[side, layer](entered),
+            rotations=(lambda layer, length: self._rotation(layer, length)) if self.rotations else None,
         )
 
     def _layers_of(self, kind: str, layer: int) -> dict[str, Linear]:
@@ -314,7 +307,9 @@ class _Parts:
         number = self._softmaxes[kind, layer]
         weights, calls = self.pass_.weights[number], self.pass_.calls
         for declared in self._attention:
-            places = [[place for place in self._linears if calls[place].layer is each] for each in declared]
+            places = [
+                [place for place in self._linears if calls[place].layer is each] for each in declared[:4]
+            ]
             if not any(calls[place].softmaxes == number for place in places[0]):
                 continue
             before = [[place for place in some if calls[place].softmaxes <= number] for some in places[:3]]
@@ -322,25 +317,37 @@ class _Parts:
             if all(before) and after:
                 query, key, value = (self._linears[some[-1]] for some in before)
                 output = self._linears[after[0]]
-                return self._scaled(query, key, value, output, weights)
+                turning = [each.layer for each in calls if _rotates(each.layer) and each.softmaxes == number]
+                if turning := [*declared[4:], *turning]:
+                    self.rotations[layer] = turning[0]
+                return self._scaled((query, key, value, output), weights, layer)
         where = f"attention {layer + 1} ({kind.removesuffix('_attention')})"
         advice = "say them: attention=[(query, key, value, output), …]"
         raise ValueError(
             f"no Dense layers have the usual names of the query, key, value and output of {where}; {advice}"
         )
 
-    @staticmethod
-    def _scaled(
-        query: Linear, key: Linear, value: Linear, output: Linear, weights: np.ndarray
-    ) -> dict[str, Linear]:
+    def _rotation(self, layer: int, length: int) -> np.ndarray:
+        """(N, d, d): the rotations of unit vectors."""
+        import keras
+
+        unit = np.broadcast_to(np.eye(self._depth, dtype=np.float32), (1, length, self._depth, self._depth))
+        return array_of(self.rotations[layer](keras.ops.convert_to_tensor(unit)))[0]
+
+    def _scaled(self, layers: Sequence[Linear], weights: np.ndarray, layer: int) -> dict[str, Linear]:
         """The four layers of all heads, with the scale of the scores beyond 1/√d inside the query."""
+        query, key, value, output = layers
         heads, width = len(weights), query.kernel.shape[1]
-        depth = width // heads
+        depth = self._depth = width // heads
         key = key.repeated(width, key.kernel.shape[1] // depth)
         value = value.repeated(
             output.kernel.shape[0], value.kernel.shape[1] * heads // output.kernel.shape[0]
         )
-        scores = _by_head(query.returned, heads) @ _by_head(key.returned, heads).swapaxes(-1, -2)
+        asking, asked = _by_head(query.returned, heads), _by_head(key.returned, heads)
+        if layer in self.rotations:
+            rotation = self._rotation(layer, len(query.returned))
+            asking, asked = (np.einsum("hnd,nde->hne", each, rotation) for each in (asking, asked))
+        scores = asking @ asked.swapaxes(-1, -2)
         if scores.shape == weights.shape:
             seen = weights > 1e-12
             logs = _centred(np.log(np.maximum(weights, 1e-12)), seen)
@@ -426,9 +433,9 @@ class _Parts:
 class _Beginning:
     """The beginning of a side's stream: the scaled vector of each id, and the addition at each position."""
 
-    def __init__(self, recording: Recording, found: _Parts, side: str, ids: Ids):
-        self._recording, self._side, self._ids = recording, side, list(ids)
-        self._start, self._place = found.pass_.sides[1][0], found.starts[side]
+    def __init__(self, passed: Recording, found: _Parts, side: str, ids: Ids):
+        self._passed, self._side, self._ids, self._place = passed, side, list(ids), found.starts[side]
+        self._is_alone = len(found.pass_.sides) == 1
         begun, stream = self._of(found.pass_)
         vectors = next(
             (each for call in found.pass_.calls if (each := _table(call, begun)) is not None), None
@@ -453,34 +460,32 @@ class _Beginning:
         """``length`` ids from the one at ``turned``, and the beginning of the stream that reads them."""
         many = [self._ids[(number + turned) % len(self._ids)] for number in range(length)]
         if self._side == "encoder":
-            return self._of(self._recording(many, [self._start, *self._ids[:1]]))
-        return self._of(self._recording(self._ids[:2], [self._start, *many][:length]))
+            return self._of(self._passed(many, self._ids[:2]))
+        source = [] if self._is_alone else self._ids[:2]
+        return self._of(self._passed(source, [*many, 0] if self._is_alone else many))
 
     def _of(self, pass_: Recorded) -> tuple[list[int], np.ndarray]:
-        return pass_.sides[self._side == "decoder"], pass_.calls[self._place].given
+        return pass_.sides[-1 if self._side == "decoder" else 0], pass_.calls[self._place].given
 
 
-def _some_ids(recording: Recording, probe: list[list[int]], kind: str, start: int | None = None) -> list[int]:
-    """Ids that each side looks up and that are no padding.
-
-    No head looks at padding in the attention ``kind``.
-    """
-    sides = probe
-    pass_ = recording(*sides)
-    tables = [_table(call, ids) for call in pass_.calls for ids in sides]
+def _some_ids(passed: Recording, mark: int, is_decoder: bool) -> list[int]:
+    """Ids that each side looks up and that are no padding: at which a head of the first attention looks."""
+    pass_ = passed([mark] * 2, [mark] * 3)
+    tables = [_table(call, ids) for call in pass_.calls for ids in pass_.sides]
     known = min((len(each) for each in tables if each is not None), default=0)
     ids = np.unique(np.linspace(1, known - 1, _TRIED).astype(int)).tolist() if known else []
     if len(ids) > 1:
-        pass_ = recording(ids) if start is None else recording(ids, [start, *ids])
-        seen = next(
-            maps.max(axis=(0, 1)) > 0
-            for maps, at in zip(pass_.weights, pass_.order, strict=True)
-            if at and at[0] == kind
-        )
+        pass_ = passed(ids, [mark] if is_decoder else [*ids, mark])
+        first = next(maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at)
+        seen = first.max(axis=(0, 1)) > 0
         ids = [each for each, is_seen in zip(ids, seen, strict=True) if is_seen]
-    if len(ids) < _FEWEST + (start is not None):
+    if len(ids) < _FEWEST + (not is_decoder):
         raise ValueError(f"fewer than {_FEWEST} tokens are looked up in an Embedding")
     return ids
+
+
+def _rotates(layer: Any) -> bool:
+    return any(_ROTARY in each.__name__ for each in type(layer).__mro__)
 
 
 def _linear(place: int, call: Call) -> Linear | None:

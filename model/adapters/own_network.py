@@ -13,7 +13,7 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.adapters.own_passes import OwnPasses
-from model.adapters.own_stream import OTHER_PARTS, OwnStream, without_memory
+from model.adapters.own_stream import DECODER_ALONE, OTHER_PARTS, OwnStream
 from model.adapters.trace_building import Token, names
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Intervening
@@ -130,7 +130,7 @@ class OwnConfig:
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
     described: Described = field(default_factory=Described)
     why_no_stream: str = ""  # the part that is missing for a residual stream, in English
-    no_stream: str = ""  # the same as one of ``own_stream.NO_STREAM``
+    no_stream: str = ""  # why pages cannot show it, as one of ``own_stream.NO_STREAM``
 
 
 class OwnNetwork(Intervening):
@@ -149,7 +149,8 @@ class OwnNetwork(Intervening):
         """``stream``: its residual stream, or the reason why it has none."""
         self.name, self._passes, self._stream = name, passes, stream
         self.tokenizer: Any = passes.texts
-        self.config = OwnConfig(abilities=frozenset(abilities))
+        no_stream = DECODER_ALONE if passes.is_decoder else ""
+        self.config = OwnConfig(abilities=frozenset(abilities), no_stream=no_stream)
         if isinstance(stream, ValueError):
             kind = getattr(stream, "kind", OTHER_PARTS)
             self.config = replace(self.config, why_no_stream=str(stream), no_stream=kind)
@@ -232,16 +233,13 @@ def opened(name: str, passes: OwnPasses, read: Callable[[], OwnStream]) -> OwnNe
 
     It raises for layers of another architecture; then the network has all abilities that need no stream.
     """
-    stream: OwnStream | ValueError = without_memory()
     abilities = {INTERVENTIONS, GRADIENTS}
     try:
         passes.stream = read()
-        abilities.add(MIXING)
-        if not passes.is_decoder:
-            stream = passes.stream
-            abilities.add(STREAM)
+        abilities |= {MIXING} if passes.stream.unlike else {MIXING, STREAM}
+        stream: OwnStream | ValueError = passes.stream.unlike or passes.stream
     except Exception as reason:  # noqa: BLE001  layers of another architecture, or of fixed lengths: each library has its own kind
-        if not passes.is_decoder:
-            known = isinstance(reason, ValueError)
-            stream = reason if known else ValueError(f"{type(reason).__name__}: {reason}")  # type: ignore[assignment]
+        stream = (
+            reason if isinstance(reason, ValueError) else ValueError(f"{type(reason).__name__}: {reason}")
+        )
     return OwnNetwork(name, passes, abilities, stream)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
+from model.activations.laboratory import insides, zeroed
 from model.adapters.capture import MASKED, Capture, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities
@@ -157,9 +158,9 @@ def _check(intervention: Intervention, sizes: Mapping[str, AttentionSize], sourc
         if size is None or not (0 <= head.layer < size.layers and 0 <= head.head < size.heads):
             shapes = {kind: (size.layers, size.heads) for kind, size in sizes.items()}
             raise ValueError(f"a head should be one of (layers, heads) {shapes}, received {head}")
-    for zeroed in intervention.zeroed:
-        if zeroed.kind not in sizes or not 0 <= zeroed.layer < sizes[zeroed.kind].layers:
-            raise ValueError(f"a zeroed value should lie in a layer of the network, received {zeroed}")
+    for value in intervention.zeroed:
+        if value.kind not in sizes or not 0 <= value.layer < sizes[value.kind].layers:
+            raise ValueError(f"a zeroed value should lie in a layer of the network, received {value}")
     _check_places(intervention, source)
     for head, rows in intervention.weights.items():
         if head.kind == DECODER_KIND and np.triu(np.nan_to_num(rows), 1).any():
@@ -317,11 +318,11 @@ class OwnPasses:
 
         Raises ValueError for a network whose layers are not known.
         """
-        return self._known().insides(source, target)
+        return insides(self._known(), source, target)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
         """As ``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
-        return self._known().zeroed(source, target)
+        return zeroed(self._known(), source, target)
 
     def _known(self) -> OwnStream:
         if self.stream is None:

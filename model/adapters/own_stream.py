@@ -1,44 +1,38 @@
-"""``OwnStream``: NumPy forward pass with the weights of a network of another library.
-
-It gives the residual stream, for direct logit attribution and the logit lens.
+"""``OwnStream``: the NumPy walk with the weights of a network of another library.
 
 ``ActivationWalk`` walks through networks that are built as ours are. Others differ in the places that
 ``Built`` names: the kind and position of normalisations, the beginning of a stream, the activation of
-feed-forward networks, and scores beyond queries and keys. Then every question about a residual stream can be
-asked of them.
+feed-forward networks, scores beyond queries and keys, queries and keys that are rotated by position. Then
+every question about a residual stream can be asked of them.
 
-L layers, H heads, S source and T target tokens, Q and K positions, D d_model, V vocabulary, P longest text.
+A decoder alone is walked as an encoder-decoder whose encoder has no layers and whose cross-attention has no
+heads. Its stream holds the prompt and the continuation, N = S + T - 1 positions; the place behind the
+cross-attention equals the one before it.
+
+L layers, H heads, d their width, S source and T target tokens, Q and K positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from model.activations.sublayers import Units, kind_side
+from model.activations.replacements import Replacements, sublayer_name
+from model.activations.sublayers import Units
 from model.activations.walk import ActivationWalk
-from model.trace.interventions import (
-    ATTENTIONS,
-    FEED_FORWARDS,
-    SUBLAYERS,
-    Insides,
-    Node,
-    Normalisation,
-    Zeroed,
-    tap,
-)
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.interventions import Normalisation
 
 # Reasons why a network has no residual stream. The pages have a text for each, ``no_stream_…``.
 NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
-    "decoder_alone",
+    "decoder_alone",  # it has one, for which there are no pages
     "no_normalisation",
     "other_logits",
     "other_parts",
 )
-CLOSE = 1e-3  # of the largest logit: the tolerance between the walk and the network's own pass
+CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
+Weights = Callable[[list[int]], np.ndarray]  # ids (N,) of a decoder alone -> (L, H, N, N) of its own pass
 
 
 class NoStreamError(ValueError):
@@ -52,12 +46,6 @@ class NoStreamError(ValueError):
         self.kind = kind
 
 
-def without_memory() -> NoStreamError:
-    """The reason for a decoder alone."""
-    message = "a decoder alone has no memory of a source, which the questions about a residual stream need"
-    return NoStreamError(message, DECODER_ALONE)
-
-
 @dataclass(frozen=True)
 class Built:
     """The architecture of a network. Arrays are float32; mappings are by side or by kind of attention."""
@@ -66,7 +54,7 @@ class Built:
     heads: Mapping[str, int]
     norm_first: bool
     normalisation: Normalisation
-    start: int  # the id that its decoder reads first
+    start: int | None  # the id that its decoder reads first; None of a decoder alone
     embeddings: Mapping[str, np.ndarray]  # (ids, D), scaled as the stream has them
     positions: Callable[[str, int], np.ndarray]  # (side, N) -> (N, D), the sum of embeddings and it begins
     # Gamma and beta where a stream begins with a normalisation
@@ -74,8 +62,22 @@ class Built:
     output: np.ndarray  # (V, D)
     output_bias: np.ndarray  # (V,)
     feed_forward: Callable[[str, int, np.ndarray], np.ndarray]  # (side, layer, (N, D)) -> (N, D)
-    scaled: bool = True  # scores are divided by √(D/H)
+    divisor: float | None = None  # of scores; None: √d
     scores: Callable[[str, int, int], np.ndarray | None] | None = None  # (kind, Q, K) to (H, Q, K)
+    # (layer, N) -> (N, d, d): the rotation of queries and keys at each position (Su et al., "RoFormer", 2021)
+    rotations: Callable[[int, int], np.ndarray] | None = None
+
+    def alone(self) -> "Built":
+        """The same as a decoder alone: an encoder of no layers, a cross-attention of no heads."""
+        none = np.zeros((0, self.output.shape[1]), np.float32)
+        return replace(
+            self,
+            layers={"encoder": 0, **self.layers},
+            heads={"encoder_attention": 0, "cross_attention": 0, **self.heads},
+            start=None,
+            embeddings={"encoder": none, **self.embeddings},
+            positions=lambda side, length: self.positions(side, length) if length else none,
+        )
 
 
 @dataclass(frozen=True)
@@ -89,17 +91,49 @@ class StreamConfig:
 
 
 class OwnStream(ActivationWalk):
-    """A walk over ``arrays`` in the paths of ``ActivationWalk``, with the network's own feed-forward."""
+    """A walk over ``arrays`` in the paths of ``ActivationWalk``, with the network's own feed-forward.
+
+    Queries and keys are normalised by head where there are arrays ``…/query/norm/gamma`` (d,).
+    """
 
     def __init__(self, built: Built, arrays: Mapping[str, np.ndarray]):
         width = built.output.shape[1]
         self.config: Any = StreamConfig(built.norm_first, width, len(built.output))
-        self.built, self.start, self.normalisation = built, built.start, built.normalisation
+        self.built, self.start, self.normalisation = built, built.start or 0, built.normalisation
         self.scores_hold_positions = built.scores is not None
+        self.turns_queries = built.rotations is not None or any(
+            name.endswith("query/norm/gamma") for name in arrays
+        )
         self.arrays = {**arrays, "embedding/output_bias": built.output_bias}
         self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
         self._units = {}
         self._added = lru_cache(maxsize=64)(built.positions)
+        self._weights: Weights | None = None
+        self.unlike: NoStreamError | None = None
+
+    def with_weights(self, weights: Weights, unlike: NoStreamError) -> "OwnStream":
+        """The same decoder alone with the attention weights of the network's own passes.
+
+        So its values mix as the network mixes them, where its scores are computed in an unknown way.
+
+        Args:
+            unlike: the reason why its stream cannot be walked with other activations.
+        """
+        found = type(self)(replace(self.built, rotations=None), self.arrays)
+        found._weights, found.unlike = weights, unlike
+        return found
+
+    def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
+        """A decoder alone reads both as one sequence."""
+        if self.built.start is None:
+            return [], [*source, *target[:-1]]
+        return super().inputs(source, target)
+
+    def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
+        if self._weights is None:
+            return {}
+        weights = self._weights(self.inputs(source, target)[1])
+        return {f"{sublayer_name('decoder_attention', n)}.attention": each for n, each in enumerate(weights)}
 
     def layers(self, side: str) -> int:
         return self.built.layers[side]
@@ -108,12 +142,35 @@ class OwnStream(ActivationWalk):
         return self.built.heads[kind]
 
     def scale(self, depth: int) -> np.float32:
-        """The factor of scores (H, Q, K): 1/√(D/H), or 1."""
-        return super().scale(depth) if self.built.scaled else np.float32(1)
+        """The divisor of scores (H, Q, K)."""
+        return super().scale(depth) if self.built.divisor is None else np.float32(self.built.divisor)
 
     def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
         """(H, Q, K): the addition to scores for the distance of positions; None without one."""
         return self.built.scores(kind, queries, keys) if self.built.scores else None
+
+    def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
+        if (norm := self._head_norm(name)) is not None:
+            projected = self.normalisation.of(projected, *norm)
+        if self.built.rotations is None:
+            return projected
+        rotations = self.built.rotations(_layer(name), length)[-projected.shape[-2] :]
+        return np.einsum("...nd,nde->...ne", projected, rotations, optimize=True)
+
+    def unturned(
+        self, name: str, towards: np.ndarray, projected: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        directions, shifts = super().unturned(name, towards, projected)
+        if self.built.rotations is not None:
+            directions = self.built.rotations(_layer(name), len(projected)) @ towards
+        if (norm := self._head_norm(name)) is not None:
+            shifts = directions @ norm[1]
+            directions = self.normalisation.before(directions, projected, norm[0])
+        return directions, shifts
+
+    def _head_norm(self, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+        gamma = self.arrays.get(f"{name}/norm/gamma")
+        return None if gamma is None else (gamma, self.arrays[f"{name}/norm/beta"])
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
         """(N, D): the beginning of a side's stream."""
@@ -136,121 +193,10 @@ class OwnStream(ActivationWalk):
         flat = entered.reshape(-1, entered.shape[-1])
         return self.built.feed_forward(side, layer, flat).reshape(entered.shape)
 
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        """``Insides`` of one plain pass over ids (S,) and written ids (T,)."""
-        values = [tap(kind, "value") for kind in ATTENTION_KINDS]
-        names = [*ATTENTION_KINDS, *values, "encoder_residual", "decoder_residual"]
-        return self.insides_of(self.taps(source, target, names), ATTENTION_KINDS)
 
-    def insides_of(self, found: Mapping[str, np.ndarray], kinds: Sequence[str]) -> Insides:
-        """``Insides`` of ``kinds`` of attention, from the activations ``found`` in one pass."""
-        entering, kernels, biases, scales = {}, {}, {}, {}
-        for kind in kinds:
-            nodes = [Node(kind, layer, 0) for layer in range(len(found[kind]))]
-            entering[kind] = found[tap(nodes[0].side, "residual")][[node.sublayer for node in nodes]]
-            kernels[kind], biases[kind] = self.output_projections(kind, range(len(nodes)))
-            scales[kind] = np.stack([self.norm_weights(kind, node.layer)[0] for node in nodes])
-        return Insides(
-            attention={kind: found[kind] for kind in kinds},
-            values={kind: found[tap(kind, "value")] for kind in kinds},
-            entering=entering,
-            output_kernels=kernels,
-            output_biases=biases,
-            norm_scales=None if self.config.norm_first else scales,
-        )
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """``Zeroed``: the turn (L, T, K) of each decoder layer without one value.
-
-        Earlier layers compute the same.
-        """
-        kinds = ATTENTIONS["decoder"]
-        names = ["memory", "decoder_residual", *kinds, *(tap(kind, "value") for kind in kinds)]
-        found, layers = self.taps(source, target, names), range(self.layers("decoder"))
-        return Zeroed(*(np.stack([self.turned(found, kind, layer) for layer in layers]) for kind in kinds))
-
-    def turned(self, found: Mapping[str, np.ndarray], zeroed: str, layer: int) -> np.ndarray:
-        """(T, K) cosine distances of one layer without the value at each of K positions of ``zeroed``."""
-        side = kind_side(zeroed)
-        stacks, residual = SUBLAYERS[side], found[tap(side, "residual")]
-        plain = residual[(layer + 1) * len(stacks)]  # (T, D)
-        count = found[zeroed].shape[-1]
-        x = np.repeat(residual[layer * len(stacks)][None], count, axis=0)  # (K, T, D)
-        for kind in stacks:
-            entered = self.enter(kind, layer, x)
-            if kind not in ATTENTIONS[side]:
-                output = self.feed_forward(side, layer, entered)
-            elif kind == zeroed:
-                values = found[tap(kind, "value")][layer]  # (H, K, D/H)
-                kept = 1 - np.eye(count, dtype=np.float32)
-                output = self.join(kind, layer, found[kind][layer] @ (values * kept[:, None, :, None]))
-            else:
-                own = kind == "decoder_attention"
-                read = entered if own else np.repeat(found["memory"][None], count, axis=0)
-                query, key, value = self.projected(kind, layer, entered, read)
-                output = self.join(kind, layer, self.weights(kind, query, key) @ value)
-            x = self.leave(kind, layer, x + output)
-        unit = [each / np.maximum(np.linalg.norm(each, axis=-1, keepdims=True), 1e-6) for each in (x, plain)]
-        return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0).T
-
-
-class DecoderPass(NamedTuple):
-    """One pass of a decoder alone over N ids."""
-
-    start: np.ndarray  # (N, D), where its stream begins
-    weights: np.ndarray  # (L, H, N, N)
-    logits: np.ndarray  # (N, V)
-
-
-DecoderRun = Callable[[list[int]], DecoderPass]
-
-
-class DecoderStream(OwnStream):
-    """The values and layers of a decoder alone, whose attention weights are those of each pass.
-
-    Its parts are kept by the names of an encoder, whose layers have the same ones. Queries and keys are not
-    read, since some networks rotate them by position (Su et al., "RoFormer", 2021).
-
-    Args:
-        run: a pass of the network over ids.
-    """
-
-    def __init__(self, built: Built, arrays: Mapping[str, np.ndarray], run: DecoderRun):
-        super().__init__(built, arrays)
-        self._run = run
-
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        found = self.insides_of(self.activations([*source, *target[:-1]]), ["encoder_attention"])
-        named = {
-            name: part and {"decoder_attention": part["encoder_attention"]}
-            for name, part in found._asdict().items()
-        }
-        return Insides(**named)
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """All positions (L, N, N) are read ones, and none is of a source."""
-        found, layers = self.activations([*source, *target[:-1]]), range(self.layers("encoder"))
-        rows = np.stack([self.turned(found, "encoder_attention", layer) for layer in layers])
-        return Zeroed(rows, np.empty((*rows.shape[:2], 0), np.float32))
-
-    def activations(self, read: list[int]) -> dict[str, np.ndarray]:
-        """The walk through the layers with the pass's own weights.
-
-        Raises ValueError for other logits than its own.
-        """
-        (x, weights, logits), kind, feed = self._run(read), "encoder_attention", FEED_FORWARDS["encoder"]
-        if len(weights) != self.layers("encoder"):
-            raise NoStreamError(f"{len(weights)} of its {self.layers('encoder')} layers have attention")
-        values, residual = [], [x]
-        for layer, looks in enumerate(weights):
-            value = self.dense(self.enter(kind, layer, x), f"encoder_{layer + 1}/self_attention/value")
-            values.append(value.reshape(len(value), self.heads(kind), -1).transpose(1, 0, 2))
-            x = self.leave(kind, layer, x + self.join(kind, layer, (looks @ values[-1])[None])[0])
-            residual.append(x)
-            x = self.leave(feed, layer, x + self.feed_forward("encoder", layer, self.enter(feed, layer, x)))
-            residual.append(x)
-        check_logits(self.logits(self.close("encoder", x)), logits)
-        return {kind: weights, "encoder_value": np.stack(values), "encoder_residual": np.stack(residual)}
+def _layer(name: str) -> int:
+    """The layer, from 0, of a path such as ``decoder_2/self_attention/query``."""
+    return int(name.partition("/")[0].rpartition("_")[2]) - 1
 
 
 def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:

@@ -6,16 +6,18 @@ with these names has to give its own logits (``own_stream.checked``).
 H heads, N rows, Q and K positions, D d_model.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from model.adapters.capture import LOCK, Capture, like
 from model.adapters.own_passes import PROBE, Ids, OwnPasses, array_of
-from model.adapters.own_stream import Built, DecoderPass, DecoderStream, OwnStream, checked
+from model.adapters.own_stream import OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
 from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
@@ -50,38 +52,47 @@ def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
     Raises:
         ValueError: for a model whose parts have other names, or that computes more than they do.
     """
-    source, target = ([passes.end] * length for length in PROBE)
     try:
-        stream = _Reading(model, passes).stream()
+        reading = _Reading(model, passes)
+        stream = reading.stream()
     except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
         families = "BART's, T5's, GPT-2's or Llama's"
         message = f"the parts of {type(model).__name__} are not named as {families}: {error}"
         raise ValueError(message) from error
-    if isinstance(stream, DecoderStream):
-        stream.activations(source)
-        return stream
-    return checked(stream, source, target, passes.pass_over([source], [target], [Intervention()]).logits[0])
+    source, target = (reading.ids(length) for length in PROBE)
+    own = passes.pass_over([source], [target], [Intervention()]).logits[0]
+    try:
+        return checked(stream, source, target, own)
+    except NoStreamError as reason:
+        if reason.kind != OTHER_LOGITS or not passes.is_decoder:
+            raise
+        return checked(stream.with_weights(reading.weights, reason), source, target, own)
 
 
 class _Reading:
-    """The modules of a model by side. The layers of a decoder alone are read as those of an encoder."""
+    """The modules of a model by side."""
 
     def __init__(self, model: Any, passes: OwnPasses):
         self.model, self.passes = model, passes
         if passes.is_decoder:
-            self.stacks = {"encoder": next(each for each in model.modules() if _layers(each) is not None)}
+            self.stacks = {"decoder": next(each for each in model.modules() if _layers(each) is not None)}
         else:
             self.stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
         self.layers = {
             side: [_layer_of(each) for each in _layers(stack)] for side, stack in self.stacks.items()
         }
-        self.heads = {
-            "encoder_attention" if passes.is_decoder else kind: size.heads
-            for kind, size in passes.sizes.items()
-        }
+        self.heads = {kind: size.heads for kind, size in passes.sizes.items()}
         self.embedded = {
             side: getattr(stack, "layernorm_embedding", None) for side, stack in self.stacks.items()
         }
+
+        self._turns = lru_cache(maxsize=64)(self._read_turns)
+
+    def ids(self, length: int) -> list[int]:
+        """Different ids of no padding."""
+        config = self.model.config
+        known = [each for each in range(config.vocab_size) if each != config.pad_token_id]
+        return [known[place] for place in np.linspace(0, len(known) - 1, length).astype(int)]
 
     def stream(self) -> OwnStream:
         closing = {
@@ -95,30 +106,34 @@ class _Reading:
             _keep_norm(arrays, f"{side}_norm", norm)
         config, output = self.model.config, self.model.get_output_embeddings()
         looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
+        scaling = getattr(looking["decoder_attention"], "scaling", 1.0)
+        depth = arrays["decoder_1/self_attention/key/bias"].size // self.heads["decoder_attention"]
         has_distances = any(hasattr(each, "compute_bias") for each in looking.values())
         vectors, bias = array_of(output.weight), getattr(output, "bias", None)
         bias = getattr(self.model, "final_logits_bias", bias)
         is_tied = has_distances and config.tie_word_embeddings and config.model_type != "mt5"
         if getattr(config, "scale_decoder_outputs", is_tied):  # of T5 and its relatives
             vectors = vectors * np.float32(config.d_model**-0.5)
+        turns = self._recorded([[self.passes.end]] * len(self.stacks)).turning[0] is not None
         built = Built(
             layers={side: len(some) for side, some in self.layers.items()},
             heads=self.heads,
+            start=self.passes.start,
+            embeddings={side: self._vectors(side) for side in self.stacks},
             norm_first=bool(closing),
-            normalisation=_normalisation(self.layers["encoder"][0].norm),
-            start=int(self.passes.start or 0),
-            embeddings={} if self.passes.is_decoder else {side: self._vectors(side) for side in self.stacks},
+            normalisation=_normalisation(self.layers["decoder"][0].norm),
             positions=self._positions,
             begins={side: _norm(norm) for side, norm in self.embedded.items() if norm is not None},
             output=vectors,
             output_bias=np.zeros(len(vectors), np.float32) if bias is None else array_of(bias).reshape(-1),
             feed_forward=self._feed_forward,
-            scaled=not has_distances,  # T5 divides no scores
+            divisor=None if np.isclose(scaling, depth**-0.5) else 1 / scaling,
+            rotations=self._rotations if turns else None,
             scores=(lambda kind, *lengths: _distances(looking.get(kind), *lengths))
             if has_distances
             else None,
         )
-        return DecoderStream(built, arrays, self._run) if self.passes.is_decoder else OwnStream(built, arrays)
+        return OwnStream(built.alone() if self.passes.is_decoder else built, arrays)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The weights of all layers, in the paths that ``OwnStream`` reads."""
@@ -126,8 +141,12 @@ class _Reading:
         for side, some in self.layers.items():
             for number, layer in enumerate(some, start=1):
                 name = f"{side}_{number}"
-                for kind, (attention, norm) in zip(ATTENTIONS[side], layer.attentions, strict=True):
+                kinds = ATTENTIONS[side][: len(layer.attentions)]  # of a decoder alone one
+                for kind, (attention, norm) in zip(kinds, layer.attentions, strict=True):
                     path, around = ATTENTION_PATHS[kind]
+                    for part in ("query", "key"):
+                        if (of_head := getattr(attention, f"{part[0]}_norm", None)) is not None:
+                            _keep_norm(arrays, f"{name}/{path}/{part}/norm", of_head)
                     for part, (kernel, bias) in _projections(attention, self.heads[kind]).items():
                         arrays[f"{name}/{path}/{part}/kernel"] = np.ascontiguousarray(kernel)
                         arrays[f"{name}/{path}/{part}/bias"] = bias
@@ -154,16 +173,39 @@ class _Reading:
         return found * np.float32(getattr(stack, "embed_scale", 1.0))
 
     def _positions(self, side: str, length: int) -> np.ndarray:
-        ids = {"encoder": [self.passes.end] * length}
-        ids["decoder"] = [int(self.passes.start or 0), *ids["encoder"][1:]]
-        starts, _, _ = self._recorded([*ids.values()])
-        return starts[side] - self._vectors(side)[ids[side]]
+        ids = {each: [self.passes.end] * length for each in self.stacks}
+        if not self.passes.is_decoder:
+            ids["decoder"][:1] = [int(self.passes.start or 0)]
+        return self._recorded([*ids.values()]).starts[side] - self._vectors(side)[ids[side]]
 
-    def _recorded(self, sides: Sequence[Ids]) -> tuple[dict[str, np.ndarray], list[np.ndarray], np.ndarray]:
-        """The beginning (N, D) of each stream, the weights (H, Q, K) of each attention, and the logits."""
+    def weights(self, ids: list[int]) -> np.ndarray:
+        """(L, H, N, N): the attention weights of a decoder alone in its own pass over ids."""
+        return np.stack(self._recorded([ids]).weights)
+
+    def _rotations(self, layer: int, length: int) -> np.ndarray:
+        """(N, d, d): the rotations of queries and keys: ``apply_rotary_pos_emb`` of unit vectors."""
+        return self._turns(length)[layer]
+
+    def _read_turns(self, length: int) -> list[np.ndarray]:
         import torch
 
-        starts, capture = {}, Capture()
+        found = []
+        for layer, given in zip(
+            self.layers["decoder"], self._recorded([[self.passes.end] * length]).turning, strict=True
+        ):
+            attention = layer.attentions[0][0]
+            rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
+            unit = torch.eye(attention.head_dim, dtype=given[0].dtype, device=given[0].device)
+            unit = unit[None, :, None].repeat(1, 1, length, 1)  # (1, d, N, d)
+            found.append(array_of(rotate(unit, unit, *given)[0])[0].swapaxes(0, 1))
+        return found
+
+    def _recorded(self, sides: Sequence[Ids]) -> "_Recorded":
+        """One pass over the ids of each side."""
+        import torch
+
+        starts: dict[str, np.ndarray] = {}
+        turning, capture = [], Capture()
 
         def keep(side: str) -> Callable[..., None]:
             def kept(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
@@ -171,17 +213,27 @@ class _Reading:
 
             return kept
 
+        def kept_turning(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
+            turning.append(named.get("position_embeddings"))
+
         with LOCK, torch.no_grad(), ExitStack() as stack:
             for side, module in self.stacks.items():
                 first = self.embedded[side] or _layers(module)[0]
                 stack.callback(first.register_forward_pre_hook(keep(side), with_kwargs=True).remove)
-            logits = array_of(self.passes.forward([[each] for each in sides], (), capture))[0]
+            for layer in self.layers["decoder"]:
+                attention = layer.attentions[0][0]
+                stack.callback(attention.register_forward_pre_hook(kept_turning, with_kwargs=True).remove)
+            self.passes.forward([[each] for each in sides], (), capture)
         pairs = zip(capture.maps, self.passes.order, strict=True)
-        return starts, [each.weights[..., : len(sides[0])] for each, at in pairs if at], logits
+        return _Recorded(starts, [each.weights[..., : len(sides[0])] for each, at in pairs if at], turning)
 
-    def _run(self, read: list[int]) -> DecoderPass:
-        starts, weights, logits = self._recorded([read])
-        return DecoderPass(starts["encoder"], np.stack(weights), logits)
+
+class _Recorded(NamedTuple):
+    """One pass of a model."""
+
+    starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
+    weights: list[np.ndarray]  # (H, Q, K) of each attention
+    turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
 
 
 def _layers(stack: Any) -> Any:

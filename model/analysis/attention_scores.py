@@ -180,8 +180,14 @@ class _ReadSides:
             norm = (
                 network.closing_norm("encoder") if crossing else network.norm_weights(node.kind, node.layer)
             )
-        parts = decompose_residual(network, self._found, self._places[of], kernel @ towards, norm)
-        return parts | {BIAS: parts[BIAS] + bias @ towards}
+        side, place = self._places[of]
+        stream = self._found[tap(side, "residual")][place]
+        entered = stream if norm is None else network.normalisation.of(stream, *norm)
+        directions, shifts = network.unturned(
+            network.projection_name(node, of), towards, entered @ kernel + bias
+        )
+        parts = decompose_residual(network, self._found, (side, place), directions @ kernel.T, norm)
+        return parts | {BIAS: parts[BIAS] + directions @ bias + shifts}
 
     def without(self, of: str, part: Node | str, position: int, ablation: AblationValues) -> Patch:
         """The patch that ablates a part at one position."""

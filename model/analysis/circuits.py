@@ -489,8 +489,9 @@ def attribution_graph(
     if trace.log_probabilities is None:
         raise ValueError("an attribution graph needs a trace with probabilities")
     contrast, layers = circuit.contrast, trace.num_layers
-    probability = float(np.exp(trace.log_probabilities[contrast.row]))
-    prompt = [*trace.source_tokens, *trace.decoder_input_tokens[: contrast.row + 1]]
+    row = contrast.row + max(trace.prompt - 1, 0)  # behind the prompt of a decoder alone
+    probability = float(np.exp(trace.log_probabilities[row]))
+    prompt = [*trace.source_tokens, *trace.decoder_input_tokens[: row + 1]]
     last, shift = len(prompt) - 1, len(trace.source_tokens)
     nodes: dict[Node | Character | None, dict[str, object]] = {}
     characters = {edge.sender for edge in edges.edges if isinstance(edge.sender, Character)}

@@ -114,6 +114,8 @@ class ClaimContext(CleanRun):
                 f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
             )
         super().__init__(corrector, edit)
+        if not self.network.has("cross_attention"):
+            raise ValueError("claims are about a source, received a decoder alone, which has none")
         self.row = self.contrast.row
         self.found = self.taps([*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)])
         (self.score,) = edit.measured(self.found["logits"][-1:], self.contrast).tolist()

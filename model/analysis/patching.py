@@ -67,9 +67,34 @@ class CorruptedRun:
 
     edit: Edit  # of the clean run
     source: str
-    written: str  # the decoder's text before the row
+    written: str | None  # the decoder's text before the row; None for the tokens of the clean run
     source_places: tuple[int, ...]  # (S,) the position of each typed token here; NO_PLACE for none
     target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
+
+    def ids(self, tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+        """(S,) ids, and (row + 1,) ids of the target, the last of which is not read."""
+        source = tokenizer.encode_source(self.source)
+        if self.written is None:
+            return source, tokenizer.encode_target(self.edit.target)[: len(self.target_places)]
+        return source, tokenizer.encode_target(self.written)
+
+
+def corrupted_by_text(corrector: Network, edit: Edit, other: str) -> CorruptedRun:
+    """Take another source, or another prompt of a decoder alone, of as many tokens as the corrupted run.
+
+    Raises:
+        ValueError: for another number of tokens.
+
+    Example:
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> corrupted_by_text(corrector, edit, "먹어요").source_places
+        (0, 1, 2, 3)
+    """
+    clean = CleanRun(corrector, edit)
+    lengths = len(clean.ids[0]), len(corrector.tokenizer.encode_source(other))
+    if lengths[0] != lengths[1]:
+        raise ValueError(f"both texts should have as many tokens, received {lengths[0]} and {lengths[1]}")
+    return CorruptedRun(edit, other, None, tuple(range(lengths[0])), tuple(range(len(clean.ids[1]))))
 
 
 def corrupted_by_correction(edit: Edit, row: int | None = None) -> CorruptedRun:
@@ -153,6 +178,8 @@ def exchanges(corrector: Network, edit: Edit) -> Exchanges:
     """
     run, tokenizer, source, change = CleanRun(corrector, edit), corrector.tokenizer, edit.source, edit.change
     row, ids = run.contrast.row, run.ids[0]
+    if not run.network.layers("encoder"):
+        raise ValueError("a decoder alone has a prompt: corrupted_by_text takes another one")
     if len(ids) != len(source) + 1:
         raise ValueError("a corrupted run exchanges characters, so each token should be one")
     # The typed character that the fix is compared with has to stay.
@@ -196,11 +223,8 @@ def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
 
 def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
     """The patch of the encoder's stream that replaces the token at ``place``."""
-    network = corrector.patched
     new = corrector.tokenizer.encode_source(other)[0]
-    before, after = (network.vectors[each] for each in (ids[place], new))
-    start = network.stream_start(ids)[place]
-    moved = start + (after - before) * np.float32(np.sqrt(len(after)))
+    moved = corrector.patched.stream_start([*ids[:place], new, *ids[place + 1 :]])[place]
     return Patch(tap("encoder", "residual"), 0, moved, place)
 
 
@@ -262,7 +286,7 @@ def activation_patching(
         ((9, 4), True)
     """
     clean, name = CleanRun(corrector, run.edit), tap(of, part)
-    other = _ids(corrector, run.source, run.written)
+    other = run.ids(corrector.tokenizer)
     found = clean.taps([name, "logits"])
     values = clean.network.taps(*other, [name])[name] if noising else found[name]
     places: list[int | tuple[int, int]] = list(range(len(values)))
@@ -270,6 +294,11 @@ def activation_patching(
         places = [(layer, head) for layer, head in np.ndindex(*values.shape[:2])]
         values = values.reshape(-1, *values.shape[2:])
     matched = run.source_places if of.startswith("encoder") else run.target_places
+    if not clean.network.layers(
+        "encoder"
+    ):  # a decoder alone reads the prompt, and what it wrote, in one stream
+        shift = len(other[0]) - 1
+        matched = *run.source_places, *(at if at == NO_PLACE else at + shift for at in run.target_places[1:])
     cells = [
         (row, column) for row in range(len(places)) for column, at in enumerate(matched) if at != NO_PLACE
     ]
@@ -286,14 +315,6 @@ def activation_patching(
     patched[tuple(zip(*cells, strict=True))] = scores
     (score,) = run.edit.measured(found["logits"][-1:], clean.contrast).tolist()
     return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched)
-
-
-def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
-    """(source ids, target ids of ``written`` and one more).
-
-    The last id is not read; it makes room for the row behind ``written``.
-    """
-    return corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(written)
 
 
 @dataclass(frozen=True)
@@ -371,7 +392,10 @@ def _means(
             node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32)
             for node in network.nodes
         },
-        {side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES},
+        {
+            side: (sums[tap(side, "embedding")] / max(positions[side], 1)).astype(np.float32)
+            for side in _SIDES
+        },
         f"mean of {len(pairs)} sentences",
     )
 
@@ -393,10 +417,9 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: Corru
     """
     read = []
     for run in runs:
-        same = tuple(range(len(run.source) + 1)), tuple(range(len(run.written) + 1))
-        if (run.source_places, run.target_places) != same:
+        ids = run.ids(tokenizer)
+        if (run.source_places, run.target_places) != tuple(tuple(range(len(each))) for each in ids):
             raise ValueError("the corrupted run should have the positions of the clean run")
-        ids = tokenizer.encode_source(run.source), tokenizer.encode_target(run.written)
         read.append(network.taps(*ids, _MEAN_TAPS))
     found = {name: np.mean([each[name] for each in read], axis=0) for name in _MEAN_TAPS}
     return AblationValues(

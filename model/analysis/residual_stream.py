@@ -92,7 +92,7 @@ class LogitAttribution:
         """
         columns = [self.embedding[:, None], self.position[:, None]]
         for layer in range(self.feed_forward.shape[1]):
-            columns += [self.by_key[kind][:, layer].sum(axis=-1) for kind in KINDS]
+            columns += [each[:, layer].sum(axis=-1) for each in self.by_key.values()]
             columns.append(self.feed_forward[:, layer, None])
         return np.concatenate([*columns, self.projection_bias[:, None], self.output_bias[:, None]], axis=1)
 
@@ -101,7 +101,7 @@ class LogitAttribution:
         heads = range(self.by_key[KINDS[0]].shape[2])
         names: list[tuple[str, int | None, int | None]] = [(EMBEDDING, None, None), (POSITION, None, None)]
         for layer in range(self.feed_forward.shape[1]):
-            names += [(kind, layer, head) for kind in KINDS for head in heads]
+            names += [(kind, layer, head) for kind in self.by_key for head in heads]
             names.append(("feed_forward", layer, None))
         names += [("projection_bias", None, None), ("output_bias", None, None)]
         row = self.matrix()[number].tolist()
@@ -166,7 +166,10 @@ def attribute_contrasts(
         found: the activations ATTRIBUTION_TAPS of the pass.
         changes: the number of each change's question.
     """
-    rows = [each.row for each in questions]
+    asked_rows = [each.row for each in questions]
+    # In front of the rows of the logits, a decoder alone has the positions of the prompt.
+    before = found["decoder_residual"].shape[1] - len(found["logits"])
+    rows = [row + before for row in asked_rows]
     written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
     asked = (weights.vocabulary[written] - weights.vocabulary[instead]).astype(np.float64)  # (N, D)
     directions, shifted = _directions(found, weights, rows, asked)
@@ -175,13 +178,15 @@ def attribute_contrasts(
     biases = np.zeros(len(rows))
     by_key = {}
     for place, kind in enumerate(KINDS):
+        if kind not in weights.kernels:
+            continue
         towards = directions[place::3]  # (L, N, D)
         biases += np.einsum("ld,lnd->n", weights.biases[kind], towards)
         by_key[kind] = _by_key(found, weights.kernels[kind], kind, rows, towards)
     return LogitAttribution(
         questions=tuple(questions),
         changes=tuple(changes),
-        score=logits[rows, written] - logits[rows, instead],
+        score=logits[asked_rows, written] - logits[asked_rows, instead],
         embedding=_dot(embedding, directions[0]),
         position=_dot(found["decoder_residual"][0][rows] - embedding, directions[0]),
         by_key=by_key,
@@ -209,7 +214,8 @@ def _directions(
     # From the end, because each normalisation turns the direction behind it into the one before it.
     for n in reversed(range(len(added))):
         shifted = shifted + asked @ norms[n, 1]
-        asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
+        if norms[n].any():  # else no normalisation follows
+            asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
         directions.append(asked)
     return np.stack(directions[::-1]), shifted
 
@@ -250,7 +256,7 @@ def decompose_residual(
     Args:
         found: the activations ``residual_taps`` of a pass.
         place: side, and place of its stream.
-        asked: (D,) the direction.
+        asked: (D,) the direction, or (J, D) one for each position.
         norm: gamma and beta of the normalisation through which the place is read, held at its scale; None for
             none.
 
@@ -266,7 +272,7 @@ def decompose_residual(
     """
     side, last = place
     residual, output, embedding = (found[tap(side, part)] for part in ("residual", "output", "embedding"))
-    towards = np.repeat(asked[None].astype(np.float64), residual.shape[1], axis=0)  # (J, D)
+    towards = np.broadcast_to(asked, residual.shape[1:]).astype(np.float64)  # (J, D)
     shifted = np.zeros(len(towards))
     if norm is not None:
         shifted += towards @ norm[1]
@@ -276,6 +282,8 @@ def decompose_residual(
     for sublayer in reversed(range(last)):
         layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
         added = output[sublayer]
+        if not network.has(kind):
+            continue
         if not network.config.norm_first:
             gamma, beta = network.norm_weights(kind, layer)
             shifted += towards @ beta
@@ -374,14 +382,15 @@ def logit_lens(
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), LENS_TAPS)
     weights = network.output_weights
     questions, numbers = contrasts_of_sentence(corrector, source, target, changes, found["logits"])
-    read = weights.read("decoder", found["decoder_residual"])
+    ids = tokenizer.encode_target(target)
+    stream = found["decoder_residual"][:, -len(ids) :]  # of a decoder alone without the prompt
+    read = weights.read("decoder", stream)
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
     probabilities = np.exp(logs)
     likeliest = _likeliest(logs)
     rows, written, instead = (
         [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
     )
-    ids = tokenizer.encode_target(target)
     named = np.unique(likeliest).tolist()
     jamo = {}
     if weights.jamo:

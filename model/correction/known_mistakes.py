@@ -12,14 +12,14 @@ the network leaves; 12 of these are right as they stand, names and rare words su
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from model.correction.proposing import OFFERED, meet
 from model.correction.words import Words, find_words
 from model.norm import misspellings
-from model.norm.kinds import Misspelling
+from model.norm.kinds import Misspelling, kinds
 from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect
 from model.text.readings import fitting, reading
@@ -38,9 +38,20 @@ class KnownMistake(NamedTuple):
     changes: tuple[Change, ...]
     least: float
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it needs no probability, so that it is made instead of another change, too."""
+        return self.least == 0
+
     def meets(self, others: Iterable[Change]) -> bool:
         """Whether one of its changes touches one of the ``others``."""
         return any(meet(change, other) for change in self.changes for other in others)
+
+    def is_settled(self, made: Sequence[Change]) -> bool:
+        """Whether the changes that are ``made`` mend it, or, unless it is certain, mend something there."""
+        places = {(each.source_start, each.source_end, each.right) for each in made}
+        mine = {(each.source_start, each.source_end, each.right) for each in self.changes}
+        return mine <= places or (not self.is_certain and self.meets(made))
 
     def proposed(self, text: str, rate: Callable[[Change], Change]) -> tuple[Change, ...]:
         """Its changes of ``text`` with their probabilities, by ``rate``, and their confidence; none if the
@@ -57,7 +68,7 @@ class KnownMistake(NamedTuple):
 
 
 def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:
-    """The misspellings of ``text`` that no word of the training sentences begins with.
+    """The misspellings of ``text`` that are certain, or that no word of the training sentences begins with.
 
     They are in order and apart from each other; of rows for the same place the longest counts. Short
     beginnings of predicates are left out: 마나, for 많아, begins other words.
@@ -70,11 +81,19 @@ def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:
     done = 0
     for start, row in sorted(misspellings(text), key=lambda site: (site[0], -len(site[1].wrong))):
         end = start + len(row.wrong)
-        is_word = max(len(row.wrong), len(row.right)) >= LONG or row.boundary in ("noun", "both")
-        if is_word and start >= done and not _is_known(text, start, end, words):
+        if start >= done and (_is_certain(row) or _is_seldom_right(text, start, row, words)):
             done = end
             found.append(_mistake(text, start, row, words))
     return found
+
+
+def _is_certain(row: Misspelling) -> bool:
+    return kinds()[row.name].is_certain
+
+
+def _is_seldom_right(text: str, start: int, row: Misspelling, words: Words) -> bool:
+    is_word = max(len(row.wrong), len(row.right)) >= LONG or row.boundary in ("noun", "both")
+    return is_word and not _is_known(text, start, start + len(row.wrong), words)
 
 
 def _mistake(text: str, start: int, row: Misspelling, words: Words) -> KnownMistake:
@@ -85,7 +104,8 @@ def _mistake(text: str, start: int, row: Misspelling, words: Words) -> KnownMist
         form = particle[0]
         if fitting(form, reading(text[: start + len(row.wrong)])) == form:
             after = fitting(form, reading(before)) + after[len(form) :]
-    return KnownMistake(find_changes(text, before + after), LEAST_OF_LONG if is_long else LEAST_PROBABILITY)
+    least = 0.0 if _is_certain(row) else LEAST_OF_LONG if is_long else LEAST_PROBABILITY
+    return KnownMistake(find_changes(text, before + after), least)
 
 
 def _is_known(text: str, start: int, end: int, words: Words) -> bool:

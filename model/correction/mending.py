@@ -105,7 +105,7 @@ class Mending:
             for mistake in find_known_mistakes(sentence.text, self.confidence.words)
             if all(self._accepts(sentence, change) for change in mistake.changes)
             and not mistake.meets(edits[i].all)
-            and not mistake.meets(made(weighed(proposed[i][0]), self.config.minimum_confidence))
+            and not mistake.is_settled(made(weighed(proposed[i][0]), self.config.minimum_confidence))
         ]
         passes = self._network.read(
             [self.tokenizer.encode_source(sentences[i].text) for i, _ in asked],

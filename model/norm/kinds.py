@@ -39,7 +39,7 @@ PREDICATES = ("verbs", "adjectives")
 SHORT_NOUN = 2  # syllables; a longer noun is hardly ever the beginning of another word
 # an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
 CODAS = "ㄴㄹㅁㅂ"
-_FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan")
+_FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan", "certain")
 _FOLDER = Path(__file__).parent
 _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries all have the same
 _MARKED = {(False, False): "", (True, False): "left", (False, True): "right", (True, True): "both"}
@@ -222,6 +222,7 @@ class Kind:
     entries: tuple[Entry, ...]
     rules: tuple[Rule, ...]
     needs_context: bool
+    is_certain: bool
     skipped: frozenset[str]  # forms that more often belong to another word: 바람
 
 
@@ -270,7 +271,8 @@ def _kind(name: str, fields: Mapping) -> Kind:
     rules = tuple(Rule(first, tuple(rest)) for first, *rest in fields.get("rules", ()))
     skipped = frozenset(fields.get("skip", "").split())
     texts = fields["article"], fields.get("ko", ""), fields.get("en", "")
-    return Kind(name, *texts, entries, rules, fields.get("needs_context", False), skipped)
+    flags = fields.get("needs_context", False), fields.get("certain", False)
+    return Kind(name, *texts, entries, rules, *flags, skipped)
 
 
 def _entry(name: str, text: str, word_class: str) -> Entry:

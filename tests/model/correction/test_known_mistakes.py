@@ -58,6 +58,8 @@ def test_held_out_words_can_be_left_to_the_network():
         ("헛점이 많은 계획이다.", "허점이 많은 계획이다."),
         ("공장의 가동율이 높다.", "공장의 가동률이 높다."),
         ("'또아리'는 틀린 말이다.", "'또아리'는 틀린 말이다."),
+        ("개가 밤새 짖어된다.", "개가 밤새 짖어댄다."),  # certain: the network finds 댄 impossible
+        ("궤념치 마세요.", "괘념치 마세요."),  # the network would write 기념치
     ],
 )
 def test_the_corrector_mends_them_and_leaves_what_it_mended(corrector, text, right):

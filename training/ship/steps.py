@@ -1,8 +1,11 @@
 """Steps of the release pipeline ``python -m training ship``, in order, and their settings.
 
-A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped.
+A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped. The
+steps that choose the weights depend on the plan; the others are declared in ``steps.toml``.
 """
 
+import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,7 @@ from training.measure.sets import EVERYDAY, OWN_SETS
 from training.options import knob
 from training.ship.step import PYTHON, Step
 
+_NAME = re.compile(r"\{(\w+)\}")
 ROOT = ASSETS.parent  # of the repository: the documents lie there
 SHARE = click.FloatRange(0, 1)
 # Makes the errors of every evaluation, so a change there asks for new numbers.
@@ -26,12 +30,8 @@ ERRORS = ROOT / "training" / "noise"
 ANSWERS = tuple(
     ROOT / "model" / room for room in ("text", "norm", "activations", "network", "graph", "correction")
 )
-STUDIED = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
-MEASURE = ROOT / "training" / "measure"
-WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
-CONFIDENCE = ("confidence.json", "words.txt.gz", "ngrams.npz")
 OLDER = ("seq2seq", "growing-up")  # the other shipped models
-PICTURES = tuple(ROOT / "docs" / f"{name}.py" for name in ("head_pictures", "pictures", "moving_picture"))
+WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
 STORIES = ("heads-roles", "heads-effects", "heads-pruning", "head-loss", "head-for", "head-against")
 SHOWN = (
     *("attention-light", "attention-dark", "steps-light", "laboratory-light"),
@@ -121,25 +121,6 @@ class ShipPlan:
         """
         return ("--limit", self.rows) if self.rows else ()
 
-    @property
-    def network(self) -> tuple[Path, ...]:
-        """The files of the shipped network alone.
-
-        >>> [path.name for path in ShipPlan().network]
-        ['weights.npz', 'vocabulary.txt']
-        """
-        return self.into / "weights.npz", self.into / "vocabulary.txt"
-
-    @property
-    def whole(self) -> tuple[Path, ...]:
-        """All that decides the answers of the shipped model: its weights, the trees of its confidence, and
-        the code.
-        """
-        return (
-            *(self.into / name for name in ("weights.npz", "config.json", "confidence.json")),
-            *ANSWERS,
-        )
-
 
 def _command(module: str, *arguments: object) -> tuple[str, ...]:
     return (PYTHON, "-m", *module.split(), *map(str, arguments))
@@ -159,22 +140,86 @@ def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
     >>> [step.name for step in steps_of(Path("run"), ShipPlan())][:3]
     ['past', 'take', 'export']
     """
-    work = run / "ship"
-    return [
-        *_weights(run, work, plan),
-        *_confidence(work, plan),
-        *_heads(work, plan),
-        *_answers(work, plan),
-        *_sentences(plan),
-        *_sets(work, plan),
-        *_natural(plan),
-        *_documents(plan),
-    ]
+    values = _values(run / "ship", plan)
+    declared = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    chosen = (name for name, step in declared.items() if values.get(step.get("when", "always"), True))
+    return [*_weights(run, plan), *(_declared(name, declared[name], values) for name in chosen)]
 
 
-def _weights(run: Path, work: Path, plan: ShipPlan) -> Iterable[Step]:
+def _values(work: Path, plan: ShipPlan) -> dict[str, Any]:
+    """Values of the names in ``steps.toml``: the plan's settings, and more files and options."""
+    data, assets = work / "data", plan.into.parent
+    network = (plan.into / "weights.npz", plan.into / "vocabulary.txt")  # the shipped network alone
+    # All that decides the answers of the shipped model: its weights, the trees of its confidence, the code.
+    whole = (*(plan.into / name for name in ("weights.npz", "config.json", "confidence.json")), *ANSWERS)
+    studied = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
+    return vars(plan) | {
+        "root": ROOT,
+        "errors": ERRORS,
+        "measure": ROOT / "training" / "measure",
+        "verdicts": VERDICTS_FILE,
+        "everyday": EVERYDAY,
+        "own_sets": (OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
+        "questions": QUESTIONS,
+        "work": work,
+        "data": data,
+        "rest": data / "train2_rest.jsonl",
+        "held": data / "train2_held.jsonl",
+        "train": plan.corpus / "train.jsonl",
+        "second": plan.corpus / "train2.jsonl",
+        "dev": plan.dev,
+        "test": plan.corpus / "test.jsonl",
+        "numbers": plan.numbers,
+        "network": network,
+        "whole": whole,
+        "answering": ANSWERS,
+        "studied": studied,
+        "older": [assets / name for name in OLDER],
+        "small": assets / "growing-up",
+        "images": plan.documents / "docs" / "images",
+        "shown": SHOWN,
+        "scripts": ("head_pictures", "pictures", "moving_picture"),
+        "names_of_documents": DOCUMENTS,
+        "choose": plan.minimum == "choose",
+        "limit": plan.limit,
+        "head_limit": ("--limit", plan.head_pairs) if plan.head_pairs else (),
+        # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read.
+        # Roles are counted in all of them.
+        "sentences_of_answers": 2 * plan.answers,
+    }
+
+
+def _declared(name: str, step: dict[str, Any], values: dict[str, Any]) -> Step:
+    """A step of ``steps.toml`` with its values put in."""
+    each = [{**values, "each": one} for one in values[step["each"]]] if "each" in step else [values]
+    outputs = [path for own in each for path in _filled(step["to"], own)]
+    commands = [_filled(line, own) for own in each for line in step["run"]]
+    return Step(
+        name,
+        step["purpose"],
+        tuple(map(Path, _filled(step["from"], values))),
+        tuple(map(Path, outputs)),
+        tuple((PYTHON, *(words if words[0].endswith(".py") else ("-m", *words))) for words in commands),
+    )
+
+
+def _filled(text: str, values: dict[str, Any]) -> list[str]:
+    """The words of a text with their values, and a word for each of several values.
+
+    >>> _filled("{a}/{some}.csv", {"a": 1, "some": ("x", "y")})
+    ['1/x.csv', '1/y.csv']
+    """
+    words = []
+    for word in text.split():
+        lists = [name for name in _NAME.findall(word) if isinstance(values[name], tuple | list)]
+        each = [values | {lists[0]: one} for one in values[lists[0]]] if lists else [values]
+        words += [word.format_map(own) for own in each]
+    return words
+
+
+def _weights(run: Path, plan: ShipPlan) -> Iterable[Step]:
     """Keep the numbers that are overwritten, average, and put the result where the app looks for it."""
-    chosen = work / "model"
+    work, chosen = run / "ship", run / "ship" / "model"
     minimum = () if plan.minimum in ("keep", "choose") else ("--minimum", plan.minimum)
     named = ("--keep-minimum", *minimum, "--name", plan.name or run.name, "--numbers", plan.numbers)
     past = _command("training documents", "--past", "--root", plan.documents, "--model", plan.into)
@@ -242,246 +287,4 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
         (*averages.values(), *ANSWERS, plan.dev, ERRORS),
         (chosen,),
         (*evaluated, _command("training.ship.copy choose", chosen, *pairs)),
-    )
-
-
-def _confidence(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Fit the confidence of the network's proposals, and choose the confidence below which a proposal is not
-    made.
-    """
-    data, train, second = work / "data", plan.corpus / "train.jsonl", plan.corpus / "train2.jsonl"
-    rest, held = data / "train2_rest.jsonl", data / "train2_held.jsonl"
-    sets = [data / "sets" / f"{name}.csv" for name in QUESTIONS]
-    yield Step(
-        "hold-out",
-        "keep a part of the second corpus to measure on",
-        (second,),
-        (rest, held),
-        (_command("training hold-out", second, "--rest", rest, "--held", held),),
-    )
-    made = ("--known", train, "--out", data / "sets", "--count", plan.set_rows)
-    yield Step(
-        "sets",
-        "make the five sets that each ask one question",
-        (plan.dev, held, train, ERRORS),
-        (data / "sets",),
-        (_command("training sets", plan.dev, held, *made),),
-    )
-    known = ("--known", train, "--known", rest, "--model", plan.into)
-    sizes = [f"--seeds={plan.seeds}", f"--drill={plan.drill}", f"--space-drill={plan.space_drill}"]
-    sizes += [f"--names={plan.names}", f"--practised={plan.practised}", f"--intact={plan.intact}"]
-    found = plan.numbers / "confidence.json"
-    yield Step(
-        "confidence",
-        "fit the trees that weigh the network's proposals",
-        (*plan.network, *ANSWERS, plan.dev, *sets, held, train, rest, ERRORS),
-        (*(plan.into / each for each in CONFIDENCE), found),
-        (_command("training confidence", plan.dev, *sets, held, *known, *sizes, f"--json={found}"),),
-    )
-    if plan.minimum == "choose":
-        yield Step(
-            "minimum",
-            "choose the minimum confidence with the best F0.5",
-            (*plan.network, *ANSWERS, plan.into / "confidence.json", plan.dev, ERRORS),
-            (plan.into / "config.json",),
-            (_command("training evaluate", plan.dev, "--model", plan.into, "--choose", *plan.limit),),
-        )
-
-
-def _heads(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Roles and effects of each head in sentences of our own, and the agreement of attribution with
-    occlusion.
-    """
-    pairs, survey = work / "data" / "own_pairs.csv", work / "heads"
-    yield Step(
-        "pairs",
-        "our own sentences with errors",
-        (MEASURE / "sets.py", *EVERYDAY, ERRORS),
-        (pairs,),
-        (_command("training pairs", pairs),),
-    )
-    sizes = ("--effects", plan.effects, "--pruning", plan.pruning, "--answers", plan.effects)
-    limit = ("--limit", plan.head_pairs) if plan.head_pairs else ()
-    heads = _command("model heads", pairs, "--out", survey, "--model", plan.into, *sizes, *limit)
-    yield Step(
-        "heads",
-        "survey what each head does: heads.json",
-        (*plan.network, *STUDIED, pairs),
-        (plan.into / "heads.json",),
-        (heads, _copied(survey / "heads.json", plan.into / "heads.json")),
-    )
-    errors, found = work / "data" / "error_pairs.csv", plan.numbers / "attention.json"
-    out = ("--out", work / "attention", "--edits", plan.edits, "--keep", plan.into, "--json", found)
-    yield Step(
-        "agreement",
-        "leave out characters and heads in many edits: agreement.json",
-        (*plan.whole, *STUDIED, plan.dev, ERRORS, MEASURE / "studies.py"),
-        (plan.into / "agreement.json", found),
-        (_error_pairs(errors, plan), _command("training agreement", errors, "--model", plan.into, *out)),
-    )
-
-
-def _error_pairs(out: Path, plan: ShipPlan) -> tuple[str, ...]:
-    return _command("training pairs", out, plan.dev, "--sentences", plan.edit_sentences)
-
-
-def _answers(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Attention, attribution and ablation in edits of the development sentences, and linear probes of the
-    encoder.
-    """
-    errors, out, heard = work / "data" / "error_pairs.csv", work / "answers", plan.numbers / "heard.json"
-    # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read. Roles
-    # are counted in all of them.
-    sizes = {"limit": 2 * plan.answers, "effects": 0, "pruning": 0}
-    sizes |= {"answers": plan.answers, "circuits": plan.circuits}
-    options = (each for name, size in sizes.items() for each in (f"--{name}", size))
-    survey = _command("model heads", errors, "--out", out, "--model", plan.into, *options)
-    yield Step(
-        "answers",
-        "who looked, wrote and mattered in many edits: answers.json",
-        (*plan.network, *STUDIED, plan.dev, ERRORS),
-        (plan.into / "answers.json",),
-        (
-            _error_pairs(errors, plan),
-            survey,
-            _copied(out / "answers.json", plan.into / "answers.json"),
-        ),
-    )
-    edits = ("--edits", plan.heard_edits, "--json", heard)
-    yield Step(
-        "heard",
-        "what the encoder hears next, and what happens without it: heard.json",
-        (*plan.network, *STUDIED, plan.dev, ERRORS, MEASURE / "heard.py"),
-        (heard,),
-        (_command("training heard", plan.dev, "--model", plan.into, "--sentences", plan.heard, *edits),),
-    )
-
-
-def _sentences(plan: ShipPlan) -> Iterable[Step]:
-    """How well all shipped models correct the sentences of the corpus."""
-    assets, test = plan.into.parent, plan.corpus / "test.jsonl"
-    older = [assets / name for name in OLDER]
-    results = {plan.dev: plan.into / "evaluation.json", test: plan.numbers / "test.json"}
-    yield Step(
-        "evaluation",
-        "the development and the test sentences",
-        (*plan.whole, *results, ERRORS),
-        tuple(results.values()),
-        tuple(_evaluated(plan, file, plan.into, out) for file, out in results.items()),
-    )
-    yield Step(
-        "older",
-        "the development sentences for the other shipped models",
-        (*(folder / "weights.npz" for folder in older), *ANSWERS, plan.dev, ERRORS),
-        tuple(folder / "evaluation.json" for folder in older),
-        tuple(_evaluated(plan, plan.dev, folder, folder / "evaluation.json") for folder in older),
-    )
-    small = assets / "growing-up"
-    yield Step(
-        "snapshots",
-        "the snapshots of growing-up: snapshots.csv",
-        (small / "snapshots", *ANSWERS, plan.dev, ERRORS),
-        (small / "snapshots.csv",),
-        (_command("training snapshots", small, plan.dev, "--limit", plan.snapshot_rows),),
-    )
-
-
-def _sets(work: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Sets that ask one question each, sentences with parts that must stay unchanged, and our own sets."""
-    numbers, sets = plan.numbers, work / "data" / "sets"
-    questions = {sets / f"{name}.csv": numbers / "sets" / f"{name}.json" for name in QUESTIONS}
-    yield Step(
-        "questions",
-        "the five sets that each ask one question",
-        (*plan.whole, sets),
-        tuple(questions.values()),
-        tuple(_evaluated(plan, file, plan.into, out) for file, out in questions.items()),
-    )
-    intact = ("--count", plan.samples, "--json", numbers / "intact.json")
-    yield Step(
-        "intact",
-        "what must stay as it is",
-        (*plan.whole, ROOT / "training" / "intact", ERRORS),
-        (numbers / "intact.json",),
-        (_command("training intact", "--model", plan.into, *intact),),
-    )
-    for name, undone, options in (
-        ("development", "", ()),
-        ("everything", ", with nothing left undone", ("--minimum-confidence", 0)),
-    ):
-        out = numbers / f"{name}.json"
-        counts = ("--counts", out, *options, *plan.limit)
-        yield Step(
-            name,
-            f"our own sets, kind by kind{undone}",
-            (*plan.whole, MEASURE / "sets.py", OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
-            (out,),
-            (_command("training development", "--model", plan.into, *counts),),
-        )
-
-
-def _natural(plan: ShipPlan) -> Iterable[Step]:
-    """Text as people write it, of sources that no training has read."""
-    real, unseen = plan.corpus / "real_pairs.jsonl", plan.corpus / "unseen.jsonl"
-    for name, purpose, files in (
-        ("natural", "mistakes that people made, at the rate at which they make them", (real, unseen)),
-        ("unseen", "right sentences alone", (unseen,)),
-    ):
-        out = plan.numbers / f"{name}.json"
-        yield Step(
-            name,
-            purpose,
-            (*plan.whole, *files, MEASURE / "natural.py", VERDICTS_FILE),
-            (out,),
-            (_command(f"training {name}", *files, "--model", plan.into, "--json", out),),
-        )
-
-
-def _documents(plan: ShipPlan) -> Iterable[Step]:
-    """The studies and pictures, and every number in the documents."""
-    numbers, images = plan.numbers, plan.documents / "docs" / "images"
-    stories, lesson = numbers / "stories.json", numbers / "lesson.json"
-    model = ("--model", plan.into)
-    sentences = ROOT / "training" / "documents" / "templates" / "lessons" / "sentences.csv"
-    yield Step(
-        "stories",
-        "three heads in one sentence",
-        (*plan.whole, plan.into / "heads.json", MEASURE / "studies.py"),
-        (stories,),
-        (_command("training stories", *model, "--json", stories),),
-    )
-    yield Step(
-        "lesson",
-        "choose the sentence of the lesson plans, and measure what they say",
-        (*plan.whole, MEASURE / "lesson.py", sentences),
-        (lesson,),
-        (_command("training lesson", *model, "--json", lesson),),
-    )
-    heads, pages, film = map(str, PICTURES)
-    yield Step(
-        "pictures",
-        "the pictures of the studies, and the app as the READMEs show it",
-        (*plan.whole, plan.into / "heads.json", *PICTURES, ROOT / "ui", ROOT / "viz"),
-        (
-            *(images / f"{name}.png" for name in SHOWN),
-            *(images / f"mend-{colours}.webp" for colours in ("light", "dark")),
-        ),
-        (
-            (PYTHON, heads, str(images), *map(str, model)),
-            (PYTHON, pages, str(images)),
-            (PYTHON, film, str(images), *map(str, model)),
-        ),
-    )
-    files = ("evaluation", "heads", "agreement", "answers", "config")
-    yield Step(
-        "documents",
-        "write all generated tables",
-        (
-            numbers,
-            *(plan.into / f"{name}.json" for name in files),
-            plan.into / "weights.npz",
-            ROOT / "training" / "documents",
-        ),
-        tuple(plan.documents / name for name in DOCUMENTS),
-        (_command("training documents", "--root", plan.documents, *model),),
     )

@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 # spelling is known is seldom another word.
 LEAST_PROBABILITY, LEAST_OF_LONG = 0.1, 0.02
 LONG = 3
-_PARTICLE = re.compile(r"(?:으로|로|[은는이가을를와과])(?=(?:[는도만의써서]|부터|까지)?(?![0-9A-Za-z가-힣]))")
+PARTICLE = re.compile(r"(?:으로|로|[은는이가을를와과])(?=(?:[는도만의써서]|부터|까지)?(?![0-9A-Za-z가-힣]))")
 
 
 class KnownMistake(NamedTuple):
@@ -100,7 +100,7 @@ def _mistake(text: str, start: int, row: Misspelling, words: Words) -> KnownMist
     stop = start + len(row.right)
     before, after = text[:start] + row.right, text[start + len(row.wrong) :]
     is_long = len(row.wrong) >= LONG and _is_known(before + after, start, stop, words)
-    if particle := _PARTICLE.match(after):  # 케잌을, 케이크를
+    if particle := PARTICLE.match(after):  # 케잌을, 케이크를
         form = particle[0]
         if fitting(form, reading(text[: start + len(row.wrong)])) == form:
             after = fitting(form, reading(before)) + after[len(form) :]

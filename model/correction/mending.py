@@ -96,7 +96,7 @@ class Mending:
         """The edits of sentences, by number, with the known mistakes that the network did not mend but finds
         possible to mend.
         """
-        if self.confidence is None or self.confidence.second is None:
+        if self.confidence is None:
             return {}
         asked = [
             (i, mistake)

@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from model.correction import candidates, proposing
+from model.correction import candidates, known_mistakes, proposing
+from model.norm.kinds import AFTER_NOUN, kinds, rows
 from model.text import hangul, keyboard, protected, readings, tokenizer
 
 
@@ -34,6 +35,8 @@ def portable_rules() -> PortableRules:
             "kept": protected.KEPT,
             "dialect": protected.DIALECT,
             "particle": readings.PARTICLE,
+            "particle_behind": known_mistakes.PARTICLE,
+            "after_noun": AFTER_NOUN,
             "brackets": readings.BRACKETS,
             "placeholder": readings.PLACEHOLDER,
             **{f"heard_{i}": pattern for i, (_, pattern) in enumerate(readings.ENDINGS)},
@@ -46,6 +49,10 @@ def portable_rules() -> PortableRules:
             "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
             "OFFERED": proposing.OFFERED,
             "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
+            "KNOWN_CONFIDENCE": known_mistakes.CONFIDENCE,
+            "LEAST_OF_KNOWN": known_mistakes.LEAST_PROBABILITY,
+            "LEAST_OF_LONG": known_mistakes.LEAST_OF_LONG,
+            "LONG": known_mistakes.LONG,
             "LONGEST_READ": readings.LONGEST,
             "MOST": candidates.MOST,
             "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],
@@ -71,5 +78,13 @@ def portable_rules() -> PortableRules:
             "forms": readings.FORMS,
             "codas": readings.CODAS,
             "heard": [heard for heard, _ in readings.ENDINGS],
+            "misspellings": _misspellings(),
         },
     )
+
+
+def _misspellings() -> str:
+    """The rows of the norm, a line each: wrong, right, boundary, and 1 where the wrong one is certain."""
+    certain = {name for name, kind in kinds().items() if kind.is_certain}
+    fields = ((row.wrong, row.right, row.boundary, "1" if row.name in certain else "") for row in rows())
+    return "\n".join(dict.fromkeys("\t".join(each) for each in fields))

@@ -44,7 +44,7 @@ _FOLDER = Path(__file__).parent
 _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries all have the same
 _MARKED = {(False, False): "", (True, False): "left", (False, True): "right", (True, True): "both"}
 # After a noun: a particle, the copula, or the end of the word.
-_AFTER_NOUN = re.compile(
+AFTER_NOUN = re.compile(
     r"[은는이가을를의에도로와과만]|으로|까지|부터|처럼|보다|마다|조차|라[고는]|들|예요|였|[^0-9A-Za-z가-힣]|$"
 )
 
@@ -161,7 +161,7 @@ class Misspelling:
         if self.boundary in ("left", "both", "noun") and start > 0 and text[start - 1].isalnum():
             return False
         if self.boundary == "noun":
-            return _AFTER_NOUN.match(text, end) is not None
+            return AFTER_NOUN.match(text, end) is not None
         return self.boundary not in ("right", "both") or not text[end : end + 1].isalnum()
 
 

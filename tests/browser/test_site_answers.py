@@ -54,6 +54,10 @@ def asked(browser, site_host):
 TEXTS = {
     "composed": lambda: composed(COMPOSED, seed=20),
     "hostile": hostile,
+    "known mistakes": lambda: [
+        "머리에 또아리를 얹고 개가 짖어된다.",
+        "뒷풀이에 케잌을 가져왔다. 궤념치 마세요. 가동율이 높다.",
+    ],
     "special": lambda: [
         "dkssud 밥을 머거요",  # the English layout
         "* 않된다 {두 쪽}를 ㅋㅋ www.안되요.한국",  # anchors, and what is no prose

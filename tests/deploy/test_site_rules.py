@@ -6,6 +6,8 @@ import subprocess
 
 from deploy.site import bundle
 from deploy.site.rules import rules
+from model.correction.known_mistakes import find_known_mistakes
+from model.correction.words import Words
 from model.text.changes import Change
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
@@ -13,9 +15,9 @@ from tests.browser.missing import missing
 from tests.model.correction.test_kinds import pairs
 
 SCRIPT = """
-import { findParticles, findStandIns } from "./corrector.js";
+import { findKnownMistakes, findParticles, findStandIns } from "./corrector.js";
 import { isDialect, keptSpans, verbatimSpans } from "./protected.js";
-const { rules, texts } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
+const { rules, texts, counts } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
 for (const [name, { source, flags }] of Object.entries(rules.patterns))
   rules.patterns[name] = new RegExp(source, flags);
 const told = ({ sourceStart, sourceEnd, right }) => [sourceStart, sourceEnd, right];
@@ -24,21 +26,33 @@ const answers = texts.map((text) => {
   const changed = (i) => ({ sourceStart: i, sourceEnd: i + 1, wrong: text[i], right: "가" });
   const dialect = [...text].map((_, i) => isDialect(changed(i), text, rules));
   const changes = [findParticles, findStandIns].map((find) => find(text, verbatim, rules).map(told));
-  return [...changes, keptSpans(text, rules), dialect];
+  const mistakes = findKnownMistakes(text, { count: (word) => counts[word] ?? 0 }, rules).map(
+    ({ changes, least }) => [changes.map(told), least]
+  );
+  return [...changes, keptSpans(text, rules), dialect, mistakes];
 });
 console.log(JSON.stringify(answers));
 """
 
 
-def test_particles_placeholders_and_kept_words_are_those_of_python():
+COUNTS = {"뒷풀이": 3, "메시지": 4, "디렉터리": 2}
+MISSPELT = [
+    "뒷풀이에 케잌을 가져왔다.",
+    "메세지와 디렉토리로 가거든 악세사리도 뱃지를",
+    "온세상이 대가족의 댓가, 댓가를 치뤄",
+    "사생활 치매 짖어된다. 이래라 저래라 마나님",
+]
+
+
+def test_particles_placeholders_kept_words_and_known_mistakes_are_those_of_python():
     if shutil.which("node") is None:
         missing("needs Node")
-    texts = [text for _, *both in pairs() for text in dict.fromkeys(both)]
+    texts = [*MISSPELT, *(text for _, *both in pairs() for text in dict.fromkeys(both))]
     require = f'const require = createRequire("file://{bundle.SCRIPTS}/");'
     script = f'import {{ createRequire }} from "module";\n{require}\n{SCRIPT}'
     answers = subprocess.run(
         ["node", "--input-type=module", "--eval", script],
-        input=json.dumps({"rules": rules(), "texts": texts}),
+        input=json.dumps({"rules": rules(), "texts": texts, "counts": COUNTS}),
         capture_output=True,
         text=True,
         check=True,
@@ -55,4 +69,5 @@ def expected(text: str) -> list:
     verbatim = verbatim_spans(text)
     dialect = [is_dialect(Change(i, i + 1, i, i + 1, text[i], "가"), text) for i in range(len(text))]
     changes = told(find_particles(text, verbatim)), told(find_stand_ins(text, verbatim))
-    return [*changes, [list(span) for span in kept_spans(text)], dialect]
+    mistakes = [[told(each.changes), each.least] for each in find_known_mistakes(text, Words(COUNTS))]
+    return [*changes, [list(span) for span in kept_spans(text)], dialect, mistakes]

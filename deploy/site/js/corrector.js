@@ -1,7 +1,7 @@
 // From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/english_layout.py.
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, meet, probable } from "./proposing.js";
-import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
+import { hasProse, isDialect, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
 import { applyChanges, clipped, confidence, findChanges, growth, inOrder, isSyllable, moved, movesSpaces, normalise, restored, selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and model/correction/offers.py. // They are offered beside the corrections, never made.
@@ -128,6 +128,79 @@ export function findEdits(part, words, rules) {
   return { shown, hidden, all: inOrder([...shown, ...hidden]) };
 }
 
+// --- Misspellings of the norm that the network missed, as model/correction/known_mistakes.py.
+
+const rowsByBeginning = new WeakMap(); // of rules: [wrong, right, boundary, isCertain] by the first two characters of wrong
+
+function rowsOf(rules) {
+  if (!rowsByBeginning.has(rules)) {
+    const index = new Map();
+    for (const line of rules.keys.misspellings.split("\n")) {
+      const row = line.split("\t");
+      const beginning = row[0].slice(0, 2);
+      index.set(beginning, [...(index.get(beginning) ?? []), row]);
+    }
+    rowsByBeginning.set(rules, index);
+  }
+  return rowsByBeginning.get(rules);
+}
+
+/** Whether `text` has an end of a word where `boundary` demands one for the spelling between `start` and `end`. */
+function isBounded(text, start, end, boundary, { patterns }) {
+  const isWord = (character = "") => /[\p{L}\p{N}]/u.test(character);
+  if (["left", "both", "noun"].includes(boundary) && isWord(text[start - 1])) return false;
+  if (boundary === "noun") return spansOf(patterns.after_noun, text.slice(end))[0]?.[0] === 0;
+  return !["right", "both"].includes(boundary) || !isWord(text[end]);
+}
+
+/** Whether each word in the stretch begins with a counted word that covers its part of that. */
+function isKnownThere(text, start, end, words) {
+  return [...text.matchAll(/[가-힣]+/g)].every(({ index, 0: word }) => {
+    if (index >= end || index + word.length <= start) return true;
+    for (let length = Math.min(index + word.length, end) - index; length <= word.length; length += 1)
+      if (words.count(word.slice(0, length))) return true;
+    return false;
+  });
+}
+
+/** {changes, least}: what mends each misspelling, and the least probability that it needs. */
+export function findKnownMistakes(text, words, rules) {
+  const { LONG, LEAST_OF_LONG, LEAST_OF_KNOWN } = rules.numbers;
+  const found = [];
+  let done = 0;
+  for (let start = 0; start < text.length - 1; start += 1) {
+    const rows = (rowsOf(rules).get(text.slice(start, start + 2)) ?? []).filter(([wrong]) => text.startsWith(wrong, start));
+    for (const [wrong, right, boundary, isCertain] of rows.sort((one, other) => other[0].length - one[0].length)) {
+      const [before, behind, stop] = [text.slice(0, start) + right, text.slice(start + wrong.length), start + right.length];
+      if (start < done || !isBounded(before + behind, start, stop, boundary, rules)) continue;
+      const isWord = Math.max(wrong.length, right.length) >= LONG || boundary === "noun" || boundary === "both";
+      if (!isCertain && (!isWord || isKnownThere(text, start, start + wrong.length, words))) continue;
+      done = start + wrong.length;
+      const isLong = wrong.length >= LONG && isKnownThere(before + behind, start, stop, words);
+      found.push({
+        changes: findChanges(text, before + fitted(behind, text.slice(0, done), before, rules)),
+        least: isCertain ? 0 : isLong ? LEAST_OF_LONG : LEAST_OF_KNOWN,
+      });
+    }
+  }
+  return found;
+}
+
+/** The text behind a mended word, with the particle that fits the word if it fitted the misspelt one. */
+function fitted(behind, wrong, right, rules) {
+  const [particle] = spansOf(rules.patterns.particle_behind, behind);
+  const form = particle?.[0] === 0 ? behind.slice(0, particle[1]) : "";
+  if (!form || fitting(form, reading(wrong, rules), rules) !== form) return behind;
+  return fitting(form, reading(right, rules), rules) + behind.slice(form.length);
+}
+
+/** Whether the changes that are made mend a mistake, or, unless it is certain, mend something there. */
+function isSettled({ changes, least }, others) {
+  const placeOf = ({ sourceStart, sourceEnd, right }) => JSON.stringify([sourceStart, sourceEnd, right]);
+  const places = others.map(placeOf);
+  return changes.every((change) => places.includes(placeOf(change))) || (least > 0 && changes.some((change) => others.some((other) => meet(change, other))));
+}
+
 /** The sentence with all edits made, as the network is to read it. */
 export function asIfRight(part, edits, rules) {
   if (!edits.length) return part;
@@ -194,12 +267,39 @@ export class Corrector {
 
   async propose(part) {
     const isRead = part.text.length <= this.limits.max_length;
-    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : { shown: [], all: [] };
+    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : { shown: [], hidden: [], all: [] };
+    const first = await this.readWith(part, edits);
+    const missed = isRead ? await this.missed(part, edits, first.proposed) : [];
+    if (!missed.length) return first;
+    const shown = inOrder([...edits.shown, ...missed]);
+    return this.readWith(part, { shown, hidden: edits.hidden, all: inOrder([...shown, ...edits.hidden]) });
+  }
+
+  async readWith(part, edits) {
     const { changes, produced } = await this.mended(asIfRight(part, edits.all, this.rules));
     if (!edits.all.length) return { proposed: changes, produced };
     const proposed = withEdits(changes, edits);
     const isRated = edits.shown.some(({ isOffer }) => !isOffer);
     return { proposed: isRated ? await this.withParticlesRated(part.text, proposed) : proposed, produced: null };
+  }
+
+  /** The changes of known mistakes that the network did not mend but finds possible to mend. */
+  async missed(part, edits, proposed) {
+    const { text } = part;
+    const others = made(proposed.filter(({ isOffer }) => !isOffer), this.limits.minimum_confidence);
+    const found = [];
+    for (const mistake of findKnownMistakes(text, this.confidence.words, this.rules)) {
+      const isFree = mistake.changes.every((change) => this.accepts(part, change) && !edits.all.some((edit) => meet(change, edit)));
+      if (!isFree || isSettled(mistake, others)) continue;
+      const target = this.tokenizer.encodeTarget(applyChanges(text, mistake.changes));
+      const rate = probable(await this.network.read(this.tokenizer.encodeSource(text), target), this.tokenizer.encodeTarget(text));
+      const rated = mistake.changes.map(rate);
+      if (rated.reduce((product, { fix }) => product * fix, 1) < mistake.least) continue;
+      const { OFFERED, KNOWN_CONFIDENCE } = this.rules.numbers;
+      const sure = (change) => (isDialect(change, text, this.rules) ? OFFERED : KNOWN_CONFIDENCE);
+      found.push(...rated.map((change) => ({ ...change, knownConfidence: sure(change), insteadOf: change.wrong })));
+    }
+    return found;
   }
 
   /** The changes, those of particles with their probabilities in a pass over the text with all changes but offers. */

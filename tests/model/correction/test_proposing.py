@@ -30,7 +30,6 @@ from model.text.tokenizer import Span, split_sentences
 class Choosing:
     """In place of a Confidence: it takes the last candidate of every stretch, or the first."""
 
-    second = None
     words = Words({})  # none is known, so no word of Latin letters is taken for Hangul
 
     def __init__(self, last):
@@ -315,7 +314,7 @@ def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector,
 
     monkeypatch.setattr(tiny_corrector, "_one_reading", one_reading)
     monkeypatch.setattr(
-        tiny_corrector, "confidence", SimpleNamespace(words=Words({}), second=None)
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
     )  # so that its changes count as weighed
     monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
     correction = tiny_corrector.correct("가나다")
@@ -333,7 +332,7 @@ def test_what_never_settles_stays_as_it_was_typed(tiny_corrector, monkeypatch):
         ],
     )
     monkeypatch.setattr(
-        tiny_corrector, "confidence", SimpleNamespace(words=Words({}), second=None)
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
     )  # so that its changes count as weighed
     monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
     assert tiny_corrector.correct("가나").text == "가나"

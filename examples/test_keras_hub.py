@@ -13,7 +13,7 @@ import keras
 
 from examples.test_notebooks import ends_with_the_lens
 from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
-from model.analysis import contrast_of_row, contribution
+from model.analysis import contrast_of_row, contribution, direct_logit_attribution
 from model.analysis.attribution_methods import METHODS
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
@@ -23,6 +23,9 @@ PAD, START = 1, 0
 SOURCE, TARGET = (0, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)  # ids of BART: <s> is 0, </s> is 2
 SIZES = {"vocabulary_size": 12, "num_layers": 2, "num_heads": 4}
 NARROW = SIZES | {"hidden_dim": 16, "intermediate_dim": 32, "max_sequence_length": 16}
+
+GROUPED = {"vocabulary_size": 12, "num_layers": 2, "num_query_heads": 4, "num_key_value_heads": 2}
+GROUPED |= {"hidden_dim": 16, "intermediate_dim": 32}
 
 
 def grown(model):
@@ -45,9 +48,25 @@ def gpt2():
 
 def llama():
     keras.utils.set_random_seed(0)
-    sizes = {"vocabulary_size": 12, "num_layers": 2, "num_query_heads": 4, "num_key_value_heads": 2}
-    backbone = keras_hub.models.LlamaBackbone(**sizes, hidden_dim=16, intermediate_dim=32)
-    return grown(keras_hub.models.LlamaCausalLM(backbone=backbone))
+    return grown(keras_hub.models.LlamaCausalLM(backbone=keras_hub.models.LlamaBackbone(**GROUPED)))
+
+
+def qwen():
+    keras.utils.set_random_seed(0)
+    return grown(keras_hub.models.QwenCausalLM(backbone=keras_hub.models.QwenBackbone(**GROUPED)))
+
+
+def qwen3():
+    """Its queries and keys are normalised by head."""
+    keras.utils.set_random_seed(0)
+    backbone = keras_hub.models.Qwen3Backbone(**GROUPED, head_dim=4)
+    return grown(keras_hub.models.Qwen3CausalLM(backbone=backbone))
+
+
+def gemma():
+    keras.utils.set_random_seed(0)
+    backbone = keras_hub.models.GemmaBackbone(**GROUPED, head_dim=4)
+    return grown(keras_hub.models.GemmaCausalLM(backbone=backbone))
 
 
 def bert():
@@ -107,7 +126,7 @@ def test_a_decoder_alone(make):
     assert trace.target_tokens[:-1] == ("5", "7", "3", "2") and trace.log_probabilities.shape == (5,)
 
 
-@pytest.mark.parametrize("make", [gpt2, llama])
+@pytest.mark.parametrize("make", [gpt2, llama, qwen, qwen3, gemma])
 def test_a_decoder_alone_in_the_laboratory(make):
     words = Vocabulary(
         encode=lambda text: [ord(each) - 94 for each in text],
@@ -122,6 +141,14 @@ def test_a_decoder_alone_in_the_laboratory(make):
     off = lab.trace_under("cab", "d", Intervention(off={("decoder_attention", 1, 2)}))
     assert np.abs(off.log_probabilities - found.log_probabilities).max() > 1e-6
     assert methods_of(lab) == tuple(METHODS)
+    sides = lab.tokenizer.encode_source("cab"), lab.tokenizer.encode_target("d")
+    walked, own = (
+        lab.patched.taps(*sides, ["logits"])["logits"],
+        lab.laboratory.pass_over(*zip(sides), [Intervention()]),
+    )
+    np.testing.assert_allclose(walked, own.logits[0], atol=1e-4 * np.abs(own.logits).max())
+    attribution = direct_logit_attribution(lab, "cab", "d")
+    assert abs(attribution.remainder(0)) < 1e-3
     contrast = contrast_of_row(lab, "cab", "d", row=0)
     for method in ("norms", "alti", "value_zeroing"):
         found = contribution(lab, Edit("cab", "d", contrast), method)

@@ -10,8 +10,8 @@ positions, L layers, D d_model, V vocabulary.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
-from itertools import permutations
+from functools import partial, wraps
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ class Linear(NamedTuple):
     kernel: np.ndarray  # (in, out)
     bias: np.ndarray  # (out,)
     activation: Callable[..., Any] | None  # None where it is linear
+    norm: Any = None  # the ``Norm`` that each head of a query or a key is given to
 
     def of(self, given: np.ndarray) -> np.ndarray:
         """(N, in) -> (N, out) before the activation."""
@@ -215,7 +216,9 @@ class _Parts:
         self._attention = attention
         calls = list(enumerate(pass_.calls))
         self._linears = {place: found for place, call in calls if (found := _linear(place, call))}
-        self._norms = [normal for place, call in calls if (normal := _norm(place, call))]
+        norms = [normal for place, call in calls if (normal := _norm(place, call))]
+        self._norms = [each for each in norms if len(each.gamma) == each.given.shape[1]]
+        self._head_norms = [each for each in norms if len(each.gamma) < each.given.shape[1]]
         self._softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
         self.layers = {
             side: 1 + max(layer for kind, layer in self._softmaxes if kind == kinds[0])
@@ -259,6 +262,8 @@ class _Parts:
                     entered, last = parts["query"].given, parts["output"]
                     for part, each in parts.items():
                         self._keep(f"{name}/{ATTENTION_PATHS[kind][0]}/{part}", each)
+                        if each.norm is not None:
+                            self._keep_norm(f"{name}/{ATTENTION_PATHS[kind][0]}/{part}/norm", each.norm)
                     around = ATTENTION_PATHS[kind][1]
                 else:
                     assert stream is not None and last is not None
@@ -316,6 +321,7 @@ class _Parts:
             after = [place for place in places[3] if calls[place].softmaxes > number]
             if all(before) and after:
                 query, key, value = (self._linears[some[-1]] for some in before)
+                query, key = (each._replace(norm=self._head_norm_of(each)) for each in (query, key))
                 output = self._linears[after[0]]
                 turning = [each.layer for each in calls if _rotates(each.layer) and each.softmaxes == number]
                 if turning := [*declared[4:], *turning]:
@@ -339,6 +345,9 @@ class _Parts:
         query, key, value, output = layers
         heads, width = len(weights), query.kernel.shape[1]
         depth = self._depth = width // heads
+        query, key = (
+            each if each.norm is None else each._replace(returned=each.norm.returned) for each in (query, key)
+        )
         key = key.repeated(width, key.kernel.shape[1] // depth)
         value = value.repeated(
             output.kernel.shape[0], value.kernel.shape[1] * heads // output.kernel.shape[0]
@@ -353,7 +362,9 @@ class _Parts:
             logs = _centred(np.log(np.maximum(weights, 1e-12)), seen)
             scores = _centred(scores, seen)
             factor = np.float32((logs * scores).sum() / max(float((scores**2).sum()), 1e-12) * depth**0.5)
-            if abs(factor - 1) > 1e-2:
+            if abs(factor - 1) > 1e-2 and query.norm is not None:
+                query = query._replace(norm=query.norm._replace(gamma=query.norm.gamma * factor))
+            elif abs(factor - 1) > 1e-2:
                 query = query._replace(kernel=query.kernel * factor, bias=query.bias * factor)
         return {"query": query, "key": key, "value": value, "output": output}
 
@@ -378,24 +389,21 @@ class _Parts:
         """
         later = [each for each in self._linears.values() if each.place > last.place]
         hidden = [each for each in later if _near(each.given, entered)]
-        ends = [e for e in later if hidden and e.place > hidden[0].place]
+        ends = [e for e in later if hidden and e.place > hidden[0].place and not _near(e.given, entered)]
         ends = [e for e in ends if e.given.shape == hidden[0].returned.shape]
         if not ends or ends[0].returned.shape != entered.shape:
             raise ValueError(f"no feed-forward network of Dense layers stands in layer {where}")
         end = ends[0]
-        hidden = [each for each in hidden if each.place < end.place]
-        for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2)):
-            for function in _functions(opened):
-
-                def inner(
-                    x: np.ndarray, function: Any = function, opened: Linear = opened, gate: Any = gate
-                ) -> np.ndarray:
-                    made = function(opened.of(x))
-                    return made if gate is None else made * gate.of(x)
-
-                if _near(inner(entered), end.given):
-                    return end, lambda x: end.of(inner(x))
-        raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
+        hidden = [e for e in hidden if e.place < end.place and e.returned.shape == end.given.shape]
+        tried = [
+            partial(_gated, function, opened, gate)
+            for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2))
+            for function in _functions(opened)
+        ]
+        inner = min(tried, key=lambda each: _apart(each(entered), end.given))  # both kinds of GELU are near
+        if not _near(inner(entered), end.given):
+            raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
+        return end, lambda x: end.of(inner(x))
 
     def _through(
         self, path: str, stream: np.ndarray, entered: np.ndarray, added: np.ndarray, where: str
@@ -413,6 +421,9 @@ class _Parts:
         self._keep_norm(path, before)
         return stream + added
 
+    def _head_norm_of(self, projected: Linear) -> Norm | None:
+        return next((each for each in self._head_norms if _near(each.given, projected.returned)), None)
+
     def _norm_of(self, stream: np.ndarray, where: str = "") -> Norm:
         found = next((each for each in self._norms if _near(each.given, stream)), None)
         if found is None:
@@ -427,6 +438,7 @@ class _Parts:
         )
 
     def _keep_norm(self, path: str, each: Norm) -> None:
+        self.arrays[f"{path}/epsilon"] = np.float32(each.normalisation.epsilon)
         self.arrays[f"{path}/gamma"], self.arrays[f"{path}/beta"] = each.gamma, each.beta
 
 
@@ -443,7 +455,11 @@ class _Beginning:
         if vectors is None:
             raise ValueError(f"its {side} does not look its ids up in an Embedding")
         other, moved = self._pass(len(begun), turned=1)
-        by, moved = vectors[other] - vectors[begun], moved - stream  # positions are the same, and cancel
+        # Positions are the same, and cancel.
+        by, moved = (
+            np.subtract(*pair, dtype=np.float64)
+            for pair in ((vectors[other], vectors[begun]), (moved, stream))
+        )
         factor = np.float32((moved * by).sum() / max(float((by * by).sum()), 1e-12))
         if _apart(by * factor, moved) > 1e-3:
             raise ValueError(
@@ -496,6 +512,11 @@ def _linear(place: int, call: Call) -> Linear | None:
     matrix = array_of(kernel)
     if matrix.size != call.given.shape[1] * call.returned.shape[1]:
         return None
+    if equation := getattr(call.layer, "equation", ""):  # "btd,ndh->btnh": the kernel as (in, out)
+        given, axes, returned = equation.replace("->", ",").split(",")
+        order = [each for each in given if each in axes and each not in returned]
+        order += [each for each in returned if each in axes and each != "."]
+        matrix = matrix.transpose([axes.index(each) for each in order])
     matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
     shift = np.zeros(matrix.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
     if getattr(activation, "__name__", "") == "linear":
@@ -506,21 +527,26 @@ def _linear(place: int, call: Call) -> Linear | None:
 
 
 def _norm(place: int, call: Call) -> Norm | None:
-    """The weights of a normalisation with one or two vectors; None of another layer."""
-    width, weights = call.returned.shape[-1], [array_of(each) for each in call.layer.weights]
+    """The weights of a normalisation of (N, D), or of (N, H·d) by head; None of another layer.
+
+    Some layers add 1 to what they keep as gamma.
+    """
+    weights = [array_of(each) for each in call.layer.weights]
+    epsilon = getattr(call.layer, "epsilon", getattr(call.layer, "eps", 1e-6))
     if (
-        call.given.shape != call.returned.shape
-        or {each.shape for each in weights} != {(width,)}
-        or len(weights) > 2
+        not isinstance(epsilon, float | int)
+        or len(weights) not in (1, 2)
+        or call.given.shape != call.returned.shape
     ):
         return None
-    epsilon = getattr(call.layer, "epsilon", getattr(call.layer, "eps", 1e-6))
-    gamma, beta = (*weights, np.zeros(width, np.float32))[:2]
-    if not isinstance(epsilon, float | int):
+    gamma, beta = (*weights, np.zeros_like(weights[0]))[:2]
+    if gamma.ndim != 1 or gamma.shape != beta.shape or call.given.shape[-1] % len(gamma):
         return None
-    for how in (Normalisation(float(epsilon)), Normalisation(float(epsilon), is_centred=False)):
-        if _near(how.of(call.given, gamma, beta), call.returned):
-            return Norm(place, call.given, call.returned, gamma, beta, how)
+    given, returned = (each.reshape(-1, len(gamma)) for each in (call.given, call.returned))
+    for is_centred, plus in product((True, False), (0, 1)):
+        how = Normalisation(float(epsilon), is_centred=is_centred)
+        if _near(how.of(given, gamma + plus, beta), returned):
+            return Norm(place, call.given, call.returned, gamma + plus, beta, how)
     return None
 
 
@@ -547,6 +573,13 @@ def _table(call: Call, ids: list[int]) -> np.ndarray | None:
         return None
     matrix = array_of(found)
     return matrix if _near(matrix[ids], call.returned) else None
+
+
+def _gated(
+    function: Callable[[np.ndarray], np.ndarray], opened: Linear, gate: Linear | None, x: np.ndarray
+) -> np.ndarray:
+    made = function(opened.of(x))
+    return made if gate is None else made * gate.of(x)
 
 
 def _functions(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:

@@ -150,8 +150,8 @@ class OwnStream(ActivationWalk):
         return self.built.scores(kind, queries, keys) if self.built.scores else None
 
     def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
-        if (norm := self._head_norm(name)) is not None:
-            projected = self.normalisation.of(projected, *norm)
+        if norm := self._head_norm(name):
+            projected = norm[0].of(projected, *norm[1:])
         if self.built.rotations is None:
             return projected
         rotations = self.built.rotations(_layer(name), length)[-projected.shape[-2] :]
@@ -163,14 +163,16 @@ class OwnStream(ActivationWalk):
         directions, shifts = super().unturned(name, towards, projected)
         if self.built.rotations is not None:
             directions = self.built.rotations(_layer(name), len(projected)) @ towards
-        if (norm := self._head_norm(name)) is not None:
-            shifts = directions @ norm[1]
-            directions = self.normalisation.before(directions, projected, norm[0])
+        if norm := self._head_norm(name):
+            shifts = directions @ norm[2]
+            directions = norm[0].before(directions, projected, norm[1])
         return directions, shifts
 
-    def _head_norm(self, name: str) -> tuple[np.ndarray, np.ndarray] | None:
-        gamma = self.arrays.get(f"{name}/norm/gamma")
-        return None if gamma is None else (gamma, self.arrays[f"{name}/norm/beta"])
+    def _head_norm(self, name: str) -> tuple[Normalisation, np.ndarray, np.ndarray] | None:
+        if (gamma := self.arrays.get(f"{name}/norm/gamma")) is None:
+            return None
+        epsilon = float(self.arrays.get(f"{name}/norm/epsilon", self.normalisation.epsilon))
+        return replace(self.normalisation, epsilon=epsilon), gamma, self.arrays[f"{name}/norm/beta"]
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
         """(N, D): the beginning of a side's stream."""

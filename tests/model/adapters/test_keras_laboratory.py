@@ -293,8 +293,12 @@ PLACE = 1
 
 @pytest.fixture(params=BUILDS, scope="module")
 def whole(request):
+    return whole_decoder(**BUILDS[request.param])
+
+
+def whole_decoder(**built):
     keras.utils.set_random_seed(3)
-    model = WholeDecoder(**BUILDS[request.param])
+    model = WholeDecoder(**built)
     model(np.array([READ], "int32"))
     for weights in model.weights:
         weights.assign(weights * 2)  # as they are made, every row looks at all tokens alike

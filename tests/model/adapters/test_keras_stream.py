@@ -1,5 +1,6 @@
 """The residual stream of Keras Transformers, read from one pass, against the values of Keras."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import keras
@@ -22,10 +23,13 @@ from model.activations.drafting import log_softmax
 from model.adapters.own_stream import OwnStream
 from model.analysis import (
     AttentionCell,
+    activation_patching,
     contrast_of_row,
     contribution,
+    corrupted_by_text,
     decompose_attention_score,
     direct_logit_attribution,
+    exchanges,
     find_circuit,
     logit_lens,
 )
@@ -35,7 +39,7 @@ from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
-from tests.model.adapters.test_keras_laboratory import LETTERS, ROW, SOURCE, TARGET
+from tests.model.adapters.test_keras_laboratory import BUILDS, LETTERS, ROW, SOURCE, TARGET, whole_decoder
 from tests.silent_heads import silent_and_off
 
 NETWORKS = {
@@ -199,6 +203,78 @@ def test_attention_without_the_usual_names_is_said_in_one_argument():
     walked = log_softmax(lab.patched.taps(*IDS, ["logits"])["logits"].astype(np.float64))
     own = lab.trace(SOURCE, TARGET).log_probabilities
     np.testing.assert_allclose(walked[np.arange(len(own)), IDS[1]], own, **CLOSE)
+
+
+@pytest.mark.parametrize("build", BUILDS.values(), ids=list(BUILDS))
+def test_a_decoder_alone_is_walked_and_asked(build):
+    """Rows of the question count in the continuation, positions of the stream from the first read token."""
+    lab = whole_decoder(**build)
+    read, (source, target) = 4, (lab.tokenizer.encode_source("cab"), lab.tokenizer.encode_target("dc"))
+    walked = lab.patched.taps(source, target, ["logits", "decoder_attention", "decoder_residual"])
+    own = lab.laboratory.pass_over([source], [target], [Intervention()])
+    np.testing.assert_allclose(walked["logits"], own.logits[0], atol=1e-4)
+    np.testing.assert_allclose(walked["decoder_attention"], own.attention["decoder_attention"][0], atol=1e-5)
+    contrast = contrast_of_row(lab, "cab", "dc", row=1)
+    edit, number = Edit("cab", "dc", contrast), len(target)
+    attribution = direct_logit_attribution(lab, "cab", "dc", [contrast])
+    assert abs(attribution.remainder(number)) < 1e-3 and attribution.by_key.keys() == {"decoder_attention"}
+    score = own.logits[0, 1, contrast.written] - own.logits[0, 1, contrast.instead]
+    lens = logit_lens(lab, "cab", "dc", [contrast])
+    assert attribution.score[number] == pytest.approx(score, abs=1e-4)
+    assert lens.scores[-1, number] == pytest.approx(score, abs=1e-3) and lens.written.shape == (7, 3)
+    patching = activation_patching(lab, corrupted_by_text(lab, edit, "cbb"), "residual", "decoder")
+    assert patching.patched.shape == (7, read + 1) and patching.score == pytest.approx(score, abs=1e-4)
+    same = patching.patched[0, [0, 1, 3]]  # the same tokens in both prompts
+    np.testing.assert_allclose(same, patching.corrupted_score, atol=1e-4)
+    np.testing.assert_allclose(patching.patched[-1, -1], score, atol=1e-4)  # the end that the answer reads
+    look = decompose_attention_score(lab, "cab", "dc", AttentionCell(Head("decoder_attention", 1, 1), 4, 2))
+    assert abs(look.remainder()) < 1e-3
+    circuit = find_circuit(lab, edit)
+    assert {node.side for node in circuit.nodes} == {"decoder"} and len(circuit.nodes) == 6
+    assert circuit_edges(lab, edit, replace(circuit, members=circuit.nodes)).edges
+    about = Edit("cab", "cb", lab.changes("cab", "cb")[0])
+    for ask in (lambda: exchanges(lab, about), lambda: corrupted_by_text(lab, edit, "ab")):
+        with pytest.raises(ValueError, match="decoder alone has a prompt|as many tokens"):
+            ask()
+
+
+def rotated(heads):
+    """(1, N, H, d): each pair of dimensions is turned by its position (Su et al. 2021)."""
+    angle = np.arange(heads.shape[1], dtype="float32")[None, :, None, None]
+    one, other = keras.ops.split(heads, 2, axis=-1)
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return keras.ops.concatenate([one * cosine - other * sine, one * sine + other * cosine], axis=-1)
+
+
+class Rotating(layers.Layer):
+    """Attention of two heads of four dimensions, its queries and keys rotated by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (layers.Dense(8) for _ in range(4))
+
+    def call(self, query, memory, use_causal_mask=False):
+        size = 1, query.shape[1], 2, 4
+        query, key = (rotated(keras.ops.reshape(part(query), size)) for part in (self.query, self.key))
+        scores = keras.ops.einsum("bqhd,bkhd->bhqk", query, key) / 2 - 1e9 * (
+            1 - np.tri(size[1], dtype="float32")
+        )
+        value = keras.ops.reshape(self.value(memory), size)
+        heads = keras.ops.einsum("bhqk,bkhd->bqhd", keras.ops.softmax(scores), value)
+        return self.out(keras.ops.reshape(heads, (1, size[1], 8)))
+
+
+def test_a_rotation_by_hand_is_said_beside_the_layers_of_its_attention():
+    lab = whole_decoder(attention=Rotating, norm_first=True)
+    assert MIXING in lab.config.abilities and "does not give its own logits" in lab.why_no_stream
+    model = lab.laboratory.model
+    inner = [block.attentions[0].inner for block in model.blocks]
+    said = [(each.query, each.key, each.value, each.out, rotated) for each in inner]
+    lab = laboratory_of(model, LETTERS, attention=said)
+    assert STREAM in lab.config.abilities
+    look = decompose_attention_score(lab, "cab", "dc", AttentionCell(Head("decoder_attention", 1, 1), 4, 2))
+    assert abs(look.remainder()) < 1e-3
+    assert look.weight == pytest.approx(lab.trace("cab", "dc").decoder_attention[1, 1, 4, 2], abs=1e-4)
 
 
 def live():

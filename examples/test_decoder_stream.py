@@ -71,6 +71,18 @@ class Both(NamedTuple):
         return self.scored(self.lens.run_with_hooks(tokens, fwd_hooks=[(name, hook)]))
 
 
+def test_a_text_longer_than_the_window_is_refused():
+    config = hf.MistralConfig(vocab_size=len(BYTES), **GROUPED, sliding_window=24)
+    lab = laboratory_of(grown(hf.MistralForCausalLM(config), 8), BYTES)
+    assert max(abs(logit_lens(lab, PROMPT, WRITTEN).written[-1] - np.exp(logs(lab)))) < 1e-4
+    with pytest.raises(ValueError, match="at most 24 tokens, received"):
+        logit_lens(lab, PROMPT * 9, WRITTEN)
+
+
+def logs(lab) -> np.ndarray:
+    return lab.trace(PROMPT, WRITTEN).log_probabilities[-len(lab.tokenizer.encode_target(WRITTEN)) :]
+
+
 def read(lab, edit: Edit, prompt: str) -> torch.Tensor:
     source, target = lab.tokenizer.encode_source(prompt), lab.tokenizer.encode_target(edit.target)
     return torch.tensor([[*source, *target[: edit.about.row]]])

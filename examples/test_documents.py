@@ -1,4 +1,4 @@
-"""The page about models of Hugging Face: its code runs with the installed package, in an empty folder.
+"""The pages about models of Hugging Face: their code runs with the installed package, in an empty folder.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """
@@ -11,7 +11,7 @@ import pytest
 from tests.model.adapters.test_documents import blocks
 
 
-@pytest.mark.parametrize("name", ["own-hugging-face.md", "own-hugging-face.en.md"])
+@pytest.mark.parametrize("name", ["own-hugging-face.md", "own-hugging-face.en.md", "researchers.en.md"])
 def test_its_code_runs(name, tmp_path):
     """``conftest.installed`` puts the package on the path, as a wheel would."""
     command = [sys.executable, "-c", "\n".join(blocks(name))]

@@ -67,6 +67,8 @@ class Built:
     # (layer, N) -> (N, d, d): the rotation of queries and keys at each position (Su et al., "RoFormer", 2021)
     rotations: Callable[[int, int], np.ndarray] | None = None
 
+    window: int | None = None  # how far its attention sees; None without a limit
+
     def alone(self) -> "Built":
         """The same as a decoder alone: an encoder of no layers, a cross-attention of no heads."""
         none = np.zeros((0, self.output.shape[1]), np.float32)
@@ -124,10 +126,15 @@ class OwnStream(ActivationWalk):
         return found
 
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
-        """A decoder alone reads both as one sequence."""
-        if self.built.start is None:
-            return [], [*source, *target[:-1]]
-        return super().inputs(source, target)
+        """A decoder alone reads both as one sequence. Raises ValueError for more than its attention sees."""
+        if self.built.start is not None:
+            return super().inputs(source, target)
+        read, window = [*source, *target[:-1]], self.built.window
+        if window and self._weights is None and len(read) > window:
+            raise ValueError(
+                f"the stream is walked in texts of at most {window} tokens, received {len(read)}"
+            )
+        return [], read
 
     def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
         if self._weights is None:

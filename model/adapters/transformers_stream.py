@@ -129,6 +129,7 @@ class _Reading:
             feed_forward=self._feed_forward,
             divisor=None if np.isclose(scaling, depth**-0.5) else 1 / scaling,
             rotations=self._rotations if turns else None,
+            window=_window(config),
             scores=(lambda kind, *lengths: _distances(looking.get(kind), *lengths))
             if has_distances
             else None,
@@ -234,6 +235,13 @@ class _Recorded(NamedTuple):
     starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
     weights: list[np.ndarray]  # (H, Q, K) of each attention
     turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
+
+
+def _window(config: Any) -> int | None:
+    """How many tokens a layer sees, of Mistral and GPT-Neo and their like; None where each sees all."""
+    kinds = {*(getattr(config, "layer_types", None) or getattr(config, "attention_layers", ["local"]))}
+    is_local = kinds & {"sliding_attention", "local"}
+    return getattr(config, "sliding_window", getattr(config, "window_size", None)) if is_local else None
 
 
 def _layers(stack: Any) -> Any:

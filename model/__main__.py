@@ -13,7 +13,7 @@ import click
 
 from model.correction.corrector import Corrector
 from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models
-from model.tables.command import correct_table
+from model.tables.command import LAYOUTS, correct_table
 from model.terminal import as_json_line, hide_log_lines, input_lines, suggestion, undone, waiting
 
 
@@ -55,7 +55,8 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
 
 @main.command(cls=TakesText)
 @click.argument("text", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with the changes.")
+@click.option("--attention", is_flag=True, help="With --json: the tokens and the attention, too.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 @click.option(
     "--minimum-confidence",
@@ -69,13 +70,18 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     "--csv",
     "table",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. "
-    "Needs --out, which keeps the other columns.",
+    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. Needs --out.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the corrected rows go, .csv or .xlsx. An interrupted run goes on there.",
+    help="Where the corrected rows go, .csv, .txt or .xlsx. An interrupted run goes on there.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    help="Of --out: the same file with the corrected texts beside the others or in their place, or a report "
+    "with the kinds of changes. [default: beside; report from one format to another]",
 )
 @click.option(
     "--column",
@@ -90,11 +96,13 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
 def correct(
     text: str | None,
     as_json: bool,
+    attention: bool,
     model: str,
     minimum_confidence: float | None,
     beam_width: int,
     table: Path | None,
     out: Path | None,
+    layout: str | None,
     column: str | None,
     words: TextIO | None,
     suggest: bool,
@@ -108,8 +116,10 @@ def correct(
     """
     if (table is None) != (out is None) or (table and (text is not None or as_json or suggest)):
         raise click.UsageError("--csv and --out come together, without TEXT, --json and --suggest")
-    if column is not None and not table:
-        raise click.UsageError("--column needs --csv")
+    if (column is not None or layout is not None) and not table:
+        raise click.UsageError("--column and --layout need --csv")
+    if attention and not as_json:
+        raise click.UsageError("--attention needs --json")
     corrector = _load(model, minimum_confidence, beam_width)
     if words is not None:
         try:
@@ -117,7 +127,7 @@ def correct(
         except ValueError as error:  # among them bytes that are no UTF-8
             raise click.UsageError(f"--words: {error}") from error
     if table and out:
-        correct_table(corrector, table, out, column)
+        correct_table(corrector, table, out, column, layout)
         return
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         assert isinstance(stream, TextIOWrapper), "as Python opens them"
@@ -132,7 +142,7 @@ def correct(
                     f"{corrector.config.max_length} are allowed",
                     err=True,
                 )
-        print(as_json_line(correction, suggest) if as_json else correction.text, flush=True)
+        print(as_json_line(correction, suggest, attention) if as_json else correction.text, flush=True)
         if suggest and not as_json:
             for change in undone(correction):
                 print(suggestion(change, correction), flush=True)

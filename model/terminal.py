@@ -13,7 +13,7 @@ from threading import Thread
 from model.correction.correction import Correction
 from model.correction.corrector import KEPT_CHARACTERS
 from model.correction.mending import BATCH_SENTENCES
-from model.norm import article_of
+from model.norm import Article, article_of
 from model.text.changes import Change, apply_changes, in_order
 from model.trace.trace import AttentionTrace
 
@@ -97,8 +97,8 @@ def suggestion(change: Change, correction: Correction) -> str:
     line = f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  {_how_sure(change)}"
     if change.instead_of is not None:
         line += f", first choice {_visible(change.instead_of)}"
-    article = _article(*_if_made(change, correction))["article"]
-    return line + (f", {article['article']}" if article else "")
+    article = _article(*_if_made(change, correction))
+    return line + (f", {article.article}" if article else "")
 
 
 def _how_sure(change: Change) -> str:
@@ -120,14 +120,12 @@ def _visible(text: str) -> str:
     return text.replace(" ", "␣") or "∅"
 
 
-def as_json_line(correction: Correction, suggest: bool = False) -> str:
-    """A correction with its attention as one line of JSON.
+def as_json_line(correction: Correction, suggest: bool = False, attention: bool = False) -> str:
+    """A correction as one line of JSON.
 
     Args:
         suggest: whether the changes that were not made are included.
-
-    Returns:
-        JSON with the tokens and, by its kind, the attention (L, H, Q, K).
+        attention: whether the tokens and, by its kind, the attention (L, H, Q, K) of each sentence are.
 
     Example:
         >>> json.loads(as_json_line(corrector.correct("머거요.")))["text"]
@@ -139,30 +137,32 @@ def as_json_line(correction: Correction, suggest: bool = False) -> str:
             "source": sentence.source,
             "text": sentence.text,
             "too_long": sentence.too_long,
-            "changes": [asdict(change) | _article(change, sentence.text) for change in sentence.changes],
-            **({} if sentence.too_long else _attention(sentence.trace)),
+            "changes": [_as_json(change, change, sentence.text) for change in sentence.changes],
+            **(_attention(sentence.trace) if attention and not sentence.too_long else {}),
         }
         for sentence in correction.sentences
     ]
     document = {"source": correction.source, "text": correction.text, "sentences": sentences}
     if suggest:
         document["suggestions"] = [
-            asdict(change)
-            | {"confidence": change.confidence if change.is_weighed else None}
-            | _article(*_if_made(change, correction))
-            for change in undone(correction)
+            _as_json(change, *_if_made(change, correction)) for change in undone(correction)
         ]
     return json.dumps(document, ensure_ascii=False)
 
 
-def _article(change: Change, text: str) -> dict:
-    """The article of the norm that a change follows; null where none is known for sure.
+def _as_json(change: Change, made: Change, text: str) -> dict:
+    """The fields of a change, its confidence, and the article of the norm that it follows; null where none is
+    known for sure.
 
-    ``text`` is corrected.
+    Args:
+        made: the change with its place in ``text``, which is corrected.
     """
-    before, after = text[: change.target_start], text[change.target_end :]
-    article = article_of(change.wrong, change.right, before, after)
-    return {"article": article and asdict(article)}
+    confidence, article = change.confidence if change.is_weighed else None, _article(made, text)
+    return asdict(change) | {"confidence": confidence, "article": article and asdict(article)}
+
+
+def _article(made: Change, text: str) -> Article | None:
+    return article_of(made.wrong, made.right, text[: made.target_start], text[made.target_end :])
 
 
 def _attention(trace: AttentionTrace) -> dict:

@@ -7,13 +7,28 @@ from typing import BinaryIO
 import click
 
 from model.correction.answers import AnswersMany
-from model.tables.correcting import TOGETHER, PartialResult, ResumableJob, TableCounts, correct_rows
+from model.tables.correcting import (
+    TOGETHER,
+    PartialResult,
+    ResumableJob,
+    TableCounts,
+    correct_rows,
+    report_writer,
+)
 from model.tables.reading import count_rows, read_columns, read_rows
+from model.tables.rewriting import SAME, SameTable
 from model.tables.rows import PROBLEMS, TableError
 
+LAYOUTS = ("beside", "in-place", "report")
 
-def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:
-    """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command resumes it.
+
+def correct_table(
+    corrector: AnswersMany, source: Path, result: Path, column: str | None, layout: str | None = None
+) -> None:
+    """Correct a file of texts into another one, with progress; the same command resumes it.
+
+    Args:
+        layout: one of LAYOUTS; None for "beside" where the format stays, else "report".
 
     Raises:
         click.ClickException: where a file cannot be read or written.
@@ -26,9 +41,20 @@ def correct_table(corrector: AnswersMany, source: Path, result: Path, column: st
         others = () if columns is None else tuple(map(columns.name, columns.others))
         if columns is not None and columns.chosen is not None:
             click.echo(f"column: {columns.name(columns.chosen)}", err=True)
+        suffix = source.suffix.lower()
+        is_same = suffix == result.suffix.lower() and suffix in SAME
+        if layout in LAYOUTS[:2] and not is_same:
+            raise click.ClickException(
+                f"--layout {layout} needs IN and OUT that both end in {' or '.join(SAME)}"
+            )
+        write = (
+            SameTable(source, column, layout == "in-place").write
+            if is_same and layout != "report"
+            else report_writer(result, others)
+        )
         with (
             source.open("rb") as file,
-            PartialResult(result, ResumableJob.of(file, column, corrector), others) as part,
+            PartialResult(result, ResumableJob.of(file, column, corrector), write) as part,
         ):
             counts = _correct(corrector, file, source.name, column, part)
             part.finish()

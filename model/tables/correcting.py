@@ -228,6 +228,30 @@ class XlsxWriter:
 WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".xlsx": XlsxWriter}
 
 
+WriteRows = Callable[[BinaryIO, Iterable[CorrectedRow]], None]
+
+
+def report_writer(result: Path, others: Sequence[str] = ()) -> WriteRows:
+    """A function that writes rows with their number, changes, kinds and problem.
+
+    Args:
+        others: the names of the other columns, which are kept.
+
+    Raises:
+        ValueError: for a ``result`` whose name ends in none of WRITERS.
+    """
+    if result.suffix.lower() not in WRITERS:
+        raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
+
+    def write(file: BinaryIO, rows: Iterable[CorrectedRow]) -> None:
+        writer = WRITERS[result.suffix.lower()](file, others=others)
+        for done in rows:
+            writer.write(done)
+        writer.close()
+
+    return write
+
+
 def as_bytes(
     rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES, others: Sequence[str] = ()
 ) -> bytes:
@@ -267,17 +291,11 @@ class ResumableJob:
 
 
 class PartialResult:
-    """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager.
+    """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
 
-    Raises:
-        ValueError: for a ``result`` whose name ends in none of WRITERS.
-    """
-
-    def __init__(self, result: Path, job: ResumableJob, others: Sequence[str] = ()):
-        """``others``: the names of the other columns, which the result keeps."""
-        if result.suffix.lower() not in WRITERS:
-            raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
-        self._others = tuple(others)
+    def __init__(self, result: Path, job: ResumableJob, write: WriteRows | None = None):
+        """``write``: writes the result; by default a writer of WRITERS, without other columns."""
+        self._write = write or report_writer(result)
         self._result, self.path = result, result.with_name(f"{result.name}.part")
         self.finished = _whole_lines(self.path, job)  # rows
         if not self.finished:
@@ -309,13 +327,7 @@ class PartialResult:
             OSError: for a result that cannot be written.
         """
 
-        def _write(file: BinaryIO) -> None:
-            writer = WRITERS[self._result.suffix.lower()](file, others=self._others)
-            for done in self.rows():
-                writer.write(done)
-            writer.close()
-
-        write_atomically(self._result, _write)
+        write_atomically(self._result, lambda file: self._write(file, self.rows()))
         self._file.close()
         self.path.unlink()
 

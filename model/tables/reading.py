@@ -6,6 +6,7 @@ A bad row is reported by its number and skipped. The rows of a document are its 
 import codecs
 import csv
 import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -22,63 +23,99 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB could fill the memory
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", "|", ";", "\t")
 _SEEN = 64  # lines that decide the separator
+_BROKEN = re.compile("[\udc80-\udcff]")
+_FAR_FEWER = 4
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def _encoding_of(file: BinaryIO) -> str:
+def encoding_of(file: BinaryIO) -> str:
+    """The encoding of a text by its mark, else UTF-8 or the Korean code page, which has fewer broken bytes.
+
+    >>> encoding_of(io.BytesIO("글".encode("cp949") * 9 + b"\\xff"))
+    'cp949'
+    """
     file.seek(0)
     beginning = file.read(2)
-    file.seek(0)
     for mark, encoding in _MARKS:
         if beginning == mark:
+            file.seek(0)
             return encoding
-    for encoding in ("utf-8-sig", "cp949"):
-        decoder = codecs.getincrementaldecoder(encoding)()
-        file.seek(0)
-        try:
-            while block := file.read(1 << 20):
-                decoder.decode(block)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            continue
-        file.seek(0)
-        return encoding
+    broken = {encoding: _broken_bytes(file, encoding) for encoding in ("utf-8-sig", "cp949")}
+    # UTF-8 with a broken byte is mostly valid in the code page, too, but not the other way round.
+    return "cp949" if _FAR_FEWER * broken["cp949"] < broken["utf-8-sig"] else "utf-8-sig"
+
+
+def _broken_bytes(file: BinaryIO, encoding: str) -> int:
+    """The number of bytes that the encoding does not have; ``file`` is at its beginning afterwards."""
+    decoder, count = codecs.getincrementaldecoder(encoding)("surrogateescape"), 0
     file.seek(0)
-    return "utf-8-sig"
+    while block := file.read(1 << 20):
+        count += len(_BROKEN.findall(decoder.decode(block)))
+    count += len(_BROKEN.findall(decoder.decode(b"", final=True)))
+    file.seek(0)
+    return count
 
 
-def _text_lines(file: BinaryIO) -> Iterator[str]:
-    """Decoded lines with their ends; ``file`` stays open.
+def text_lines(file: BinaryIO) -> Iterator[str]:
+    """Decoded lines with their ends; ``file`` stays open. Where a program wrote CR before CR LF, all three
+    end one line.
 
     Bytes that cannot be decoded become surrogates, in UTF-16 U+FFFD.
     """
-    encoding = _encoding_of(file)
+    encoding = encoding_of(file)
     errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
     wrapper = io.TextIOWrapper(file, encoding, errors=errors, newline="")
     try:
-        for number, line in enumerate(wrapper):
-            yield line.removeprefix("\ufeff") if number == 0 else line
+        waiting = wrapper.readline().removeprefix("\ufeff")
+        for line in wrapper:
+            if waiting.endswith("\r") and line == "\r\n":
+                waiting += line
+                continue
+            yield waiting
+            waiting = line
+        if waiting:
+            yield waiting
     finally:
         with suppress(ValueError):  # the file was closed meanwhile
             wrapper.detach()
 
 
-def _csv_cells(file: BinaryIO) -> Iterator[Cells]:
-    """The rows of a CSV file, with commas, semicolons or tabs between the cells."""
+def csv_records(file: BinaryIO, separator: str) -> Iterator[tuple[str, list[str] | None]]:
+    """The rows of a CSV file: as they are written, and their cells; None for one that breaks the rules."""
     csv.field_size_limit(1 << 24)
-    separator = separator_of(list(islice(_text_lines(file), _SEEN)))
-    file.seek(0)
-    reader, number = csv.reader(_text_lines(file), delimiter=separator, strict=True), 0
+    read = list[str]()
+
+    def kept() -> Iterator[str]:
+        for line in text_lines(file):
+            read.append(line)
+            yield line
+
+    reader = csv.reader(kept(), delimiter=separator, strict=True)
     while True:
-        number += 1
+        read.clear()
         try:
-            yield Cells(number, list(next(reader)))
+            cells: list[str] | None = next(reader)
         except StopIteration:
             return
         except csv.Error:
-            yield Cells(number, None)
+            cells = None
+        yield "".join(read), cells
+
+
+def csv_separator(file: BinaryIO) -> str:
+    """The separator of a CSV file, which is at its beginning afterwards."""
+    found = separator_of(list(islice(text_lines(file), _SEEN)))
+    file.seek(0)
+    return found
+
+
+def _csv_cells(file: BinaryIO) -> Iterator[Cells]:
+    """The rows of a CSV file, with one of SEPARATORS between the cells."""
+    separator = csv_separator(file)
+    for number, (_, cells) in enumerate(csv_records(file, separator), start=1):
+        yield Cells(number, None if cells is None else list(cells), separator)
 
 
 def separator_of(lines: list[str]) -> str:
@@ -111,15 +148,12 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
     try:
         with zipfile.ZipFile(file) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > UNPACKED:
-            raise TableError(
-                "unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed"
-            )
+            if unpacked > UNPACKED:
+                raise TableError(
+                    "unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed"
+                )
+            file = _transitional(archive) or file
         books = [load_workbook(file, read_only=True, data_only=values) for values in (True, False)]
-        if not books[0].worksheets:  # Strict Open XML, which openpyxl does not read
-            raise TableError(
-                "no_xlsx", "the file holds no sheet that can be read; save it as an ordinary XLSX file"
-            )
         rows = zip_longest(*map(_rows_of_sheet, books), fillvalue=())
         for number, (values, formulas) in enumerate(rows, start=1):
             yield Cells(number, [_value(*pair) for pair in zip_longest(values, formulas)])
@@ -129,6 +163,27 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
         raise
     except Exception as error:  # openpyxl, zipfile and expat raise a dozen kinds
         raise TableError("no_xlsx", f"this is no XLSX file: {type(error).__name__}") from error
+
+
+# Namespaces of "Strict Open XML", which openpyxl does not read, and the usual ones (ISO/IEC 29500-1 and -4).
+_STRICT = {
+    b"http://purl.oclc.org/ooxml/spreadsheetml/main": b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    b"http://purl.oclc.org/ooxml/officeDocument/": b"http://schemas.openxmlformats.org/officeDocument/2006/",
+}
+
+
+def _transitional(archive: zipfile.ZipFile) -> io.BytesIO | None:
+    """A file of "Strict Open XML" with the usual namespaces; None for another file."""
+    if not any(strict in archive.read("xl/workbook.xml") for strict in _STRICT):
+        return None
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as result:
+        for name in archive.namelist():
+            content = archive.read(name)
+            for strict, usual in _STRICT.items():
+                content = content.replace(strict, usual)
+            result.writestr(name, content)
+    return made
 
 
 def _rows_of_sheet(book: "Workbook") -> Iterator[tuple[object, ...]]:
@@ -182,7 +237,7 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
         return
     cells = _cells(file, name)
     if cells is None:
-        for number, line in enumerate(_text_lines(file), start=1):
+        for number, line in enumerate(text_lines(file), start=1):
             yield from row_of(number, line.rstrip("\r\n"))
         return
     first = first_rows(cells)
@@ -223,23 +278,24 @@ def _cells(file: BinaryIO, name: str) -> Iterator[Cells] | None:
 
 def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Iterator[TableRow]:
     widest = columns.width
-    for number, values in cells:
+    for row in cells:
+        number, values, _ = row
         if values is None:
             yield TableRow(number, "", "csv")
-        elif number == columns.header or not has_text(values):
+        elif columns.begins <= number <= columns.header or not has_text(values):
             widest = max(widest, len(values))
         elif number < columns.header:
             yield TableRow(number, "", "above")
         else:
             widest = max(widest, len(values))
-            yield from _cell(number, values, columns)
+            yield from _cell(row, values, columns)
     # Known only now: the first row may be shorter than the others.
     if column is not None and columns.chosen is not None and columns.chosen >= widest:
         raise TableError("no_column", f"there is no column {column!r}, the widest row has {widest} cells")
 
 
-def _cell(number: int, values: list, columns: Columns) -> Iterator[TableRow]:
-    place = columns.chosen
+def _cell(row: Cells, values: list, columns: Columns) -> Iterator[TableRow]:
+    number, place = row.number, columns.chosen
     assert place is not None, "``read_rows`` refuses the others"
     others = tuple(_as_text(values[other]) if other < len(values) else "" for other in columns.others)
     too_many = any(cell not in (None, "") for cell in values[columns.width :])
@@ -252,9 +308,9 @@ def _cell(number: int, values: list, columns: Columns) -> Iterator[TableRow]:
     elif too_many and place < columns.width - 1:
         yield TableRow(number, "", "too_many", others)
     else:
-        # In the last column, further cells are the rest of a text with unquoted commas.
+        # In the last column, further cells are the rest of a text with unquoted separators.
         texts = values[place:] if too_many and place == columns.width - 1 else values[place : place + 1]
-        yield from row_of(number, ",".join(map(_as_text, texts)), others)
+        yield from row_of(number, row.separator.join(map(_as_text, texts)), others)
 
 
 def _as_text(cell: object) -> str:

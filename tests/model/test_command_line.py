@@ -123,7 +123,7 @@ def test_no_input_gives_no_line_and_an_empty_argument_one(correct):
 
 def test_json_holds_the_changes_and_the_attention(correct, tiny_corrector):
     text = f"{SENTENCE} 방이 없어요."
-    result = correct("--json", input=f"{text}\n\nok\n")
+    result = correct("--json", "--attention", input=f"{text}\n\nok\n")
     first, empty, latin = map(json.loads, result.stdout.splitlines())
     assert empty == {"source": "", "text": "", "sentences": []}
     assert (latin["source"], latin["text"]) == ("ok", "ok")
@@ -140,6 +140,14 @@ def test_json_holds_the_changes_and_the_attention(correct, tiny_corrector):
         for kind in ATTENTION_KINDS:
             np.testing.assert_allclose(got[kind], trace.attention(kind), atol=1e-5)
             np.testing.assert_allclose(np.sum(got[kind], axis=-1), 1, atol=1e-3)  # five decimals
+
+
+def test_json_is_short_where_attention_is_not_asked_for(correct):
+    document = json.loads(correct("--json", "--suggest", SENTENCE).stdout)
+    (sentence,) = document["sentences"]
+    assert set(sentence) == {"start", "source", "text", "too_long", "changes"}
+    fields = {frozenset(each) for each in [*sentence["changes"], *document["suggestions"]]}
+    assert len(fields) == 1 and {"confidence", "article"} <= fields.pop()
 
 
 def test_a_sentence_too_long_is_reported_beside_the_output(correct):

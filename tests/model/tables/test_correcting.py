@@ -128,7 +128,7 @@ def test_the_command_corrects_a_file(tiny_folder, tiny_corrector, tmp_path, suff
     assert "4 rows" in done.stderr
     if suffix == "csv":
         with out.open(encoding="utf-8-sig", newline="") as file:
-            corrected = [row["corrected"] for row in csv.DictReader(file)]
+            corrected = [row["corrected"] or "" for row in csv.DictReader(file)]
     else:
         corrected = [row[3] or "" for row in load_workbook(out).active.iter_rows(min_row=2, values_only=True)]
     assert corrected == [*(tiny_corrector.correct(text).text for text in texts), ""]
@@ -142,6 +142,8 @@ def test_the_command_corrects_a_file(tiny_folder, tiny_corrector, tmp_path, suff
         ["--csv", "in.csv", "--out", "o", "가"],
         ["--csv", "in.csv", "--out", "o.csv", "--suggest"],
         ["--column", "2", "가"],
+        ["--layout", "report", "가"],
+        ["--attention", "가"],
     ],
 )
 def test_options_that_do_not_go_together(tmp_path, monkeypatch, arguments):

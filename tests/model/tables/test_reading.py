@@ -1,6 +1,7 @@
 """Files of many texts: rows, the column with the texts, and problems of rows and files."""
 
 import io
+import unicodedata
 import zipfile
 
 import pytest
@@ -199,10 +200,72 @@ def test_a_wrong_dimension_cuts_no_rows_off():
     )
 
 
-def test_strict_open_xml_is_refused_with_advice():
-    main, strict = (b"http://%b" % each for each in (b"schemas.openxmlformats.org", b"purl.oclc.org/ooxml"))
-    content = _with_sheet_changed(
-        xlsx(["글"]), main + b"/officeDocument/2006/relationships", strict + b"/officeDocument/relationships"
-    )
-    with pytest.raises(TableError, match="ordinary XLSX"):
-        read(content, "in.xlsx")
+def test_strict_open_xml_is_read():
+    content = xlsx(["글"], ["안되요"])
+    for usual, strict in (
+        (b"schemas.openxmlformats.org/officeDocument/2006/", b"purl.oclc.org/ooxml/officeDocument/"),
+        (b"schemas.openxmlformats.org/spreadsheetml/2006/main", b"purl.oclc.org/ooxml/spreadsheetml/main"),
+    ):
+        content = _with_sheet_changed(content, usual, strict)
+    assert read(content, "in.xlsx") == [TableRow(2, "안되요")]
+
+
+@pytest.mark.parametrize(
+    "name", ["문장", unicodedata.normalize("NFD", "문장"), "\ufeff문장", "문\u200b장 ", "TEXT"]
+)
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_header_is_known_however_it_is_encoded(name, suffix):
+    content = xlsx(["번호", name], [1, "안되요"]) if suffix == ".xlsx" else f"번호,{name}\n1,안되요\n"
+    assert read(content, f"in{suffix}") == [TableRow(2, "안되요")]
+    assert read(content, f"in{suffix}", unicodedata.normalize("NFC", name)) == [TableRow(2, "안되요")]
+
+
+@pytest.mark.parametrize(
+    "encoding, broken, rows",
+    [
+        ("cp949", b"\xff", [(2, None), (3, "encoding"), (4, None)]),
+        ("utf-8", b"\xff", [(2, None), (3, "encoding"), (4, None)]),
+        ("utf-8", b"\xea\xb0", [(2, None), (3, "encoding"), (4, None)]),  # a syllable that was cut
+    ],
+)
+def test_one_broken_byte_costs_its_row(encoding, broken, rows):
+    content = "글\n고갱이 왔다\n".encode(encoding) + broken + "\n비가 온다\n".encode(encoding)
+    assert [(row.number, row.problem) for row in read(content)] == rows
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(separator):
+    content = f"번호,글\n1,안되요\n2,좋았다{separator} 정말\n3,밥\n".replace(",", separator)
+    assert [row.text for row in read(content)] == ["안되요", f"좋았다{separator} 정말", "밥"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n"])
+@pytest.mark.parametrize("name", ["in.csv", "in.txt"])
+def test_line_ends_do_not_change_the_numbers_of_rows(end, name):
+    rows = read(f"text{end}안되요{end}{end}날싸{end}", name)
+    assert [(row.number, row.text) for row in rows][-2:] == [(2, "안되요"), (4, "날싸")]
+
+
+GROUPS = [
+    ["번호", "이름", "소감", None],
+    [None, None, "처음", "나중"],
+    [1, "민수", "안되요", "날싸"],
+    [2, "지우", "네", "아니"],
+]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_header_of_two_rows_names_each_column(suffix):
+    lines = "\n".join(",".join(str(cell or "") for cell in row) for row in GROUPS)
+    content = xlsx(*GROUPS) if suffix == ".xlsx" else lines.encode()
+    columns = read_columns(io.BytesIO(content), f"in{suffix}")
+    assert (columns.header, columns.names) == (2, ("번호", "이름", "소감 처음", "소감 나중"))
+    assert [(row.number, row.text) for row in read(content, f"in{suffix}", "소감 나중")] == [
+        (3, "날싸"),
+        (4, "아니"),
+    ]
+
+
+def test_a_row_of_short_texts_is_no_second_header():
+    rows = read("이름,,글\n민수,남,좋다\n지우,여,또 오고 싶어요 정말로\n", column="글")
+    assert [(row.number, row.text) for row in rows] == [(2, "좋다"), (3, "또 오고 싶어요 정말로")]

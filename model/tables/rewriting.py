@@ -1,0 +1,132 @@
+"""``SameTable``: a CSV or TXT file again, with its corrected texts beside the others or in their place.
+
+Rows, their order, other cells, quotes, separator, encoding, byte order mark and line ends stay.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from model.tables.correcting import CorrectedRow, without_formula
+from model.tables.reading import csv_records, csv_separator, encoding_of, read_columns, text_lines
+
+SAME = (".csv", ".txt")  # the formats that can be written as they were read
+NAME = "corrected"  # of the column beside the texts
+
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class SameTable:
+    """The file ``source`` with other texts in ``column``, as ``read_rows`` chooses it.
+
+    The lines of a TXT file are always corrected in their place. The cell beside a text begins with an
+    apostrophe where a spreadsheet would calculate it.
+    """
+
+    source: Path
+    column: str | None
+    in_place: bool
+
+    def write(self, result: BinaryIO, rows: Iterable[CorrectedRow]) -> None:
+        """Write the file with the corrections of ``rows``, which are in its order.
+
+        Raises:
+            UnicodeEncodeError: for a corrected text that the file's encoding does not have.
+        """
+        with self.source.open("rb") as file:
+            beginning = file.read(3)
+            encoding = encoding_of(file).removesuffix("-sig")
+            result.write(next((mark for mark in _MARKS if beginning.startswith(mark)), b""))
+            lines = self._csv_lines if self.source.suffix.lower() == ".csv" else self._text_lines
+            result.writelines(line.encode(encoding, "surrogateescape") for line in lines(file, iter(rows)))
+
+    def _text_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
+        waiting = next(rows, None)
+        for number, line in enumerate(text_lines(file), start=1):
+            done = None
+            if waiting is not None and waiting.row.number == number:
+                done, waiting = waiting, next(rows, None)
+            body = line.rstrip("\r\n")
+            yield line if done is None or not done.kinds else done.corrected + line[len(body) :]
+
+    def _csv_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
+        columns = read_columns(file, self.source.name, self.column)
+        place = None if columns is None else columns.chosen
+        separator, waiting = csv_separator(file), next(rows, None)
+        for number, (written, cells) in enumerate(csv_records(file, separator), start=1):
+            done = None
+            if waiting is not None and waiting.row.number == number:
+                done, waiting = waiting, next(rows, None)
+            if columns is None or place is None or cells is None or len(cells) <= place:
+                yield written
+                continue
+            row = _WrittenRow(written, cells, separator)
+            is_read = done is not None and done.row.problem is None
+            text = done.row.text if done is not None and is_read else cells[place]
+            # The last cell may be part of a text with separators that were not quoted.
+            end = len(cells) if text != cells[place] else place + 1
+            if self.in_place:
+                yield row.with_cells(place, end, [done.corrected]) if done and done.kinds else written
+            elif number == columns.header:
+                yield row.with_cells(end, end, [NAME])
+            elif done is None or not is_read:
+                yield row.with_cells(end, end, [""])
+            else:
+                cells = [without_formula(done.corrected)]
+                yield (
+                    row.with_cells(place, end, [text, *cells])
+                    if end > place + 1
+                    else row.with_cells(end, end, cells)
+                )
+
+
+@dataclass(frozen=True)
+class _WrittenRow:
+    """A row as it is written, and its cells."""
+
+    written: str
+    cells: Sequence[str]
+    separator: str
+
+    def with_cells(self, first: int, last: int, cells: Sequence[str]) -> str:
+        """The row with ``cells`` in place of ``self.cells[first:last]``; the others stay as they are written.
+        New cells are quoted as the one before is.
+
+        Example:
+            >>> _WrittenRow("1;'가'\\n", ["1", "'가'"], ";").with_cells(2, 2, ["나"])
+            "1;'가';나\\n"
+        """
+        fields = self._fields()
+        end = self.written[len(self.written.rstrip("\r\n")) :]
+        if fields is None:  # written in a way of its own, which only the parser understands
+            file = io.StringIO()
+            made = csv.writer(file, delimiter=self.separator, lineterminator=end)
+            made.writerow([*self.cells[:first], *cells, *self.cells[last:]])
+            return file.getvalue()
+        is_quoted = fields[last - 1].startswith('"')
+        added = [self._as_field(cell, is_quoted) for cell in cells]
+        return self.separator.join([*fields[:first], *added, *fields[last:]]) + end
+
+    def _as_field(self, cell: str, is_quoted: bool) -> str:
+        if is_quoted or any(sign in cell for sign in f'{self.separator}"\r\n'):
+            cell = cell.replace('"', '""')
+            return f'"{cell}"'
+        return cell
+
+    def _fields(self) -> list[str] | None:
+        """The cells as they are written; None where they are not those that were read."""
+        fields, place = list[str](), 0
+        pattern = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(self.separator)}\r\n]*')
+        while match := pattern.match(self.written, place):
+            fields.append(match[0])
+            place = match.end() + 1
+            if self.written[match.end() : place] != self.separator:
+                break
+        read = [field[1:-1].replace('""', '"') if field.startswith('"') else field for field in fields]
+        return fields if read == list(self.cells) else None

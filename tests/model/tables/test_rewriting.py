@@ -1,0 +1,90 @@
+"""A file comes back as it was, with its corrected texts beside the others or in their place."""
+
+import pytest
+from click.testing import CliRunner
+
+from model.__main__ import main
+from model.correction.corrector import Corrector
+from tests.model.tables.made_files import Replacer, xlsx
+
+TABLE = """번호,"text",반
+1,안되요,"가"
+2,,나
+
+3,"할수 ""있다"", 네",다
+4
+5,밥,라
+=1,=안되요,마
+""".replace("\n", "\r\n")
+
+
+@pytest.fixture
+def correct(tmp_path, monkeypatch):
+    """Runs the command on a file: ``correct(content, "in.csv", "out.csv", "--layout", …)`` -> its bytes."""
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
+
+    def run(content: bytes, source: str = "in.csv", result: str = "out.csv", *options: str) -> bytes:
+        (tmp_path / source).write_bytes(content)
+        paths = "--csv", str(tmp_path / source), "--out", str(tmp_path / result)
+        found = CliRunner().invoke(main, ["correct", *paths, *options])
+        assert found.exit_code == 0, found.output
+        return (tmp_path / result).read_bytes()
+
+    return run
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_in_place_only_the_wrong_letters_change(correct, encoding, separator, end):
+    typed = TABLE.replace(",", separator).replace("\r\n", end)
+    right = typed.replace("안되요", "안 돼요").replace("할수", "할 수")
+    found = correct(typed.encode(encoding), "in.csv", "out.csv", "--layout", "in-place")
+    assert found == right.encode(encoding)
+
+
+def test_beside_each_text_is_its_correction_and_all_else_stays(correct):
+    assert correct(TABLE.encode("cp949")).decode("cp949") == (
+        '번호,"text","corrected",반\r\n1,안되요,안 돼요,"가"\r\n2,,,나\r\n\r\n'
+        '3,"할수 ""있다"", 네","할 수 ""있다"", 네",다\r\n4\r\n5,밥,밥,라\r\n=1,=안되요,\'=안 돼요,마\r\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "typed, beside",
+    [
+        ("글\n안되요\n", "글,corrected\n안되요,안 돼요\n"),
+        ("안되요\n날싸", "안되요,안 돼요\n날싸,날씨"),  # no header, no last line end
+        ("번호,글\n1,날싸, 정말\n", '번호,글,corrected\n1,"날싸, 정말","날씨, 정말"\n'),
+        ("번호;글\n1;날싸; 정말\n", '번호;글;corrected\n1;"날싸; 정말";"날씨; 정말"\n'),
+        ("우리 반,\n번호,글\n1,날싸\n", "우리 반,,\n번호,글,corrected\n1,날싸,날씨\n"),
+        ("번호,글\n1,날싸\r\r\n2,네\r\r\n", "번호,글,corrected\n1,날싸,날씨\r\r\n2,네,네\r\r\n"),
+    ],
+)
+def test_shapes_of_tables(correct, typed, beside):
+    assert correct(typed.encode()).decode() == beside
+
+
+def test_broken_rows_and_bytes_come_out_as_they_went_in(correct):
+    content = "글,반\n안되요,가\n".encode() + b'\xff,b\n"a"b,c\n' + "날싸,나\n".encode()
+    wanted = content.replace("안되요".encode(), "안 돼요".encode()).replace("날싸".encode(), "날씨".encode())
+    assert correct(content, "in.csv", "out.csv", "--layout", "in-place") == wanted
+
+
+def test_lines_of_a_text_are_corrected_in_their_place(correct):
+    assert correct("안되요\r\n\r\n 날싸 \n네".encode("cp949"), "in.txt", "out.txt").decode("cp949") == (
+        "안 돼요\r\n\r\n 날씨 \n네"
+    )
+
+
+def test_a_report_has_the_kinds_of_changes(correct):
+    found = correct("글\n안되요\n".encode(), "in.csv", "out.csv", "--layout", "report")
+    assert found.decode("utf-8-sig").splitlines()[1].startswith('"2","안되요","안 돼요"')
+
+
+def test_a_layout_that_the_formats_do_not_have_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
+    (tmp_path / "in.xlsx").write_bytes(xlsx(["글"], ["안되요"]))
+    paths = "--csv", str(tmp_path / "in.xlsx"), "--out", str(tmp_path / "out.csv")
+    found = CliRunner().invoke(main, ["correct", *paths, "--layout", "in-place"])
+    assert found.exit_code == 1 and "needs IN and OUT" in found.output

@@ -107,7 +107,7 @@ def first_rows(cells: Iterator[Cells]) -> list[Cells]:
     """The rows by which ``find_columns`` decides, taken from ``cells``, without blank ones.
 
     >>> first_rows(iter([Cells(1, [""]), Cells(2, ["글"])]))
-    [Cells(number=2, values=['글'])]
+    [Cells(number=2, values=['글'], separator=',')]
     """
     found: list[Cells] = []
     full = 0

@@ -33,7 +33,7 @@ _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")
 def encoding_of(file: BinaryIO) -> str:
     """The encoding of a text by its mark, else UTF-8 or the Korean code page, which has fewer broken bytes.
 
-    >>> encoding_of(io.BytesIO("글".encode("cp949") * 9 + b"\\xff"))
+    >>> encoding_of(io.BytesIO("고갱이 왔다".encode("cp949") + b"\\xff"))
     'cp949'
     """
     file.seek(0)

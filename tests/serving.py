@@ -1,7 +1,6 @@
 """A server of the app in a process of its own."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +8,8 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from benchmarks.server import free_port
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,9 +20,7 @@ def started(**environment: str) -> Iterator[tuple[subprocess.Popen, str]]:
 
     Its workers make no graphs while nobody asks: that would take a core from the tests for a minute or two.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
     process = subprocess.Popen(

@@ -5,7 +5,6 @@
 import os
 import re
 import site
-import socket
 import subprocess
 import sys
 import time
@@ -16,22 +15,15 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks.server import free_port
 from hatch_build import inside_package
 
 ROOT = Path(__file__).parents[1]
-NEEDED = {
-    "click",
-    "numpy",
-    "plotly",
-    "rapidfuzz",
-    "onnxruntime",
-    "kiwipiepy",
-    "kiwipiepy-model",
-    "threadpoolctl",
-}
+NEEDED = set("click numpy plotly rapidfuzz onnxruntime kiwipiepy kiwipiepy-model threadpoolctl".split())
+# Those that come with an extra.
 MISSING = (
     "streamlit starlette uvicorn anyio pandas openpyxl segno rich keras tensorflow onnx ray torch jax".split()
-)  # come with an extra
+)
 SCRIPT = """
 from see_attention.model import AttentionTrace, Corrector
 from see_attention.model.analysis import Edit, head_effects
@@ -140,40 +132,21 @@ def test_the_wheel_holds_one_package_with_every_file_of_the_rooms(wheel):
 
 def test_every_module_can_be_imported_and_none_under_its_plain_name(installed):
     missing, plain = installed.run("python", "-c", IMPORT_ALL).splitlines()[-1].split("] ")
-    assert set(re.findall(r"\w+", missing)) <= {
-        "onnx",
-        "torch",
-        "jax",
-        "transformers",
-        "tokenizers",
-        "flax",
-        "keras_hub",
-        "ray",
-    }
+    of_extras = set("onnx torch jax transformers tokenizers flax keras_hub ray".split())
+    assert set(re.findall(r"\w+", missing)) <= of_extras
     assert plain == "[]"
 
 
 def test_it_corrects_asks_the_laboratory_draws_and_explores_without_the_extras(installed):
     without = f"import sys\nsys.modules |= dict.fromkeys({MISSING})\n"
-    assert installed.run("python", "-c", without + SCRIPT).split() == [
-        "고객님을",
-        "초대하고",
-        "싶습니다.",
-        "48",
-    ]
+    assert installed.run("python", "-c", without + SCRIPT) == "고객님을 초대하고 싶습니다. 48\n"
     assert "Plotly" in (installed.home / "seen.html").read_text("utf-8")
 
 
 def test_a_type_checker_sees_its_types(installed):
-    options = (
-        "--python-executable",
-        installed.python,
-        "--strict",
-        "--ignore-missing-imports",
-        "--no-incremental",
-    )
+    options = ("--strict", "--ignore-missing-imports", "--no-incremental")
     (installed.home / "script.py").write_text(SCRIPT + "result.txt\n", "utf-8")
-    command = [sys.executable, "-m", "mypy", *options, "script.py"]
+    command = [sys.executable, "-m", "mypy", "--python-executable", installed.python, *options, "script.py"]
     done = subprocess.run(command, cwd=installed.home, capture_output=True, text=True, check=False)
     (error,) = re.findall(r"error: (.*)", done.stdout)
     assert error.startswith('"Correction" has no attribute "txt"')
@@ -208,17 +181,9 @@ def test_a_missing_library_is_named_in_one_sentence(installed, command, library)
 
 
 def test_its_command_starts_the_app(installed):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        installed.python.with_name("see-attention"),
-        "app",
-        "--server.port",
-        str(port),
-        "--server.address",
-        "127.0.0.1",
-    ]
+    port = free_port()
+    command = [installed.python.with_name("see-attention"), "app", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1"]
     app = subprocess.Popen(command, cwd=installed.home, env=installed.environment, stdout=subprocess.DEVNULL)
     try:
         assert fetched(f"http://127.0.0.1:{port}/", app).startswith(b"<!")

@@ -162,8 +162,8 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
 
 
 @pytest.mark.parametrize("place", ["heatmap", "overview-encoder_attention"])
-def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, place):
-    page = open_file(make_state("고갱님이 왔어요"))
+def test_every_figure_saves_png_and_svg_with_its_hangul_on_the_ground_of_its_theme(open_file, place):
+    page = open_file(make_state("고갱님이 왔어요", theme="dark"))
     for ending, label in (("png", "PNG 그림으로 내려받기"), ("svg", "SVG 그림으로 내려받기")):
         page.locator(f"#{place}").hover()
         with page.expect_download() as saved:
@@ -174,15 +174,8 @@ def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, pla
             assert content.startswith(PNG)
         else:
             assert "가중치" in content.decode() and content.startswith(b"<svg")
+            assert b"fill: rgb(16, 22, 31)" in content[:600]
     assert_quiet(page)
-
-
-def test_a_saved_figure_has_the_ground_of_its_theme(open_file):
-    page = open_file(make_state("고갱", theme="dark"))
-    page.locator("#heatmap").hover()
-    with page.expect_download() as saved:
-        page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 내려받기").click()
-    assert "fill: rgb(16, 22, 31)" in Path(saved.value.path()).read_text("utf-8")[:600]
 
 
 def test_the_keyboard_reaches_toolbar_and_cells(open_file):
@@ -199,19 +192,15 @@ def test_the_keyboard_reaches_toolbar_and_cells(open_file):
 
 
 @pytest.mark.parametrize("trace", [None, one_map_trace])
-def test_a_phone_scrolls_only_downwards_in_the_file(open_file, trace):
+def test_a_phone_scrolls_only_downwards_in_the_file_and_no_box_hides_rows(open_file, trace):
     layer, head = (0, 0) if trace else (None, None)
-    page = open_file(make_state("고갱님이 왔어요 " * 3, trace=trace, layer=layer, head=head), width=390)
-    assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
-    assert_quiet(page)
-
-
-def test_no_box_of_the_file_hides_rows(open_file):
-    page = open_file(make_state("고갱님이 왔어요 " * 9), width=390)
+    page = open_file(make_state("고갱님이 왔어요 " * 9, trace=trace, layer=layer, head=head), width=390)
     page.locator(".lines .token").first.wait_for()
+    assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
     rolls = """boxes => boxes.filter(box => /auto|scroll/.test(getComputedStyle(box).overflowY))
       .filter(box => box.scrollHeight > box.clientHeight + 1).map(box => box.className)"""
     assert page.locator("body *").evaluate_all(rolls) == []
+    assert_quiet(page)
 
 
 def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syllable(open_file):

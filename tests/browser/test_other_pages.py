@@ -78,15 +78,6 @@ def test_labels_in_one_line_stand_at_one_height(look_at, path, controls):
     assert abs(tops[0] - tops[1]) <= 1
 
 
-def test_the_pointer_on_a_hidden_cell_gets_a_reason(look_at):
-    page = look_at("masks?lang=en", width=1366)
-    box = page.locator(f"{FIGURE} .nsewdrag").first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)  # the last column is padding
-    hover = page.locator(f"{FIGURE} .hoverlayer text").first
-    hover.wait_for()
-    assert "padding (nothing there)" in hover.text_content()
-
-
 @pytest.mark.parametrize("name", ["masks?lang=en", "calculation?lang=en"])
 def test_no_label_of_a_column_lies_under_the_toolbar(look_at, name):
     page = look_at(name, width=390)

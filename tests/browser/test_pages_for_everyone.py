@@ -97,14 +97,6 @@ def test_switching_the_language_keeps_the_view(open_page):
     expect(page.locator("html")).to_have_attribute("lang", "en")
 
 
-def test_figures_follow_the_theme(open_page):
-    look = """() => [getComputedStyle(document.querySelector(".stApp")).backgroundColor,
-      document.querySelector(".st-key-heatmap .js-plotly-plot")._fullLayout.font.color]"""
-    light, dark = (open_page(colour=colour).evaluate(look) for colour in ("light", "dark"))
-    assert light[0] != dark[0]
-    assert light[1] != dark[1]
-
-
 @pytest.mark.parametrize("path", ["?edit=1&view=predict", "laboratory?edit=1&experiment=receipts"])
 def test_the_open_tab_is_in_sight_on_a_phone(open_page, path):
     """A link may open any of them, and the line of tabs is longer than a phone is wide."""

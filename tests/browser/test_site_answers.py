@@ -28,7 +28,7 @@ from viz.browser.document import FOLDER, TYPE, declared
 from viz.browser.explore_data import explorer_data
 from viz.browser.texts import table
 
-COMPOSED, HOSTILE, LONGEST = 120, 24, 300
+COMPOSED, HOSTILE, LONGEST = 60, 24, 300
 
 
 def composed(count: int, seed: int) -> list[str]:
@@ -73,10 +73,8 @@ TEXTS = {
 def test_the_browser_writes_what_python_writes(asked, light, kind):
     texts = TEXTS[kind]()
     found, expected = asked(texts), light.correct_batch(texts)
-    same = [one["text"] == other.text for one, other in zip(found, expected, strict=True)]
-    assert sum(same) >= 0.99 * len(texts), [
-        text for text, is_same in zip(texts, same, strict=True) if not is_same
-    ]
+    others = [text for text, one, two in zip(texts, found, expected, strict=True) if one["text"] != two.text]
+    assert len(others) <= (kind == "composed"), others  # where two letters are as probable, rounding decides
 
 
 def test_the_browser_proposes_what_python_proposes(asked, light):

@@ -45,7 +45,7 @@ def opened(open_page, query: str = "", file: Path = FILE, **how):
     return page
 
 
-def test_it_opens_in_every_view(open_page):
+def test_it_opens_in_every_view_and_can_be_taken_along(open_page, tmp_path):
     page = opened(open_page)
     expect_corrected(page, TRACE.source_text, TRACE.target_text)
     for view, place in DRAWN.items():
@@ -54,6 +54,15 @@ def test_it_opens_in_every_view(open_page):
         expect(page.locator(place).first).to_be_visible()
         expect(page.get_by_text(EN["lacks_projections"])).to_have_count(int(view == "numbers"))
         assert serious_violations(page) == []
+    toggle(page, "taking")
+    for what in ("html", "trace"):
+        with page.expect_download() as download:
+            page.locator(f".st-key-take_away_{what} button").click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        if what == "html":
+            assert TRACE.target_text in path.read_text("utf-8")
+    np.testing.assert_array_equal(AttentionTrace.load(path).cross_attention, TRACE.cross_attention)
     assert page.requested_elsewhere == []
 
 
@@ -104,16 +113,3 @@ def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):
     choose(page, "unit", EN["unit_word"])
     expect_settings(page, unit="word")
     assert len(page.locator(figure("heatmap")).evaluate("figure => figure._fullData[0].z")) == 6
-
-
-def test_it_can_be_taken_along(open_page, tmp_path):
-    page = opened(open_page)
-    toggle(page, "taking")
-    for what in ("html", "trace"):
-        with page.expect_download() as download:
-            page.locator(f".st-key-take_away_{what} button").click()
-        path = tmp_path / download.value.suggested_filename
-        download.value.save_as(path)
-        if what == "html":
-            assert TRACE.target_text in path.read_text("utf-8")
-    np.testing.assert_array_equal(AttentionTrace.load(path).cross_attention, TRACE.cross_attention)

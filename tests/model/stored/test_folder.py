@@ -195,25 +195,28 @@ def test_pickled_objects_are_never_loaded(folder):
     refuses(folder, "is damaged or not a weights file")
 
 
-@pytest.mark.usefixtures("fake_network")
-def test_files_that_are_no_archive_of_arrays(folder):
-    path = folder / WEIGHTS_FILE
+def hello(path):
     path.write_bytes(b"hello")
-    refuses(folder, "is damaged or not a weights file")
-    np.save(folder / "one.npy", np.zeros(3))
-    (folder / "one.npy").rename(path)
-    refuses(folder, "is damaged or not a weights file")
 
 
-@pytest.mark.usefixtures("fake_network")
-def test_text_in_place_of_an_array(folder):
-    path = folder / WEIGHTS_FILE
+def one_array(path):
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def text_in_place_of_an_array(path):
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     del members[f"{NAME}.npy"]
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in {**members, NAME: b"text"}.items():
             archive.writestr(name, content)
+
+
+@pytest.mark.usefixtures("fake_network")
+@pytest.mark.parametrize("damage", [hello, one_array, text_in_place_of_an_array])
+def test_files_that_are_no_archive_of_arrays(folder, damage):
+    damage(folder / WEIGHTS_FILE)
     refuses(folder, "is damaged or not a weights file")
 
 

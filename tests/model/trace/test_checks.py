@@ -104,10 +104,8 @@ def test_a_tensor_without_numbers_is_refused():
 
 @pytest.mark.parametrize("kind", [complex, object])
 def test_arrays_of_other_than_real_numbers_are_refused(kind):
-    with pytest.raises(
-        TraceError, match="encoder_attention should be an array of real numbers, received an array"
-    ):
-        all_layers("encoder_attention", np.ones((1, 1, 2, 2), kind) / 2, None)
+    with pytest.raises(TraceError, match="encoder_attention should be an array of real numbers, received an"):
+        all_layers(NAME, np.ones((1, 1, 2, 2), kind) / 2, None)
 
 
 PADDED = (False, False, True)
@@ -132,10 +130,7 @@ def test_a_row_of_padding_may_be_empty():
 
 
 def test_an_empty_row_that_is_no_padding_is_refused_by_its_place():
-    told = (
-        "encoder_attention should have .* received 0.0, layer 0, head 0, row 2, .* say so in source_padding"
-    )
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match="received 0.0, layer 0, head 0, row 2, .* say so in source_padding"):
         encoder(MASKED).check()
 
 
@@ -174,10 +169,7 @@ def test_the_decoder_reads_padding_one_token_after_it_was_produced():
 
 
 def test_a_decoder_that_looks_ahead_is_told_to_mask():
-    told = (
-        "decoder_attention should be 0 right of its diagonal, .* layer 0, head 0, row 0. .* look-ahead, mask"
-    )
-    with pytest.raises(TraceError, match=told):
+    with pytest.raises(TraceError, match="0 right of its diagonal, .* layer 0, head 0, row 0. .* look-ahead"):
         decoder([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]], [[1, 0]] * 3).check()
 
 
@@ -201,9 +193,10 @@ def encoder_windows(weights=None, windows=(1, -1), **more) -> AttentionTrace:
     return AttentionTrace(source_tokens=TOKENS_windows, encoder_attention=given, windows=windows, **more)
 
 
-def test_each_layer_hides_what_lies_outside_of_its_window():
+def test_each_layer_hides_what_lies_outside_of_its_window(tmp_path):
     trace = encoder_windows()
-    trace.check()
+    trace.save(tmp_path / "trace.npz")
+    assert AttentionTrace.load(tmp_path / "trace.npz").windows == (1, -1)
     assert trace.masked("encoder_attention", 0).astype(int).tolist() == [
         [0, 0, 1, 1],
         [0, 0, 0, 1],
@@ -220,11 +213,6 @@ def test_a_decoder_hides_what_comes_later_too():
     trace.check()
     np.testing.assert_array_equal(trace.masked("decoder_attention", 0), trace.decoder_attention[0, 0] == 0)
     np.testing.assert_array_equal(trace.masked("decoder_attention"), trace.decoder_attention[1, 0] == 0)
-
-
-def test_it_travels(tmp_path):
-    encoder_windows().save(tmp_path / "trace.npz")
-    assert AttentionTrace.load(tmp_path / "trace.npz").windows == (1, -1)
 
 
 STRIDED = np.subtract.outer(np.arange(4), np.arange(4)) % 2 == 1
@@ -264,10 +252,7 @@ def test_the_page_hatches_it():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (
-            lambda: encoder_windows(windows=(1,)),
-            "windows should be one for each layer, received 1 for 2 layers",
-        ),
+        (lambda: encoder_windows(windows=(1,)), "windows should be one for each layer, received 1 for 2"),
         (lambda: encoder_windows(windows=(1, -2)), r"windows\[1\] should be a whole number, 0 or more"),
         (lambda: encoder_windows(windows=3), "windows should be a whole number for each layer"),
         (
@@ -278,10 +263,7 @@ def test_the_page_hatches_it():
             lambda: sparse(weights=near(1, -1)).check(),
             "encoder_masked should be True only where no head of the layer looks.* layer 0, head 0, row 0",
         ),
-        (
-            lambda: sparse(STRIDED[:3]),
-            r"encoder_masked should have the shape \(2, 4, 4\), received \(2, 3, 4\)",
-        ),
+        (lambda: sparse(STRIDED[:3]), r"encoder_masked .* shape \(2, 4, 4\), received \(2, 3, 4\)"),
         (lambda: sparse(np.full((4, 4), 0.5)), "encoder_masked should be True where a row may not look"),
         (
             lambda: replace(encoder_windows(), cross_masked=np.zeros((2, 4, 4), bool)),

@@ -124,62 +124,27 @@ NEGATIVE[0, 0, 0] = (1.5, -0.5, 0, 0)
             {"encoder_attention": UNEVEN},
             "rows that sum to 1, received 2.0, layer 0, head 0, row 0, and so in 1 of 4 rows. Dropout",
         ),
-        (
-            {"encoder_attention": WITH_NAN},
-            (
-                "encoder_attention should be finite and lie in 0..1, received nan, .* or this row may look "
-                "at nothing"
-            ),
-        ),
-        (
-            {"encoder_attention": NEGATIVE},
-            (
-                "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, "
-                "column 0"
-            ),
-        ),
-        (
-            {"encoder_attention": UNEVEN[..., :3]},
-            r"encoder_attention should have the shape \(L, H, 4, 4\), received \(1, 1, 4, 3\)",
-        ),
+        ({"encoder_attention": WITH_NAN}, "finite and lie in 0..1, received nan, .* or this row may look at"),
+        ({"encoder_attention": NEGATIVE}, "0..1, received 1.5, layer 0, head 0, row 0, column 0"),
+        ({"encoder_attention": UNEVEN[..., :3]}, r"shape \(L, H, 4, 4\), received \(1, 1, 4, 3\)"),
         ({"encoder_attention": UNEVEN[0]}, r"encoder_attention should have 4 dimensions, .* \(1, 4, 4\)"),
         ({"encoder_attention": UNEVEN[:0]}, r"encoder_attention should have the shape .* received \(0, 1"),
-        (
-            {"encoder_attention": UNEVEN.astype(int)},
-            "encoder_attention should be of floats, received dtype int64",
-        ),
-        ({"encoder_attention": UNEVEN.astype(complex)}, "encoder_attention should be of floats"),
+        ({"encoder_attention": UNEVEN.astype(int)}, "attention should be of floats, received dtype int64"),
         ({"encoder_attention": UNEVEN.astype(str)}, "encoder_attention should be of floats"),
-        (
-            {"encoder_attention": np.array([None])},
-            "encoder_attention should be of floats, received dtype object",
-        ),
+        ({"encoder_attention": np.array([None])}, "should be of floats, received dtype object"),
         ({"encoder_attention": None}, "kinds should be at least one of"),
         ({"strange": UNEVEN}, "strange should be a field of a trace"),
-        (
-            {"log_probabilities": np.zeros(3)},
-            r"log_probabilities should have the shape \(0,\), received \(3,\)",
-        ),
+        ({"log_probabilities": np.zeros(3)}, r"log_probabilities .* shape \(0,\), received \(3,\)"),
         ({"words": {"version": 2}}, "version should be 1"),
         ({"words": {"format": "model"}}, "format should be 'attention-trace'"),
         ({"words": {"strange": 1}}, "strange should be a field of a trace"),
         ({"words": {"encoder_attention": []}}, "encoder_attention should be a field of a trace"),
         ({"words": {"source_tokens": "abcd"}}, "source_tokens should be a list of texts, received str"),
-        ({"words": {"source_tokens": [1, 2, 3, 4]}}, r"source_tokens\[0\] should be a text, received int"),
-        ({"words": {"source_tokens": ["a"]}}, r"encoder_attention should have the shape \(L, H, 1, 1\)"),
-        ({"words": {"source_text": 1}}, "source_text should be a text, received int"),
         (
             {"words": {"source_text": "a", "source_spans": [[0, 1]] * 3}},
             r"source_spans should have the shape \(4,\)",
         ),
-        (
-            {"words": {"source_text": "a", "source_spans": [[0, True]] * 4}},
-            r"source_spans\[0\] should be a pair of whole numbers, received bool True",
-        ),
-        (
-            {"words": {"alternatives": {"a": 1}}},
-            "alternatives should be a list of lists of texts, received dict",
-        ),
+        ({"words": {"alternatives": {"a": 1}}}, "alternatives should be a list of lists .* received dict"),
     ],
 )
 def test_a_file_with_something_wrong_in_it_is_refused_by_its_name(changed, told):
@@ -201,10 +166,7 @@ HUGE = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000, 100
         (archive({"x/../../y.npy": b""}), "y should be a field of a trace"),
         (archive({"words.npy": WORDS}, zipfile.ZIP_LZMA), "the file should be stored or deflated"),
         (archive({"encoder_attention.npy": b""}), "words should be there"),
-        (
-            archive({"words.npy": WORDS, "encoder_attention.npy": npy(HUGE)}),
-            "should hold the 4,000,0.* received 0",
-        ),
+        (archive({"words.npy": WORDS, "cross_attention.npy": npy(HUGE)}), "hold the 4,000,0.* received 0"),
         (archive({"words.npy": WORDS, "cross_attention.npy": npy(HUGE, version=b"\x02\x00")}), "version 1.0"),
         (archive({"words.npy": WORDS, "cross_attention.npy": npy("[" * 900)}), "should be an .npz archive"),
         (archive({"words.npy": WORDS, "cross_attention.npy": npy(HUGE + " " * 2000)}), "an .npz archive"),

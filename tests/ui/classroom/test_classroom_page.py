@@ -29,40 +29,35 @@ def touch(app, key: str, place):
 # --- coming in ---
 
 
-def test_whoever_opens_a_class_gets_a_code_and_a_link_and_is_its_teacher(open_app, rooms):
+def test_whoever_opens_a_class_is_its_teacher_and_neither_seat_nor_key_can_be_seen(open_app, rooms):
     app = press(open_app("classroom"), "class_open")
     code = setting(app, "class")
     assert len(rooms) == 1 and rooms.state_of(code).present == 1
     assert f"classroom?class={code}" in html(app)
     assert '<img class="class-qr" src="data:image/svg+xml' in html(app)
     assert "class_to_lesson" in keys(app)
-
-
-def test_neither_seat_nor_key_stands_in_the_address_or_on_the_page(open_app, rooms):
-    app = press(open_app("classroom"), "class_open")
     name, value = component(app, "classroom_keeper").values()
-    assert name == f"classroom_{setting(app, 'class')}"
+    assert name == f"classroom_{code}"
     seat, _, key = value.partition(".")
-    assert rooms.is_teacher(setting(app, "class"), key)
+    assert rooms.is_teacher(code, key)
     others = [each.proto.json for each in app.get("bidi_component") if each.key != "classroom_keeper"]
     told = html(app) + "".join(others)
     assert seat not in told and key not in told
 
 
-def test_a_phone_comes_in_by_the_link_alone(open_app, rooms, opened):
+def test_a_phone_comes_in_by_the_link_alone_and_is_told_of_the_end(open_app, rooms, opened):
     app = open_app("classroom", **{"class": opened[0]})
     assert rooms.state_of(opened[0]).present == 1
     assert messages(app) == [KO["class_nothing_shown"]]
+    rooms.end(*opened)
+    assert messages(app.run()) == [KO["class_unknown"]]
+    assert "class_open" in keys(app)
 
 
-def test_coming_in_without_a_code_asks_for_one(open_app, rooms):
+def test_coming_in_without_a_code_asks_for_one_and_it_can_be_typed(open_app, rooms, opened):
     app = open_app("classroom")
     next(each for each in app.button if each.label == KO["class_join"]).click().run()
     assert messages(app) == [KO["class_code_missing"]]
-
-
-def test_a_code_can_be_typed(open_app, rooms, opened):
-    app = open_app("classroom")
     app.text_input(key="class_code").input(f" {opened[0][:3]}-{opened[0][3:]} ".upper())
     app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
     assert setting(app, "class") == opened[0]
@@ -81,13 +76,6 @@ def test_a_class_that_is_full_says_so(open_app, rooms, opened, monkeypatch):
     monkeypatch.setattr("classroom.classroom.MOST_SEATS", 1)
     rooms.join(opened[0])
     assert messages(open_app("classroom", **{"class": opened[0]})) == [KO["class_full"]]
-
-
-def test_the_end_of_a_class_is_told_to_a_phone_that_is_in_it(open_app, rooms, opened):
-    app = open_app("classroom", **{"class": opened[0]})
-    rooms.end(*opened)
-    assert messages(app.run()) == [KO["class_unknown"]]
-    assert "class_open" in keys(app)
 
 
 # --- following ---
@@ -116,17 +104,14 @@ VIEWS = {  # the view, and the first picture of it that a phone shows
 def test_every_view_has_a_picture_on_the_phone(open_app, rooms, correctors, opened, view, picture):
     correctors["transformer"] = ComputingCorrector()
     rooms.show(*opened, "attention", (*SHOWN, ("view", view)))
-    assert picture in components(open_app("classroom", **{"class": opened[0]}))
+    app = open_app("classroom", **{"class": opened[0]})
+    assert picture in components(app)
+    assert view != "edits" or "bar" in types(app, picture)
 
 
 def types(app, key: str) -> set[str]:
     """What the traces of a figure are."""
     return {trace["type"] for trace in figure(app, key)["data"]}
-
-
-def test_a_phone_shows_the_bars_of_the_heads_that_the_teacher_sees(open_app, rooms, opened):
-    rooms.show(*opened, "attention", (*SHOWN, ("view", "edits")))
-    assert "bar" in types(open_app("classroom", **{"class": opened[0]}), "class_plot_0")
 
 
 def test_a_phone_shows_the_whole_calculation(open_app, rooms, correctors, opened):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model import ModelFolderError
-from model.trace.trace import ATTENTION_KINDS, Selection
+from model.trace.trace import Selection
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
 from tests.ui.screen import (
@@ -92,7 +92,7 @@ def test_who_gets_no_picture_can_still_open_another_view(open_app, monkeypatch):
     assert KO["engine_died"] in messages(app)
 
 
-def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
+def test_opens_in_korean_with_text_correction_overview_and_heatmap_and_an_empty_address(open_app):
     app = open_app()
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
     text = ["live_text", "correction", "address_bar"]
@@ -107,10 +107,6 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
         "welcome",
     ]
     assert component(app, "live_text")["text"] == load_examples()[0].text
-
-
-def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
-    app = open_app()
     assert app.session_state["view"] == defaults()
     assert {value for _, value in component(app, "address_bar")["settings"]} == {None}
 
@@ -124,22 +120,13 @@ def test_what_was_typed_reaches_the_browser_as_text_alone(open_app):
     assert not [element for element in app.markdown if "굵게" in element.value]
 
 
-@pytest.mark.parametrize("kind", ATTENTION_KINDS)
-@pytest.mark.parametrize("head", ["mean", "2"])
-def test_the_figure_shows_the_numbers_of_the_trace(open_app, kind, head):
-    app = open_app(sentence="고갱이 왔다", kind=kind, layer="2", head=head)
-    selection = Selection(kind, 1, None if head == "mean" else 1)
-    expected = selection.weights(random_trace("고갱이 왔다", "고객이 왔다"))
-    np.testing.assert_array_equal(numbers(app), expected)
-
-
 def test_controls_change_the_figure_and_the_setting(open_app):
     app = open_app(sentence="고갱이 왔다")
     app.segmented_control(key="control_kind").set_value("decoder_attention").run()
     app.segmented_control(key="control_layer").set_value("2").run()
     app.segmented_control(key="control_head").set_value("3").run()
-    trace = random_trace("고갱이 왔다", "고객이 왔다")
-    np.testing.assert_array_equal(numbers(app), trace.decoder_attention[1, 2])
+    shown = Selection("decoder_attention", 1, 2).weights(random_trace("고갱이 왔다", "고객이 왔다"))
+    np.testing.assert_array_equal(numbers(app), shown)
     assert [setting(app, name) for name in ("kind", "layer", "head")] == ["decoder_attention", "2", "3"]
 
 
@@ -161,8 +148,9 @@ def test_state_survives_a_visit_to_another_page(open_app):
 
 def test_picking_an_example_replaces_the_sentence_and_is_a_step_back(open_app):
     app = open_app(sentence="고갱", edit="1", cell="0,0", step="1", accepted="1", rejected="2", part="1")
-    before = component(app, "address_bar")["step"]
-    menu(app, "examples").click("spacing").run()
+    before, offered = component(app, "address_bar")["step"], menu(app, "examples")
+    assert offered.options == [KO[f"example_{example.id}"] for example in load_examples()]
+    offered.click("spacing").run()
     assert setting(app, "sentence") == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
     assert component(app, "live_text")["text"] == setting(app, "sentence")
     assert component(app, "live_text")["revision"] > 0
@@ -179,11 +167,6 @@ def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
     assert (setting(app, "sentence"), setting(app, "edit"), setting(app, "accepted")) == ("또 고갱", "", "")
     assert component(app, "live_text")["revision"] == 0
     assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
-
-
-def test_all_examples_are_offered(open_app):
-    app = open_app(lang="en")
-    assert menu(app, "examples").options == [EN[f"example_{example.id}"] for example in load_examples()]
 
 
 def test_several_sentences_open_on_the_first_that_changed(open_app):
@@ -269,23 +252,18 @@ def test_what_is_one_click_away_is_drawn_only_then(open_app):
     assert app.latex
 
 
-def test_a_damaged_model_folder_is_a_message(open_app, monkeypatch):
+@pytest.mark.parametrize(
+    ("model", "message"), [("transformer", "model_folder_error"), ("runs/mine", "own_model_error")]
+)
+def test_a_damaged_model_folder_is_a_message(open_app, entries, monkeypatch, model, message):
     def damaged(path):
         raise ModelFolderError("weights.npz is cut short")
 
-    monkeypatch.setattr(loaders, "load_corrector", damaged)
-    app = open_app()
-    assert messages(app) == [KO["model_folder_error"]]
-    assert "weights.npz is cut short" in html(app)
-
-
-def test_an_own_model_that_is_damaged_has_a_message_of_its_own(open_app, entries, monkeypatch):
-    def damaged(path):
-        raise ModelFolderError("config.json is missing")
-
     entries.append(entry(Path("runs/mine")))
     monkeypatch.setattr(loaders, "load_corrector", damaged)
-    assert messages(open_app(model="runs/mine", lang="en")) == [EN["own_model_error"]]
+    app = open_app(model=model, lang="en")
+    assert messages(app) == [EN[message]]
+    assert "weights.npz is cut short" in html(app)
 
 
 def test_without_any_model_the_page_says_so(open_app, entries):

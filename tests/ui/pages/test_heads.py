@@ -76,17 +76,15 @@ def test_a_margin_is_explained_where_there_is_one(open_heads):
         assert has_margin == (KO["heads_margin"] in html(app)) == (by == "effect")
 
 
-def test_numbers_of_the_table_have_our_minus_and_nothing_is_minus_zero(open_heads):
-    shown = open_heads().dataframe[0].proto.arrow_data.styler.display_values
+def test_numbers_of_the_table_have_our_minus_and_heads_stay_in_sight_while_they_are_scrolled(open_heads):
+    table_ = open_heads().dataframe[0].proto
+    columns = json.loads(table_.columns)
+    assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
+    shown = table_.arrow_data.styler.display_values
     cells = pa.ipc.open_stream(shown).read_pandas().to_numpy().ravel().tolist()
     numbers = [cell for cell in map(str, cells) if "." in cell]
     assert numbers and not any("-" in cell or cell == "−0.00" for cell in numbers)
     assert any(cell.startswith("−") for cell in numbers)
-
-
-def test_heads_keep_their_names_in_sight_while_numbers_are_scrolled(open_heads):
-    columns = json.loads(open_heads().dataframe[0].proto.columns)
-    assert [name for name, column in columns.items() if column.get("pinned")] == [KO["heads_head"]]
 
 
 def test_a_role_that_a_kind_cannot_have_is_a_dash(open_heads):
@@ -110,9 +108,8 @@ def test_a_point_that_is_no_head_changes_nothing(open_heads):
     assert setting(app, "head") == "mean"
 
 
-def test_without_a_survey_the_page_says_how_to_get_one(open_heads, monkeypatch):
+def test_without_a_survey_the_page_says_how_to_get_one(open_heads):
     assert KO["heads_none"] in messages(open_heads(None))
-    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: 1 / 0)
 
 
 def test_a_damaged_survey_is_named(open_app, correctors, planted, monkeypatch):

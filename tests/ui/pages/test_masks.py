@@ -75,12 +75,6 @@ def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
     ]
 
 
-def test_the_rows_of_the_three_masks_line_up(open_masks):
-    app = open_masks()
-    layouts = [figure(app, f"masks_{name}")["layout"] for name in ("padding", "look_ahead", "both_map")]
-    assert len({(layout["height"], layout["margin"]["t"], layout["margin"]["b"]) for layout in layouts}) == 1
-
-
 def test_positions_are_counted_from_1(open_masks):
     app = open_masks()
     assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"

@@ -88,12 +88,10 @@ def padded_trace() -> AttentionTrace:
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
 @pytest.mark.parametrize("view", [view.name for view in VIEWS])
 def test_a_padded_trace_opens_in_every_view(open_file, view, kind):
-    assert not messages(open_file(saved(padded_trace()), view=view, kind=kind))
-
-
-def test_numbers_leave_rows_of_padding_out(open_file):
-    app = open_file(saved(padded_trace()), view="received", kind="encoder_attention")
-    np.testing.assert_allclose(np.ravel(bars(app, "received")), [0.375, 0.625, 0])
+    app = open_file(saved(padded_trace()), view=view, kind=kind)
+    assert not messages(app)
+    if (view, kind) == ("received", "encoder_attention"):  # rows of padding are left out
+        np.testing.assert_allclose(np.ravel(bars(app, "received")), [0.375, 0.625, 0])
 
 
 def test_characters_may_skip_a_space(open_file):

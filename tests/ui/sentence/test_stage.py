@@ -4,7 +4,7 @@ import pytest
 
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.screen import component, figures, html, open_popover, setting, told
+from tests.ui.screen import component, figures, html, open_popover, setting
 from ui.sentence import stage
 from ui.sentence.page import OpenSentence
 from ui.sentence.state import SentenceState
@@ -28,11 +28,6 @@ def test_all_views_are_tabs_and_one_is_open(open_app):
     assert setting(app, "view") == "steps"
     assert figures(app) == ["overview"]
     assert component(app, "steps")
-
-
-def test_one_sentence_stands_above_the_picture_in_every_view(open_app):
-    for view in VIEWS:
-        assert told(open_app(sentence=SENTENCE, view=view.name))
 
 
 def test_where_all_heads_are_shown_no_map_is_asked_for(open_app):

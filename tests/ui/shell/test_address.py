@@ -33,6 +33,7 @@ def go_back(monkeypatch):
         for name, value in settings.items():
             app.query_params[name] = value
         found = address.get_script_run_ctx
+        assert {"is_history_navigation", "query_string"} <= ScriptRunContext.__dataclass_fields__.keys()
 
         def context(**how):
             context = found(**how)
@@ -45,10 +46,6 @@ def go_back(monkeypatch):
             app.run()
 
     return go
-
-
-def test_streamlit_tells_of_back():
-    assert {"is_history_navigation", "query_string"} <= ScriptRunContext.__dataclass_fields__.keys()
 
 
 def test_every_step_is_a_setting():
@@ -154,23 +151,9 @@ WITHOUT = {
     "dimensions": "128",
     "curves": "10,11,30,31",
 }
-EMPTY = (
-    *(
-        "lecture",
-        "confidence",
-        "part",
-        "edit",
-        "accepted",
-        "rejected",
-        "step",
-        "cell",
-        "heads",
-        "marks",
-        "revealed",
-    ),
-    *("switched_off", "painted", "sources_step", "fork_step", "fork_token", "twin_model", "twin_difference"),
-    *("unmarked", "fitted", "logarithmic", "unscaled", "snapshot", "film", "batch_row", "moved"),
-)
+EMPTY = """lecture confidence part edit accepted rejected step cell heads marks revealed switched_off painted
+    sources_step fork_step fork_token twin_model twin_difference unmarked fitted logarithmic unscaled snapshot
+    film batch_row moved""".split()
 
 
 def test_links_that_leave_settings_out_mean_what_they_meant():

@@ -26,14 +26,7 @@ def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
         app = open_app(page)
         assert menu(app, "pages").options == [KO[f"{name}_page"] for name in PAGES]
         assert menu(app, "pages").proto.label == KO[f"{page}_page"]
-        alone = (
-            "attention",
-            "laboratory",
-            "heads",
-            "growing",
-            "table",
-            "trace",
-        )  # these have no other heading
+        alone = "attention laboratory heads growing table trace".split()  # these have no other heading
         level = 1 if page in alone else 2
         style = "product title" if page in alone[1:] else "product"  # a phone shows the title of a page
         assert html(app).count(f'<h{level} class="{style}">') == 1
@@ -49,14 +42,10 @@ def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app)
     assert setting(app, "lecture") == "1"
 
 
-def test_choosing_the_open_page_stays(open_app):
+def test_choosing_the_open_page_stays_and_one_that_does_not_exist_leads_nowhere(open_app):
     app = open_app("model")
     menu(app, "pages").click("model").run()
     assert app.title[0].value == KO["model_page"]
-
-
-def test_a_page_that_does_not_exist_leads_nowhere(open_app):
-    app = open_app("model")
     app.session_state["turn_to"] = "../app"
     app.run()
     assert app.title[0].value == KO["model_page"]
@@ -73,12 +62,9 @@ def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
     assert setting(app, "lang") == "ko"
 
 
-def test_an_unknown_language_is_the_first(open_app):
-    assert open_app("model", lang="<xx>").title[0].value == KO["model_page"]
-
-
 def test_lecture_mode_is_a_setting_that_adds_a_style(open_app):
-    app = open_app("model")
+    app = open_app("model", lang="<xx>")
+    assert app.title[0].value == KO["model_page"]  # an unknown language is the first
     assert app.toggle(key="control_lecture").value is False
     styles = len(app.html)
     app.toggle(key="control_lecture").set_value(True).run()

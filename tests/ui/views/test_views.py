@@ -18,7 +18,7 @@ from engine.question import Question
 from model.adapters.own_stream import NO_STREAM
 from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.planted import WRONG
-from tests.ui.fake_corrector import one_map_trace, random_trace
+from tests.ui.fake_corrector import one_map_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.view_script import state
 from ui.sentence.state import SentenceState
@@ -98,16 +98,12 @@ def test_hostile_settings_read_as_the_defaults(view, settings):
         assert controls.values(typed) == expected, text
 
 
-def test_a_heatmap_is_the_same_for_the_same_lens_and_settings():
+def test_a_heatmap_is_always_the_same_and_counts_its_cells_for_the_page():
+    values = controls.values(heatmap.VIEW.settings)
     for shown in states():
-        values = controls.values(heatmap.VIEW.settings)
-        one, other = (to_json(heatmap.picture(shown, values)) for _ in range(2))
-        assert one == other
-
-
-def test_a_heatmap_counts_its_cells_for_the_page():
-    for shown in states():
-        meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings))["layout"]["meta"]
+        one, other = (heatmap.picture(shown, values) for _ in range(2))
+        assert to_json(one) == to_json(other)
+        meta = one["layout"]["meta"]
         assert (meta["rows"], meta["columns"]) == shown.weights.shape
         assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
 
@@ -118,11 +114,6 @@ def test_heads_that_a_view_frames_exist():
             for layer, head in view.framed(shown) if view.framed else ():
                 assert 0 <= layer < shown.trace.num_layers
                 assert 0 <= head < shown.trace.num_heads
-
-
-def test_the_fake_networks_differ_in_their_kinds():
-    assert random_trace("가", "가").kinds == ATTENTION_KINDS
-    assert one_map_trace("가", "가").kinds == ("cross_attention",)
 
 
 SELECTIONS = (
@@ -147,8 +138,7 @@ def shown(view, state: SentenceState) -> tuple:
 
 
 @pytest.mark.parametrize("view", (*VIEWS, *EXPERIMENTS), ids=lambda view: view.name)
-def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, planted_circuit, monkeypatch):
-    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
+def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, planted_circuit):
     sentence = planted_circuit.correct(WRONG).sentences[0]
     states = [
         SentenceState(planted_circuit, sentence, sentence.trace, selection, sentence.changes[0], "light")

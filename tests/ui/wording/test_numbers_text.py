@@ -6,36 +6,29 @@ Labels show what was typed: no sign keeps a meaning of Markdown's.
 """
 
 import string
+from functools import partial
 
 import numpy as np
 import pytest
 
 from model.text.changes import find_changes
+from ui.export.take_away import say_in
 from ui.wording import about, at_most, kind_name, percent, plain_markdown, table
 from viz.browser.texts import LANGUAGES
 from viz.labels import probability
 
-
-def korean(key: str, /, **values) -> str:
-    return table("ko")[key].format(**values)
-
-
-def english(key: str, /, **values) -> str:
-    return table("en")[key].format(**values)
+korean, english = (partial(say_in, language) for language in ("ko", "en"))
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
         (0.5, "0.50"),
-        (0.754, "0.75"),
         (0.0099, "0.010"),
         (0.004, "0.004"),
         (0.0004, "<0.001 (−7.8)"),
         (0.0, "<0.001 (<−15)"),
-        (0.9899, "0.99"),
         (0.996, "0.996"),
-        (0.999, "0.999"),
         (0.9996, ">0.999 (+7.8)"),
         (1.0, ">0.999 (>+15)"),
     ],
@@ -77,17 +70,12 @@ def test_what_is_shown_and_what_is_done_agree_for_all_confidences():
         (0.314, 0, "31%"),
         (0.314, 1, "31.4%"),
         (0.0, 0, "0%"),
-        (0.0, 1, "0.0%"),
         (1.0, 0, "100%"),
-        (0.004, 0, "less than 1%"),
         (0.005, 0, "less than 1%"),
         (0.0051, 0, "1%"),
-        (0.007, 0, "1%"),
         (0.0004, 1, "less than 0.1%"),
         (0.007, 1, "0.7%"),
-        (0.994, 0, "99%"),
         (0.995, 0, "more than 99%"),
-        (0.998, 0, "more than 99%"),
         (0.998, 1, "99.8%"),
         (0.9999, 1, "more than 99.9%"),
     ],
@@ -107,14 +95,11 @@ def test_a_bound_names_the_least_that_is_written():
     ("number", "said_in_korean", "said_in_english"),
     [
         (6.283, "6.3", "6.3"),
-        (7.0, "7", "7"),
         (314.2, "314", "314"),
         (1_234.5, "1,200", "1,200"),
         (9_960, "1만", "10,000"),
-        (20_000, "2만", "20,000"),
         (54_410.1, "5만 4천", "54,000"),
         (99_960, "10만", "100,000"),
-        (331_520, "33만", "332,000"),
         (999_900, "100만", "1 million"),
         (5_343_959, "534만", "5.34 million"),
         (99_999_999, "1억", "100 million"),

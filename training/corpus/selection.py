@@ -19,6 +19,7 @@ import json
 import math
 import random
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -117,37 +118,11 @@ def copies(row: Sentence | Pair, weights: Mapping[str, float], rng: random.Rando
     return whole + (rng.random() < weight - whole)
 
 
-_MOTION = frozenset(
-    "가 오 나가 나오 들어가 들어오 다니 다녀오 떠나 내려가 내려오 올라가 올라오 돌아다니 나서 들르".split()
-)
-_PLACES = frozenset("위 안 밖 앞 뒤 옆 속 밑".split())
-# Behind these words 안 means a plan (개편안), not a place.
-_PLANNED = frozenset(
-    "상정 인상 개정 법률 개편 수정 타협 중재 합의"
-    " 협상 대책 정책 제정 예산 결의 의결 동의 건의 제출 심의".split()
-)
-_ONE_WORD = frozenset("마음 가슴 바다 머리".split())  # 마음속 and the like are words
-# After a modifier; 듯, 만, 법, 척, 체, 뻔 and 양 may be joined to 하다 (제47항), 데 and 지 are often endings.
-_DEPENDENT = frozenset(
-    "것 거 수 줄 적 때문 뿐 분 터 채 대로 나름 무렵 따름 번 중"
-    " 쪽 때 날 사람 경우 이유 동안 후 뒤 곳 말 생각".split()
-)
-_OBJECTS = {
-    "먹": "밥 술 약 빵 고기 점심 저녁 아침 라면 간식 과일",
-    "마시": "물 술 커피 차 우유",
-    "보": "영화 책 텔레비전 드라마 뉴스 사진",
-    "읽": "책 글 신문 소설",
-    "듣": "음악 노래 수업 강의",
-    "타": "버스 차 택시 기차 지하철 자전거 비행기",
-}
-# 상관없이 and the like are words (표준국어대사전).
-_WITHOUT = frozenset(
-    (
-        """상관 관계 밤낮 유례 문제 아낌 거리낌 가차 스스럼 영락 어김 변함 끊임 꾸밈 거침 빠짐 남김 틀림"""
-        """ 난데 염치 터무니 주책 볼품 두말 두서 소용
-    쓸모 쓸데 버릇 다름 정신 재수 세상 시름 아랑곳 여지 유감"""
-        """ 종작 지각 하염 하릴 한량 한정 허물 형편 경황 기탄 까딱 꼼짝 부질 느닷 더할 주저"""
-    ).split()
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_OBJECTS = _WORDS.pop("objects")
+_MOTION, _PLACES, _PLANNED, _ONE_WORD, _DEPENDENT, _WITHOUT = (
+    frozenset(_WORDS[name].split())
+    for name in ("motion", "places", "planned", "one_word", "dependent", "without")
 )
 # Endings after a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가),
 # the particle 밖에 (너밖에), 속 for a genus (딸기속에 속하는).

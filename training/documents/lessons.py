@@ -10,17 +10,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+from training.documents.tables import SIDES, in_language
+
 PLANS = (20, 30, 50)  # minutes
 PARTS = ("do", "ask", "see", "answer")
 ADDRESS = "http://localhost:8501/"
-KINDS = {
-    "ko": {"encoder_attention": "인코더", "decoder_attention": "디코더", "cross_attention": "디코더→인코더"},
-    "en": {
-        "encoder_attention": "encoder",
-        "decoder_attention": "decoder",
-        "cross_attention": "decoder→encoder",
-    },
-}
 _FOLDER = Path(__file__).parent / "templates" / "lessons"
 
 
@@ -154,7 +148,7 @@ def _named(head: str, language: str) -> str:
     '디코더→인코더 1층 헤드 3'
     """
     kind, layer, number = head.split(".")
-    called = KINDS[language][kind]
+    called = in_language(SIDES[kind.removesuffix("_attention")], language)
     return (
         f"{called} {layer}층 헤드 {number}" if language == "ko" else f"{called} layer {layer} head {number}"
     )

@@ -11,7 +11,8 @@ errors and sets of their own time, so they are not measured again.
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -146,46 +147,10 @@ SHOWN = (0, 0.2, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # minimu
 CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
 TEXTS = ("written", "written_unseen")
 SPOKEN = "spoken"
-# In Korean and in English. In the order of the study: the network's own attention, then its corrections, then
-# gradients.
-METHODS = {
-    "attention": ("어텐션(모든 헤드의 평균)", "raw attention, mean of all heads"),
-    "norms": ("크기를 곱한 어텐션", "norm-weighted attention"),
-    "rollout": ("rollout", "rollout"),
-    "alti": ("ALTI", "ALTI"),
-    "value_zeroing": ("값 지우기", "value zeroing"),
-    "gradient": ("기울기×입력", "gradient × input"),
-    "integrated_gradients": ("적분 기울기", "integrated gradients"),
-}
-KINDS = {
-    "spacing": ("띄어쓰기", "spacing"),
-    "sound": ("소리 나는 대로", "written as it sounds"),
-    "jamo": ("자모", "mistyped jamo"),
-    "liaison": ("연음(머거 → 먹어)", "liaison (머거 → 먹어)"),
-    "word": ("그 밖의 낱말", "other words"),
-}
-SIDES = {
-    "encoder": ("인코더", "encoder"),
-    "decoder": ("디코더", "decoder"),
-    "cross": ("디코더→인코더", "decoder→encoder"),
-}
-# Kinds of people's mistakes as ``real_pairs.jsonl`` names them, and of changes as ``unseen`` does.
-MISTAKES = {
-    "space": "spaces",
-    "norm": "norm and loan words",
-    "jamo": "slip of one jamo",
-    "particle": "particles",
-    "syllable slip": "slip of a syllable",
-    "ending": "endings",
-    "doubled": "something doubled",
-    "missing": "something missing",
-}
-CHANGED = {
-    "spacing": "spaces",
-    "norm": "by an article of the norm",
-    "known word": "known words to others",
-    "unknown word": "unknown words",
-}
+_NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+METHODS, KINDS, SIDES, MISTAKES, CHANGED = (
+    _NAMES[table] for table in ("methods", "kinds", "sides", "mistakes", "changed")
+)
 ALL, LOSS = "all", "loss"
 NOTHING = "–"  # where there is no number
 PARTS = 12  # rows in the table of parts
@@ -193,7 +158,7 @@ WRITERS = 3  # parts that are named for each rule
 FEWEST = 10  # edits of a group that has a row
 
 
-def in_language(names: tuple[str, str], language: str) -> str:
+def in_language(names: Sequence[str], language: str) -> str:
     """The Korean or the English one of two names.
 
     >>> in_language(("헤드", "head"), "ko")

@@ -20,7 +20,7 @@ class AnswerCache:
 
     def __init__(self, entries: int, room: int):
         self._entries, self._room, self._used = entries, room, 0
-        self._answers: OrderedDict[Hashable, Future] = OrderedDict()
+        self._answers: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._sizes: dict[Hashable, int] = {}  # of the finished answers
         self._lock = Lock()
 

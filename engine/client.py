@@ -80,7 +80,7 @@ class Engine:
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question runs ahead
         # Entered around each wait for an answer.
-        self.while_waiting: Callable[[], AbstractContextManager] = nullcontext
+        self.while_waiting: Callable[[], AbstractContextManager[Any]] = nullcontext
         atexit.register(self.close)
 
     @classmethod
@@ -207,7 +207,7 @@ class Engine:
         """The answer that ``ask`` would give from memory; None if it would have to ask. It never waits."""
         return self._cache(question).known((key, question.positional(arguments, named)))
 
-    def _cache(self, question: Question) -> AnswerCache:
+    def _cache(self, question: Question[Any, Any]) -> AnswerCache:
         return self._caches.setdefault(question.name, AnswerCache(*question.kept))
 
     def progress(self, key: ModelKey) -> Progress:
@@ -272,7 +272,7 @@ class Engine:
 
     @contextmanager
     def _who_answers(
-        self, key: ModelKey, question: Question, arguments: tuple = ()
+        self, key: ModelKey, question: Question[Any, Any], arguments: tuple[Any, ...] = ()
     ) -> "Iterator[Sequence[Link | RemoteLink]]":
         """The workers for this question about this model."""
         if self._laboratory is None or not question.needs_keras(key, arguments):
@@ -348,7 +348,7 @@ class EngineCorrector:
         return self.ask(trace, source, target)
 
 
-def _asked(text: str, words: tuple[str, ...]) -> tuple:
+def _asked(text: str, words: tuple[str, ...]) -> tuple[Any, ...]:
     """The arguments of ``questions.correct``, which are part of the key of a kept answer."""
     return (text, words) if words else (text,)
 

@@ -20,7 +20,9 @@ MB = 2**20
 P = ParamSpec("P")
 R = TypeVar("R")
 ChangeSpan = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
-Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Means = tuple[
+    tuple[str, tuple[Any, ...]], ...
+]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 HeadSets = tuple[tuple[Head, ...], ...]
 
 
@@ -60,7 +62,7 @@ class Question(Generic[P, R]):
             raise EngineError(f"{corrector.name} cannot be asked {self.name!r}")
         return self.answer(corrector, *arguments, **named)
 
-    def positional(self, arguments: tuple, named: dict[str, Any]) -> tuple:
+    def positional(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments in their order, as they are part of a key."""
         return inspect.signature(self.answer).bind(None, *arguments, **named).args[1:] if named else arguments
 
@@ -68,7 +70,7 @@ class Question(Generic[P, R]):
         """Whether a model with this config answers it."""
         return self.needs is None or self.needs in config.abilities
 
-    def needs_keras(self, key: ModelKey, arguments: tuple = ()) -> bool:
+    def needs_keras(self, key: ModelKey, arguments: tuple[Any, ...] = ()) -> bool:
         """Whether Keras answers it about a model, in a separate worker, since it takes seconds to start.
 
         Never about a ``model.TracedModel``, which brings its own library.
@@ -91,7 +93,7 @@ class Question(Generic[P, R]):
             return False
 
 
-QUESTIONS: dict[str, Question] = {}
+QUESTIONS: dict[str, Question[Any, Any]] = {}
 
 
 def question(

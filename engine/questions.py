@@ -12,6 +12,7 @@ knows the answer.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -356,7 +357,7 @@ def means(values: Mapping[str, np.ndarray]) -> Means:
     return tuple((kind, _nested(grid.tolist())) for kind, grid in values.items())
 
 
-def _nested(values: list) -> tuple:
+def _nested(values: list[Any]) -> tuple[Any, ...]:
     return tuple(_nested(each) if isinstance(each, list) else each for each in values)
 
 

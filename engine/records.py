@@ -7,7 +7,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.stored.folder import ModelFolderError
 
@@ -72,7 +72,7 @@ class Message(NamedTuple):
 
     key: ModelKey
     kind: str
-    arguments: tuple
+    arguments: tuple[Any, ...]
 
 
 def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:

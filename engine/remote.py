@@ -91,7 +91,7 @@ def _errors() -> dict[str, type[Exception]]:
     return {each.__name__: each for each in known}
 
 
-def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
+def write_question(key: ModelKey, kind: str, arguments: tuple[Any, ...]) -> bytes:
     """A model is sent by name, because paths hold on one machine only.
 
     A call of the classrooms names no model.
@@ -118,7 +118,7 @@ def read_question(data: bytes, models: dict[str, Path]) -> Message:
     return Message(ModelKey(str(models[name]), snapshot, fingerprint), kind, arguments)
 
 
-def read_call(data: bytes) -> tuple | None:
+def read_call(data: bytes) -> tuple[Any, ...] | None:
     """The arguments of a call of the classrooms, if ``data`` is one that ``write_question`` wrote; else None.
 
     Raises WireError for bytes that only begin like one.

@@ -72,7 +72,7 @@ class SharedClassrooms(AnyClassrooms):
         raise EngineDiedError("the process with the classrooms does not answer") from lost
 
 
-def answer_call(classrooms: Classrooms, arguments: tuple) -> Any:
+def answer_call(classrooms: Classrooms, arguments: tuple[Any, ...]) -> Any:
     """One call of ``AnyClassrooms``, as it came from another process: its name, then its arguments.
 
     >>> rooms = Classrooms()

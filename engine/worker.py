@@ -67,8 +67,8 @@ class WaitingQuestion(NamedTuple):
     """A question, and the future of its answer."""
 
     kind: str
-    arguments: tuple
-    answer: Future
+    arguments: tuple[Any, ...]
+    answer: Future[Any]
 
 
 class QuestionQueue:
@@ -91,7 +91,7 @@ class QuestionQueue:
         for thread in self._threads:
             thread.start()
 
-    def ask(self, kind: str, arguments: tuple) -> Any:
+    def ask(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The answer; waits for it. An error of the model is raised here.
 
         Raises EngineError for an unknown kind of question.
@@ -186,7 +186,7 @@ class ModelCache:
         self._changed = Condition()
         self._one_at_a_time = Lock()
 
-    def ask(self, key: ModelKey, kind: str, arguments: tuple) -> Any:
+    def ask(self, key: ModelKey, kind: str, arguments: tuple[Any, ...]) -> Any:
         """The answer to one question; see ``QuestionQueue.ask`` and ``queue`` for the errors."""
         while True:
             queue = self.queue(key)
@@ -238,7 +238,7 @@ class ModelCache:
             self._changed.wait_for(lambda: self._progress != known, seconds)
             return dict(self._progress)
 
-    def _load(self, key: ModelKey, found: Future) -> None:
+    def _load(self, key: ModelKey, found: Future[Any]) -> None:
         try:
             with self._one_at_a_time:
                 corrector = _open(key, lambda stage: self._report(key, stage=stage))

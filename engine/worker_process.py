@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.records import (
     EngineDiedError,
@@ -94,7 +94,7 @@ class WorkerProcess:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _introduce(self, orders: dict) -> str | tuple:
+    def _introduce(self, orders: dict[str, Any]) -> str | tuple[Any, ...]:
         try:
             self._orders.write(json.dumps(orders).encode() + b"\n")
             self._orders.flush()

@@ -97,7 +97,7 @@ def part(settings: type[S], whole: Any) -> S:
     return settings(**{each.name: getattr(whole, each.name) for each in fields(settings)})
 
 
-def _option(settings: type, each: Field) -> click.Option:
+def _option(settings: type, each: Field[Any]) -> click.Option:
     knob: Knob = each.metadata[_KNOB]
     attributes = dict(knob.attributes)
     if knob.parse:
@@ -111,7 +111,9 @@ def _option(settings: type, each: Field) -> click.Option:
     )
 
 
-def _check(settings: type, each: Field, _context, _option, text: Any) -> Any:
+def _check(
+    settings: type, each: Field[Any], _context: click.Context, _option: click.Parameter, text: Any
+) -> Any:
     """The text as it is.
 
     One that cannot be read, or not be the value of this field, ends the command with a message.

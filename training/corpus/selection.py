@@ -64,7 +64,7 @@ def _source(number: int, line: str) -> str:
 @click.option("--rest", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To train on.")
 @click.option("--held", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To measure on.")
 @click.option("--one-in", default=ONE_IN, show_default=True, type=click.IntRange(min=2))
-def hold_out_command(corpus, rest, held, one_in):
+def hold_out_command(corpus: Path, rest: Path, held: Path, one_in: int) -> None:
     """Divide CORPUS, JSON Lines with a source in each row, into two files; always in the same way."""
     with corpus.open(encoding="utf-8", newline="\n") as file:  # splitlines would end a line at U+2028, too
         lines = list(file)

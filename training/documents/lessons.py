@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from training.documents.tables import SIDES, in_language
@@ -34,7 +35,7 @@ class PlanStep:
     parts: Mapping[str, str]  # of PARTS, those that the step has
 
 
-def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
+def plan_of(facts: Mapping[str, Any], minutes: int, language: str) -> list[PlanStep]:
     """The steps of the plan of so many ``minutes``, with the numbers of ``facts``.
 
     >>> from training.documents.tables import Sources
@@ -56,7 +57,7 @@ def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
     return found
 
 
-def words_of(language: str) -> dict:
+def words_of(language: str) -> dict[str, Any]:
     """All texts of the plans in "ko" or "en".
 
     >>> words_of("en")["ask"]
@@ -65,7 +66,7 @@ def words_of(language: str) -> dict:
     return _read(language)
 
 
-def filled(text: str, facts: Mapping, language: str) -> str:
+def filled(text: str, facts: Mapping[str, Any], language: str) -> str:
     """A text of the plans with the facts in place of their names in braces.
 
     >>> from training.documents.tables import Sources
@@ -75,7 +76,7 @@ def filled(text: str, facts: Mapping, language: str) -> str:
     return text.format(**_values_of(facts, language))
 
 
-def _values_of(facts: Mapping, language: str) -> dict[str, object]:
+def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, object]:
     """The facts by the names that the texts have for them."""
     layers, heads, source, target = facts["shape"]
     names = "sentence right edit wrong confidence character step lines_layer fix keep".split()
@@ -109,7 +110,7 @@ def _values_of(facts: Mapping, language: str) -> dict[str, object]:
     return values | _of_laboratory(facts["laboratory"], facts["right"], language)
 
 
-def _of_laboratory(laboratory: Mapping, right: str, language: str) -> dict[str, object]:
+def _of_laboratory(laboratory: Mapping[str, Any], right: str, language: str) -> dict[str, object]:
     """Texts of the sentence after interventions in the pass. ``right``: its correction."""
     alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], right)
     kind, layer, head = laboratory["replaced_head"].split(".")
@@ -138,7 +139,7 @@ def _of_laboratory(laboratory: Mapping, right: str, language: str) -> dict[str, 
     }
 
 
-def _line(line: Mapping, head: int, language: str) -> str:
+def _line(line: Mapping[str, Any], head: int, language: str) -> str:
     return f"{'헤드' if language == 'ko' else 'head'} {head} → ‘{line['token']}’ {line['weight']}"
 
 
@@ -165,5 +166,5 @@ def _link(link: str | None, values: Mapping[str, object], language: str) -> str:
 
 
 @cache
-def _read(name: str) -> dict:
+def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))

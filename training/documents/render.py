@@ -145,7 +145,7 @@ def head(*cells: object) -> str:
     return f"{row(*cells)}\n|{'---|' * len(cells)}"
 
 
-def notes(measurements: Mapping[str, dict], language: str) -> str:
+def notes(measurements: Mapping[str, dict[str, Any]], language: str) -> str:
     """Remarks of data files on how they were measured, each in a paragraph; empty where none has any.
 
     >>> print(notes({"test": {"note": {"en": "measured in June"}}, "dev": {}}, "en"))
@@ -183,7 +183,7 @@ def _environment(language: str) -> Environment:
     """The templates with all that they may call, for "ko" or "en"."""
     loader = FileSystemLoader(TEMPLATES)
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    calls: dict[str, Callable] = {each.__name__: each for each in OF_TABLES}
+    calls: dict[str, Callable[..., Any]] = {each.__name__: each for each in OF_TABLES}
     calls |= {each.__name__: partial(each, language=language) for each in IN_LANGUAGE}
     calls["say"] = lambda korean, english: tables.in_language((korean, english), language)
     calls["kind_name"] = lambda kind: tables.in_language(tables.KINDS[kind], language)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,12 +52,12 @@ class Sources:
         self,
         root: Path = ASSETS.parent,
         model: Path = ASSETS / "transformer",
-        given: Mapping[str, dict] | None = None,
+        given: Mapping[str, dict[str, Any]] | None = None,
     ):
         self.root, self.model, self.given = root, model, given or {}
         self.numbers = root / "docs" / "numbers"
 
-    def measured(self, name: str) -> dict:
+    def measured(self, name: str) -> dict[str, Any]:
         """A file of ``docs/numbers``, by its path there without ``.json``. Raises MissingNumbersError."""
         return self.given[name] if name in self.given else _read(self.numbers / f"{name}.json")
 
@@ -68,7 +69,7 @@ class Sources:
         """
         return name in self.given or (self.numbers / f"{name}.json").exists()
 
-    def evaluation(self, model: str | None = None) -> dict:
+    def evaluation(self, model: str | None = None) -> dict[str, Any]:
         """The development sentences' ``evaluation.json`` of the shipped model, or of one beside it.
 
         Raises MissingNumbersError.
@@ -133,7 +134,7 @@ class Sources:
         return AnswerSurvey(_read(self.model / ANSWERS_FILE))
 
 
-def _read(path: Path) -> dict:
+def _read(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError as error:
@@ -243,7 +244,7 @@ def parts_that_matter(survey: AnswerSurvey) -> list[Node]:
     return [survey.acting[place] for place in np.argsort(-np.abs(total.mean), kind="stable")[:PARTS]]
 
 
-def _order(survey: AnswerSurvey, quantity: str) -> tuple:
+def _order(survey: AnswerSurvey, quantity: str) -> tuple[Any, ...]:
     return {"looked": survey.looking, "wrote": survey.writing}.get(quantity, survey.acting)
 
 
@@ -345,7 +346,7 @@ def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
-def nearest(thresholds: Iterable[dict], minimum: float) -> dict:
+def nearest(thresholds: Iterable[dict[str, Any]], minimum: float) -> dict[str, Any]:
     """The measures at the minimum confidence that is nearest to ``minimum``.
 
     >>> nearest([{"minimum_confidence": 0.7}, {"minimum_confidence": 0.8}], 0.79)
@@ -440,7 +441,7 @@ def _development(sources: Sources) -> list[str]:
     return [*_three(total), *exact, *_three(test)]
 
 
-def _three(total: dict) -> list[str]:
+def _three(total: dict[str, Any]) -> list[str]:
     return [percent(total["exact_match"]), number(total["f0.5"]), percent(total["clean_untouched"])]
 
 
@@ -454,11 +455,11 @@ def _questions(sources: Sources) -> list[str]:
     return cells
 
 
-def _untouched(scores: dict) -> int:
+def _untouched(scores: dict[str, Any]) -> int:
     return round(scores["clean_untouched"] * scores["clean"]) if scores["clean"] else 0
 
 
-def _of_wrong(scores: dict) -> str:
+def _of_wrong(scores: dict[str, Any]) -> str:
     """The share that came out right of the sentences with an error."""
     wrong = scores["count"] - scores["clean"]
     return percent((scores["exact"] - _untouched(scores)) / wrong if wrong else None)
@@ -474,7 +475,7 @@ def _chats(sources: Sources) -> list[str]:
     return [f"{_right(found[name][''])} ({_right(undone[name][''])})" for name in CHATS]
 
 
-def _right(counts: dict) -> int:
+def _right(counts: dict[str, Any]) -> int:
     return counts["exact"] + counts["untouched"]
 
 

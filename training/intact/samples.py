@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -179,7 +180,7 @@ class KeptSample:
         """
         return self.sample.clean and self.text != self.sample.right
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         sample = self.sample
         texts = {"wrong": sample.wrong, "right": sample.right, "got": self.text}
         return {"kind": sample.kind, "lost": self.lost, **texts}
@@ -221,7 +222,7 @@ class IntactScores:
         """
         return share(self.untouched, self.clean)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "count": self.count,
             "intact": self.intact,
@@ -281,7 +282,7 @@ class IntactSet(Asked):
 
 @with_options_of(IntactSet)
 @click.command("intact")
-def intact_command(**options):
+def intact_command(**options: Any) -> None:
     """Measure whether digits, Latin words, addresses, emoji, hanja, quotation marks, unseen names and the
     ends of long sentences come out as they went in. Half of the sentences have errors beside them."""
     asked = read_options(IntactSet, options)

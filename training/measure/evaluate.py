@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -170,7 +170,7 @@ class Evaluation(Asked):
 @with_options_of(Evaluation)
 @click.command("evaluate")
 @click.argument("file", type=click.Path(path_type=Path))
-def command(file, **options):
+def command(file: Path, **options: Any) -> None:
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
     asked = read_options(Evaluation, options)
@@ -239,7 +239,7 @@ def _history_at(rows: list[dict[str, str]], step: int) -> dict[str, str]:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--limit", type=click.IntRange(min=1), default=400, show_default=True, help="Rows of FILE.")
 @click.option("--seed", default=0, show_default=True)
-def snapshots(model, file, limit, seed):
+def snapshots(model: str, file: Path, limit: int, seed: int) -> None:
     """Measure every snapshot of MODEL on FILE, and write snapshots.csv into its folder.
 
     All changes count, however unsure: a young network would otherwise seem to do nothing.

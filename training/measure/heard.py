@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -248,7 +248,9 @@ def scores(
             yield kind_of(change, source, target), float(score), np.array(without).reshape(len(erasers), -1)
 
 
-def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int) -> dict:
+def measured(
+    corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int
+) -> dict[str, Any]:
     """Probes and erasers are fitted on half of the pairs and measured on the other half."""
     fitted, asked = pairs[::2], pairs[1::2]
     fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
@@ -279,7 +281,7 @@ def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: in
     }
 
 
-def _right(heard: Heard, right: np.ndarray) -> dict:
+def _right(heard: Heard, right: np.ndarray) -> dict[str, Any]:
     """How often a probe is right: at all syllables, and where the sound differs from the letter."""
     return {
         "all": _mean(right, heard.sentences),
@@ -289,7 +291,7 @@ def _right(heard: Heard, right: np.ndarray) -> dict:
 
 def _erased(
     corrector: "Corrector", pairs: Sequence[tuple[str, str]], erasers: Sequence[Sequence[Eraser]], edits: int
-) -> dict:
+) -> dict[str, Any]:
     """By kind of mistake: how many fixes stay the network's choice, and by how much the score falls."""
     found: dict[str, list[tuple[int, float, np.ndarray]]] = defaultdict(list)
     for number, pair in enumerate(pairs):
@@ -300,11 +302,11 @@ def _erased(
     return {kind: _summary(rows) for kind, rows in found.items()}
 
 
-def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
+def _summary(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict[str, Any]:
     """The measures for edits of one kind; for random directions, the mean over all draws."""
     sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
     without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
-    summary: dict = {"edits": len(rows), "score": _mean(score, sentences)}
+    summary: dict[str, Any] = {"edits": len(rows), "score": _mean(score, sentences)}
     names = [*map(str, range(without.shape[2] - 1)), EVERYWHERE]
     for of, some in ((HEARD, without[:, :1]), (RANDOM, without[:, 1:])):
         summary[of] = {
@@ -340,7 +342,7 @@ class Probing:
 @with_options_of(Probing)
 @click.command("heard")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-def command(file, **options):
+def command(file: Path, **options: Any) -> None:
     """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and
     erase it.
     """

@@ -9,9 +9,10 @@ these four questions; the answers are part of the result, so that a reader sees 
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -22,7 +23,10 @@ from model.analysis.contrasts import Edit
 from model.analysis.counterfactuals import UNIFORM, alternative_continuation, replaced_for_change
 from model.analysis.edits import attention_to_edit, copy_positions
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
+from model.correction.correction import SentenceCorrection
+from model.text.changes import Change
 from model.trace.interventions import Head
+from model.trace.trace import AttentionTrace
 from training.documents import lessons
 from training.measure.report import write_numbers
 from viz.labels import log_odds, probability, visible_token
@@ -65,12 +69,12 @@ def _judge_all(corrector: Corrector) -> Iterator[Judged]:
         yield _judge(corrector, sentence, number)
 
 
-def _margin_of(change) -> float:
-    tiny = 1e-12
-    return float(np.log(max(change.fix_probability, tiny)) - np.log(max(change.keep_probability, tiny)))
+def _margin_of(change: Change) -> float:
+    fix, keep = (max(each or 0.0, 1e-12) for each in (change.fix_probability, change.keep_probability))
+    return float(np.log(fix) - np.log(keep))
 
 
-def _judge(corrector: Corrector, sentence, number: int) -> Judged:
+def _judge(corrector: Corrector, sentence: SentenceCorrection, number: int) -> Judged:
     source, text, change = sentence.source, sentence.text, sentence.changes[number]
     effects = head_effects(corrector, Edit(source, text, change))
     alone = ablate_heads(corrector, source, [[head] for head in effects.heads])
@@ -98,7 +102,7 @@ def _name_of(head: Head) -> str:
     return f"{head.kind}.{head.layer + 1}.{head.head + 1}"
 
 
-def _facts_of(corrector: Corrector, chosen: Judged) -> dict:
+def _facts_of(corrector: Corrector, chosen: Judged) -> dict[str, Any]:
     """All that the plans say of the chosen sentence; numbers are texts, written as the pages write them."""
     (sentence,) = corrector.correct(chosen.typed).sentences
     change, trace = sentence.changes[chosen.change], sentence.trace
@@ -125,7 +129,7 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict:
     }
 
 
-def _map_facts(trace, changes, row: int) -> dict:
+def _map_facts(trace: AttentionTrace, changes: Sequence[Change], row: int) -> dict[str, Any]:
     """The row of the fix in the mean of all layers and heads: where it looks most, and most beyond a copy."""
     mean = trace.attention(CROSS).mean((0, 1))[row]
     beyond = mean.copy()
@@ -144,12 +148,12 @@ def _map_facts(trace, changes, row: int) -> dict:
     }
 
 
-def _cell(trace, row: np.ndarray, key: int, sign: bool = False) -> dict:
+def _cell(trace: AttentionTrace, row: np.ndarray, key: int, sign: bool = False) -> dict[str, Any]:
     weight = f"{row[key]:{'+' if sign else ''}.3f}".replace("-", "−")
     return {"token": visible_token(trace.source_tokens[key]), "position": key + 1, "weight": weight}
 
 
-def _line_facts(trace, row: int) -> dict:
+def _line_facts(trace: AttentionTrace, row: int) -> dict[str, Any]:
     """The layer whose heads look at most different places in the row of the fix, and where each looks."""
     strongest = trace.attention(CROSS)[:, :, row].argmax(-1)  # (L, H)
     layer = int(np.argmax([len(set(each)) for each in strongest.tolist()]))
@@ -160,21 +164,22 @@ def _line_facts(trace, row: int) -> dict:
     return {"lines_layer": layer + 1, "lines": looked}
 
 
-def _step_facts(trace, change, row: int) -> dict:
+def _step_facts(trace: AttentionTrace, change: Change, row: int) -> dict[str, Any]:
     """The candidates of the step that writes the fix, with the numbers that the page shows beside them."""
+    assert trace.alternative_probabilities is not None and trace.log_probabilities is not None
     shares = [
         (visible_token(token), probability(float(share), digits=3))
         for token, share in zip(trace.alternatives[row], trace.alternative_probabilities[row], strict=True)
     ]
     return {
         "candidates_of_step": shares[:3],
-        "fix": probability(change.fix_probability, digits=3),
-        "keep": probability(change.keep_probability, digits=3),
+        "fix": probability(change.fix_probability or 0.0, digits=3),
+        "keep": probability(change.keep_probability or 0.0, digits=3),
         "odds": log_odds(float(np.exp(np.float64(trace.log_probabilities[row])))),
     }
 
 
-def _head_facts(trace, change, changes, row: int) -> dict:
+def _head_facts(trace: AttentionTrace, change: Change, changes: Sequence[Change], row: int) -> dict[str, Any]:
     """The head that looks most at the change, and the key with the highest weight in its row."""
     share = attention_to_edit(trace, CROSS, change, changes).share
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
@@ -185,7 +190,9 @@ def _head_facts(trace, change, changes, row: int) -> dict:
     return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
 
 
-def _laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
+def _laboratory_facts(
+    corrector: Corrector, sentence: SentenceCorrection, change: Change, chosen: Judged
+) -> dict[str, Any]:
     """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
     effects = head_effects(corrector, Edit(source, text, change))

@@ -15,7 +15,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -114,7 +114,7 @@ class Scores:
         """
         return share(self.untouched, self.clean)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         """The counts and shares by the names of ``evaluation.json``; None for nan.
 
         >>> score([("가", "가", "가")]).as_json()["exact_match"]
@@ -303,7 +303,7 @@ class Bin:
     def share_right(self) -> float:
         return share(self.right, self.count)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "from": self.low,
             "to": self.high,
@@ -330,7 +330,7 @@ class Reliability:
         apart = [abs(each.right - each.confidence_sum) for each in self.bins]
         return share(math.fsum(apart), self.count)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "changes": self.count,
             "expected_calibration_error": none_if_nan(self.expected_calibration_error),

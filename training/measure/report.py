@@ -105,7 +105,7 @@ class RuleScore:
         """
         return share(self.repaired, self.count)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "rule": self.rule,
             "family": self.family,
@@ -138,7 +138,7 @@ class Report:
     def _sides(self) -> tuple[list["Correction"], list[NoisyPair]]:
         return [each.correction for each in self.outcomes], [each.pair for each in self.outcomes]
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return {
             "sentences": self.total.count,
             "seconds": round(self.seconds, 3),
@@ -155,7 +155,7 @@ class Report:
         }
 
 
-def write_json(document: dict, path: str) -> None:
+def write_json(document: dict[str, Any], path: str) -> None:
     """Write to a file, or to standard output for ``-``. Raises click.ClickException if that fails."""
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
     try:
@@ -165,7 +165,7 @@ def write_json(document: dict, path: str) -> None:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
 
 
-def write_numbers(path: Path, numbers: dict) -> None:
+def write_numbers(path: Path, numbers: dict[str, Any]) -> None:
     """Write measurements as JSON with an indent of one space, as the files of ``docs/numbers`` have it.
 
     Raises OSError where it cannot be written.
@@ -173,7 +173,7 @@ def write_numbers(path: Path, numbers: dict) -> None:
     path.write_text(json.dumps(numbers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def run_of(corrector: "Corrector", **chosen: object) -> dict:
+def run_of(corrector: "Corrector", **chosen: object) -> dict[str, Any]:
     """The model of a measurement, and what was chosen for it, as all files of numbers begin."""
     return {
         "model": corrector.name,
@@ -183,7 +183,7 @@ def run_of(corrector: "Corrector", **chosen: object) -> dict:
     }
 
 
-def report_text(measured: dict, rules: bool = False, calibration: bool = False) -> str:
+def report_text(measured: dict[str, Any], rules: bool = False, calibration: bool = False) -> str:
     """The tables of ``Report.as_json`` with its run: families, and rules or calibration where asked for."""
     sources = Sources(given={"evaluation": measured})
     low, high = (percent(bound) for bound in measured["total"]["exact_match_95"])
@@ -207,7 +207,7 @@ def report_text(measured: dict, rules: bool = False, calibration: bool = False) 
     return "\n\n".join(texts)
 
 
-def _origin(run: dict) -> str:
+def _origin(run: dict[str, Any]) -> str:
     if run["mix"] is None:
         return "as the file has them"
     mix = ", ".join(f"{family} {percent(part)}" for family, part in run["mix"].items())

@@ -23,9 +23,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
+from model.correction.answers import AnswersMany
 from model.correction.words import find_words
 from model.stored.folder import ASSETS
 from model.text.changes import Change, find_changes
@@ -162,7 +164,7 @@ def make_sets(
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Their folder.")
 @click.option("--count", default=500, show_default=True, help="Sentences with an error in each set.")
 @click.option("--seed", default=0, show_default=True)
-def sets(files, known, out, count, seed):
+def sets(files: tuple[str, ...], known: tuple[str, ...], out: Path, count: int, seed: int) -> None:
     """Make development sets of the sentences in FILES, which training must not have seen."""
     try:
         sentences = [row for path in files for row in read_sentences(path)]
@@ -336,7 +338,7 @@ def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRo
                 yield SetRow(path.stem, row.get("kind") or "", row["src"], row["tgt"])
 
 
-def correct(corrector, rows: Sequence[SetRow]) -> list[Result]:
+def correct(corrector: AnswersMany, rows: Sequence[SetRow]) -> list[Result]:
     """The correction of each row. ``corrector`` is any model.Corrector."""
     results = []
     for start in range(0, len(rows), TOGETHER):
@@ -361,7 +363,7 @@ def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]
     return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
 
 
-def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict:
+def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict[str, Any]:
     """The counts as JSON has them.
 
     >>> counts_as_json({"slips": {"": SetCounts(2, 1, 1, 0, 0, 0)}})["slips"][""]["exact"]
@@ -370,7 +372,7 @@ def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict:
     return {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
-def failures(results: Sequence[Result]) -> list[dict]:
+def failures(results: Sequence[Result]) -> list[dict[str, Any]]:
     """The rows that are not as they should be, with their corrections.
 
     >>> failures([Result(SetRow("", "", "머거", "먹어"), "머거")])[0]["harmed"]
@@ -411,7 +413,7 @@ class Development:
 @with_options_of(Development)
 @click.command("development")
 @click.argument("names", nargs=-1)
-def development(names, **options):
+def development(names: tuple[str, ...], **options: Any) -> None:
     """Measure a model on the sets NAMES, or on all, and print a row for each set and one for each of its
     kinds.
 

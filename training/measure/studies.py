@@ -115,7 +115,7 @@ def ask(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
         }
 
 
-def numbers_of(rows: list[Row], fingerprint: str) -> dict:
+def numbers_of(rows: list[Row], fingerprint: str) -> dict[str, Any]:
     """All measures as ``(mean, half the 95% interval)``, by the names of ``docs/numbers/attention.json``."""
     names = methods_of(rows)
     layers = range(len(rows[0]["layers"]))
@@ -151,7 +151,7 @@ def numbers_of(rows: list[Row], fingerprint: str) -> dict:
     }
 
 
-def _of_kind(rows: list[Row], names: list[str], layers: range) -> dict:
+def _of_kind(rows: list[Row], names: list[str], layers: range) -> dict[str, Any]:
     """Share of edits of one kind in which the same first character is named, by method and by layer."""
     return {
         "edits": len(rows),
@@ -160,7 +160,7 @@ def _of_kind(rows: list[Row], names: list[str], layers: range) -> dict:
     }
 
 
-def mean_and_margin(rows: list[Row], value_of: Callable) -> tuple[float, float]:
+def mean_and_margin(rows: list[Row], value_of: Callable[..., Any]) -> tuple[float, float]:
     """A mean with half its 95% interval.
 
     >>> mean_and_margin([{"pair": 0, "x": 1}, {"pair": 1, "x": 1}], lambda row: row["x"])
@@ -170,7 +170,7 @@ def mean_and_margin(rows: list[Row], value_of: Callable) -> tuple[float, float]:
     return round(float(found.mean), 4), round(float(found.margin), 4)
 
 
-def measured(rows: list[Row], value_of: Callable) -> Estimate:
+def measured(rows: list[Row], value_of: Callable[..., Any]) -> Estimate:
     """The mean of a value over edits; the sample is of sentences, not of edits."""
     by_sentence = defaultdict(list)
     for row in rows:

@@ -69,7 +69,7 @@ def _closed(text: str, letter: str) -> str:
 class _ToldEnding(NamedTuple):
     """An ending of a statement, and the same as hearsay."""
 
-    stated: re.Pattern
+    stated: re.Pattern[str]
     told: tuple[str, ...]
 
 

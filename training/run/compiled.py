@@ -42,7 +42,7 @@ class CompiledSteps:
     ``keep`` only.
     """
 
-    def __init__(self, network, precision: str = "float32", mean_loss: float | None = None):
+    def __init__(self, network: Any, precision: str = "float32", mean_loss: float | None = None):
         self.network, self._precision = network, _PRECISIONS[precision]
         variables = network.optimizer.variables
         (self._rate,) = (i for i, each in enumerate(variables) if each is network.optimizer._learning_rate)
@@ -61,9 +61,9 @@ class CompiledSteps:
         ] = {}  # by "take" or "measure", and the batch's shape
         self._under_way: deque[Any] = deque()
         self._writer = ThreadPoolExecutor(1)
-        self._writing: Future | None = None
+        self._writing: Future[Any] | None = None
 
-    def lowered(self, shape: tuple[int, int], what: str = "take"):
+    def lowered(self, shape: tuple[int, int], what: str = "take") -> Any:
         """The step, or the measurement, for batches of this shape, ready to be compiled."""
         state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), self._state)
         batch = Batch(*[jax.ShapeDtypeStruct(shape, jnp.int32)] * 3)
@@ -132,7 +132,7 @@ class CompiledSteps:
             self._writing.result()  # raises an error of the thread
             self._writing = None
 
-    def _next_state(self, state: StepState, batch: Batch, rate) -> StepState:
+    def _next_state(self, state: StepState, batch: Batch, rate: Any) -> StepState:
         (loss, fixed), gradients = jax.value_and_grad(self._loss, has_aux=True)(
             state.trainable, state.fixed, batch
         )
@@ -142,12 +142,12 @@ class CompiledSteps:
         mean = INERTIA * state.mean_loss + (1 - INERTIA) * loss
         return StepState(trainable, fixed, optimizer, jnp.where(jnp.isnan(state.mean_loss), loss, mean))
 
-    def _loss(self, trainable, fixed, batch: Batch):
+    def _loss(self, trainable: Any, fixed: Any, batch: Batch) -> tuple[Any, Any]:
         inputs = batch.source, batch.decoder_input
         logits, fixed = self.network.stateless_call(trainable, fixed, inputs, training=True)
         return self.network.loss(batch.target, logits), fixed
 
-    def _measured(self, trainable, fixed, batch: Batch):
+    def _measured(self, trainable: Any, fixed: Any, batch: Batch) -> Any:
         """(3,) summed loss, right tokens, tokens."""
         logits, _ = self.network.stateless_call(trainable, fixed, (batch.source, batch.decoder_input))
         real = batch.target != PAD_ID

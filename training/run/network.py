@@ -4,6 +4,7 @@ Importing this loads Keras. A run's background processes begin before that, beca
 """
 
 from collections import defaultdict
+from typing import Any
 
 import keras
 from keras import ops
@@ -12,7 +13,7 @@ from model.text.tokenizer import PAD_ID
 from training.run.settings import OPTIMIZERS, PRECISIONS
 
 
-def make_optimizer(name: str):
+def make_optimizer(name: str) -> Any:
     """``adam`` with the betas of Vaswani et al. (2017, section 5.3), or ``muon``: orthogonal updates for
     the matrices (Jordan 2024), scaled so that Adam's learning rates fit (Liu et al. 2025), and Adam for
     embeddings and vectors. Both clip the gradient's global norm to 1. Raises ValueError for other names.
@@ -25,7 +26,7 @@ def make_optimizer(name: str):
     raise ValueError(f"optimizer should be one of {OPTIMIZERS}, received {name!r}")
 
 
-def compile_network(network, optimizer: str, label_smoothing: float, precision: str = "float32"):
+def compile_network(network: Any, optimizer: str, label_smoothing: float, precision: str = "float32") -> Any:
     """Give a built network its loss and its optimiser, with the learning rate still at 1.
 
     In ``bfloat16`` matrices are multiplied in that format, and so are the operations between them that
@@ -64,7 +65,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         super().__init__(name=name, reduction=None)
         self.label_smoothing = label_smoothing
 
-    def call(self, y_true, y_pred):
+    def call(self, y_true: Any, y_pred: Any) -> Any:
         # The backend's fused kernel: written out with logsumexp, a step took a fifth longer on CPU cores.
         loss = ops.sparse_categorical_crossentropy(y_true, y_pred, from_logits=True)  # (B, T, V) -> (B, T)
         if self.label_smoothing:
@@ -82,10 +83,10 @@ class GroupedMuon(keras.optimizers.Muon):
     the same variables as Keras's Muon.
     """
 
-    def __init__(self, *arguments, **settings):
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, name="muon", **settings)  # checkpoints name their variables by it
 
-    def _backend_update_step(self, grads, trainable_variables, learning_rate):
+    def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
         alike = defaultdict(list)
         for gradient, variable in zip(grads, trainable_variables, strict=True):
             if self._should_use_adamw(variable):
@@ -95,7 +96,7 @@ class GroupedMuon(keras.optimizers.Muon):
         for pairs in alike.values():
             self._update_together(pairs, learning_rate)
 
-    def _update_together(self, pairs, learning_rate):
+    def _update_together(self, pairs: list[tuple[Any, Any]], learning_rate: Any) -> None:
         """As ``Muon._muon_update_step``, for gradients and variables of one shape."""
         directions = []
         for gradient, variable in pairs:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -63,12 +63,12 @@ def _everyday_joins() -> dict[str, str]:
 class Analysed(NamedTuple):
     """Kiwi's morphemes of some sentences."""
 
-    cuts: Counter  # how often each (word, cut) was met
+    cuts: Counter[tuple[str, tuple[Any, ...]]]  # how often each (word, cut) was met
     misspaced: list[bool]  # of each sentence
 
 
 def _analyse(texts: list[str]) -> Analysed:
-    cuts: Counter = Counter()
+    cuts: Counter[tuple[str, tuple[Any, ...]]] = Counter()
     misspaced = []
     for text in texts:
         tokens = load_kiwi().tokenize(text)
@@ -109,7 +109,7 @@ def _write(path: Path, rows: Iterable[Sentence | Pair]) -> None:
 @click.option("--corpus", multiple=True, required=True, type=click.Path(exists=True), help="As for train.")
 @click.option("--dev", type=click.Path(exists=True), help="As for train.")
 @click.option("--workers", default=1, show_default=True, help="Processes that ask Kiwi.")
-def pack_command(out, corpus, dev, workers):
+def pack_command(out: Path, corpus: tuple[str, ...], dev: str | None, workers: int) -> None:
     """Write into OUT the files that ``train`` needs where neither the corpus nor Kiwi's model can be brought.
 
     The sentences are checked here once, and compressed to an eighth. Those in which by Kiwi's morphemes a
@@ -142,7 +142,11 @@ class RecipeError(ValueError):
 
 
 def stage_arguments(
-    recipe: dict, folder: Path, out: Path, workers: int = 1, changed: Mapping[str, str] | None = None
+    recipe: dict[str, Any],
+    folder: Path,
+    out: Path,
+    workers: int = 1,
+    changed: Mapping[str, str] | None = None,
 ) -> list[list[str]]:
     """For each stage the arguments of ``python -m training``.
 
@@ -178,7 +182,7 @@ def stage_arguments(
     return arguments
 
 
-def with_packed(recipe: dict, folder: Path) -> dict:
+def with_packed(recipe: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The recipe with the files that ``pack`` wrote into the folder, if it did; else as it is.
 
     >>> with_packed({"data": {"corpus": ["train.jsonl"]}}, Path("no such folder"))
@@ -191,7 +195,7 @@ def with_packed(recipe: dict, folder: Path) -> dict:
     return {**recipe, "data": {"corpus": corpus, "dev": DEV_FILE}, "all": {**recipe.get("all", {}), **table}}
 
 
-def only_stages(recipe: dict, names: Collection[str]) -> dict:
+def only_stages(recipe: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
     """The recipe with these stages alone, or with all for none. Raises RecipeError for another name.
 
     >>> only_stages({"stage": [{"name": "begin"}, {"name": "cool"}]}, ["cool"])
@@ -203,7 +207,7 @@ def only_stages(recipe: dict, names: Collection[str]) -> dict:
     return {**recipe, "stage": [stages[name] for name in stages if name in names]} if names else recipe
 
 
-def shortened(recipe: dict, share: float) -> dict:
+def shortened(recipe: dict[str, Any], share: float) -> dict[str, Any]:
     """The same recipe with that share of the steps of every stage, one at least.
 
     Raises RecipeError for another file.
@@ -232,7 +236,7 @@ def shortened(recipe: dict, share: float) -> dict:
 )
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--show", is_flag=True, help="Print the commands and run none.")
-def recipe_command(folder, out, path, **options):
+def recipe_command(folder: Path, out: Path, path: Path, **options: Any) -> None:
     """Train on the files in FOLDER, packed or not, stage by stage.
 
     Run the same command again to continue after a stop.

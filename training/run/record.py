@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -44,7 +44,7 @@ COLUMNS = ("step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "p
 CUMULATIVE = ("step", "pairs", "seconds")
 
 
-def hardware() -> dict:
+def hardware() -> dict[str, Any]:
     """Processor and library versions of this process; nothing that names the machine itself."""
     import keras
 
@@ -69,7 +69,7 @@ def read_history(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def read_runs(folder: Path) -> list[dict]:
+def read_runs(folder: Path) -> list[dict[str, Any]]:
     """The trainings a model went through, the first one first; none where they are not known.
 
     Each with "taken": steps, pairs, tokens and seconds.
@@ -82,7 +82,7 @@ def read_runs(folder: Path) -> list[dict]:
 class Past:
     """The record of the model a run starts from."""
 
-    runs: tuple[dict, ...] = ()
+    runs: tuple[dict[str, Any], ...] = ()
     rows: tuple[dict[str, str], ...] = ()
 
     @classmethod
@@ -107,7 +107,7 @@ class Record:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.past = folder, past
 
-    def write_run(self, run: dict) -> None:
+    def write_run(self, run: dict[str, Any]) -> None:
         """``run``: plain data that describes this run. Raises OSError where the folder cannot be written."""
         text = json.dumps({"runs": [*self.past.runs, run]}, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.folder / RUN_FILE, lambda file: file.write(text.encode()))
@@ -126,7 +126,7 @@ class Record:
         writer.writerows(kept)
         write_atomically(self.folder / HISTORY_FILE, lambda file: file.write(buffer.getvalue().encode()))
 
-    def add(self, **row) -> None:
+    def add(self, **row: Any) -> None:
         """One row of ``COLUMNS``, counted within this run. Losses in nats, time in seconds."""
         for column in CUMULATIVE:
             row[column] += type(row[column])(self.past.total(column))
@@ -178,7 +178,7 @@ class Origin(NamedTuple):
             raise ValueError("layers can be added only where each normalises first (norm_first)")
         return self._replace(config=replace(self.config, **sizes))
 
-    def put_into(self, network) -> None:
+    def put_into(self, network: Any) -> None:
         """Give a built network these weights; where it is larger it computes the same function at first.
 
         New hidden units keep the weights they were built with on their way in and get zeros on their way out,
@@ -230,7 +230,7 @@ def add_graph(folder: Path) -> None:
     help="Of two models: of the second in each of the new weights; the rest is the first.",
 )
 @click.option("--last", type=click.IntRange(min=2), help="Of one model: its last so many snapshots.")
-def average(models, out, share, last):
+def average(models: tuple[str, ...], out: str, share: float, last: int | None) -> None:
     """Average the weights of MODELS, where the later ones were trained on from the earlier, into a new model.
 
     Between such weights the loss often has no hill, and a point between them may correct better than each of

@@ -8,11 +8,11 @@ numbers. ``ProgressLine`` shows loss, speed and time left on standard error.
 import json
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from rich.console import Console
@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from model.stored.folder import save_model_folder, save_snapshot, write_atomically
 from model.text.tokenizer import Tokenizer
+from training.run.examples import Practised
 from training.run.record import COLUMNS, Origin, Past, Record, add_graph, hardware
 from training.run.settings import Knobs, TrainingConfig
 from training.run.steps import DevelopmentSet, KerasSteps, Steps
@@ -86,12 +87,12 @@ class CheckpointError(Exception):
     """A checkpoint that cannot be continued from; the message says why."""
 
 
-def _variables(model) -> dict:
+def _variables(model: Any) -> dict[str, Any]:
     """Every number that training changes: weights, optimiser moments, dropout's random state."""
     return {variable.path: variable for variable in [*model.variables, *model.optimizer.variables]}
 
 
-def save_checkpoint(folder: Path, model, progress: RunState) -> None:
+def save_checkpoint(folder: Path, model: Any, progress: RunState) -> None:
     """Write the compiled model's variables and the progress.
 
     Raises OSError where the folder cannot be written.
@@ -116,7 +117,7 @@ def read_state(folder: Path) -> RunState:
         raise _useless(path, error) from error
 
 
-def load_checkpoint(folder: Path, model) -> RunState | None:
+def load_checkpoint(folder: Path, model: Any) -> RunState | None:
     """Put a saved run's variables into the compiled model; None where nothing was saved yet.
 
     Raises CheckpointError for a damaged file, or one of another network.
@@ -137,7 +138,7 @@ def load_checkpoint(folder: Path, model) -> RunState | None:
     return progress
 
 
-def _progress(archive) -> RunState:
+def _progress(archive: Mapping[str, Any]) -> RunState:
     values = json.loads(str(archive["progress"]))
     values["position"] = Position(*values["position"])
     return RunState(**values)
@@ -151,7 +152,7 @@ def _useless(path: Path, error: Exception) -> CheckpointError:
 SHOWN_SECONDS = 0.2  # how often the progress is shown: on a GPU steps are quicker than a terminal
 
 
-def _make_steps(network, precision: str, mean_loss: float | None) -> Steps:
+def _make_steps(network: Any, precision: str, mean_loss: float | None) -> Steps:
     """The implementation of optimiser steps for the backend that Keras runs on."""
     import keras
 
@@ -160,6 +161,10 @@ def _make_steps(network, precision: str, mean_loss: float | None) -> Steps:
 
         return CompiledSteps(network, precision, mean_loss)
     return KerasSteps(network, mean_loss)
+
+
+Batches = Iterable[tuple[Batch, Position]]
+Show = Callable[[RunState, float | None], None]  # progress, mean loss
 
 
 class Begun(NamedTuple):
@@ -177,7 +182,7 @@ class Run:
         folder: Path,
         config: TrainingConfig,
         tokenizer: Tokenizer,
-        dev_items: list,
+        dev_items: Sequence[Practised],
         begun: Begun,
     ):
         import keras
@@ -206,7 +211,7 @@ class Run:
     def model_folder(self) -> Path:
         return self.folder / "model"
 
-    def _development(self, items: list) -> list[Batch]:
+    def _development(self, items: Sequence[Practised]) -> list[Batch]:
         dev = DevelopmentSet(items, self.tokenizer, self.config.network.max_length)
         stream = self.config.stream
         return dev.batches_of(stream.widths, stream.batch_tokens) if stream.widths else dev.batches
@@ -235,7 +240,7 @@ class Run:
         """Write the checkpoint and the model. Raises OSError where the folder cannot be written."""
         progress = self.settle()
 
-        def write():
+        def write() -> None:
             save_checkpoint(self.folder, self.network, progress)
             save_model_folder(self.model_folder, self.network, self.tokenizer)
             add_graph(self.model_folder)
@@ -263,9 +268,9 @@ class Run:
 
     def train(
         self,
-        batches: Iterable[tuple[Batch, Position]],
+        batches: Batches,
         knobs: Knobs,
-        show: Callable[[RunState, float], None],
+        show: Show,
         seconds: float | None = None,
     ) -> None:
         """Run until the schedule's last step or for so many ``seconds``.
@@ -290,7 +295,7 @@ class Run:
             self.save()
         self.steps.close()
 
-    def _train(self, batches, knobs: Knobs, show, clock: Clock) -> None:
+    def _train(self, batches: Batches, knobs: Knobs, show: Show, clock: Clock) -> None:
         before, shown = time.perf_counter(), 0.0
         for batch, position in batches:
             rate = self.config.schedule(clock.step_of_schedule(self.progress.step + 1))
@@ -337,7 +342,7 @@ class ProgressLine:
         self.console = Console(stderr=True)
         self.total, self.first = total_steps, first_step
         self.started = self.printed = time.monotonic()
-        self.first_pairs = None
+        self.first_pairs: int | None = None
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self.bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
         self.task = self.bar.add_task("", total=total_steps, completed=first_step)
@@ -346,10 +351,10 @@ class ProgressLine:
         self.bar.start()
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def show(self, progress, mean_loss: float) -> None:
+    def show(self, progress: RunState, mean_loss: float | None) -> None:
         """Take the state after a step: ``training.run.run.RunState`` and the running mean loss."""
         now = time.monotonic()
         if self.first_pairs is None:

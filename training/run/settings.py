@@ -34,7 +34,7 @@ class Schedule:
     decay: float
     d_model: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in SCHEDULES:
             raise ValueError(f"schedule should be one of {SCHEDULES}, received {self.kind!r}")
         if self.warmup < 1 or self.steps < 1 or not 0 <= self.decay <= 1:

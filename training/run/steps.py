@@ -6,12 +6,13 @@ watched while a network learns.
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from model.text.tokenizer import Tokenizer
 from training.noise.pairs import make_pair
+from training.run.examples import Practised
 from training.run.stream import Batch, make_batch
 
 INERTIA = 0.98  # of the running mean of the batches' losses
@@ -20,7 +21,7 @@ INERTIA = 0.98  # of the running mean of the batches' losses
 class Steps(Protocol):
     """The interface of an implementation of optimiser steps."""
 
-    network: object
+    network: Any
 
     def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
         """Prepare to take steps with batches of these shapes (B, S), and to measure with batches of those."""
@@ -47,7 +48,7 @@ class Steps(Protocol):
 class KerasSteps:
     """Keras's own ``train_on_batch``: each step ends before the next begins."""
 
-    def __init__(self, network, mean_loss: float | None = None):
+    def __init__(self, network: Any, mean_loss: float | None = None):
         self.network, self._mean = network, mean_loss
 
     def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
@@ -85,7 +86,7 @@ class KerasSteps:
 class DevelopmentSet:
     """A fixed set of generated pairs, whose loss and token accuracy are watched during training."""
 
-    def __init__(self, items: list, tokenizer: Tokenizer, max_length: int, count: int = 512):
+    def __init__(self, items: Sequence[Practised], tokenizer: Tokenizer, max_length: int, count: int = 512):
         rng = random.Random(1)
         rows = []
         for item in items[:count]:

@@ -51,11 +51,11 @@ class Judge:
         self.folder, self.share, self.others = folder, share, others
         self.tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "network"}
 
     @cached_property
-    def network(self):
+    def network(self) -> Any:
         from model.network.networks import load_model_folder  # loads a network library
 
         network, *_ = load_model_folder(self.folder)
@@ -67,7 +67,7 @@ class Judge:
         hard = round(self.share * len(order))
         return sorted([*order[:hard], *(i for i in order[hard:] if rng.random() < self.others)])
 
-    def losses(self, batch) -> np.ndarray:
+    def losses(self, batch: "Batch") -> np.ndarray:
         """A batch's pairs -> (B,) mean over a pair's real target tokens of ``-log p(token)``, in nats."""
         return self.network.predict_on_batch(tuple(batch))
 
@@ -125,7 +125,7 @@ class StreamSettings(ExampleSettings):
         parse=read_widths,
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         longest = _longest_source(self.max_length)
         if list(self.widths) != sorted({*self.widths}) or min(self.widths, default=1) < 1:
             raise ValueError(f"widths should be above 0 and rise, received {self.widths}")
@@ -294,7 +294,7 @@ class Stream:
             self._pipes.append(pipe)
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self.processes:
             process.kill()  # a pool takes seconds to finish, and is not needed
         for process, pipe in zip(self.processes, self._pipes, strict=True):
@@ -329,7 +329,7 @@ def _work(
     os.environ["JAX_PLATFORMS"] = "cpu"
     keep_freed_memory()
 
-    def follow_parent():  # a killed parent cannot tell its workers to end
+    def follow_parent() -> None:  # a killed parent cannot tell its workers to end
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(0)

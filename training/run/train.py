@@ -9,6 +9,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -24,19 +25,22 @@ from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import CorpusError, Pair, read_corpus
 from training.corpus.selection import choose_characters, copies
 from training.options import read_options, with_options_of
+from training.run.examples import Practised
 from training.run.record import Origin
 from training.run.run import Begun, CheckpointError, ProgressLine, Run, read_state
 from training.run.settings import Knobs, RunFiles, training_config
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
 
-def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
+def _read(
+    paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0
+) -> list[Practised]:
     """Sentences as strings and pairs as tuples; skipped rows are reported on standard error.
 
     A row comes as often as the ``weights`` of its source say.
     """
     rng = random.Random(seed)
-    items = []
+    items: list[Practised] = []
     for path in paths:
         try:
             corpus = read_corpus(path)
@@ -52,7 +56,7 @@ def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, se
     return items
 
 
-def _tokenizer(folder: Path, items: list) -> Tokenizer:
+def _tokenizer(folder: Path, items: list[Practised]) -> Tokenizer:
     """The run's own vocabulary where it has begun, so that ids never move; else one for these items."""
     path = folder / "model" / VOCABULARY_FILE
     if path.exists():
@@ -112,7 +116,7 @@ def _command_line(context: click.Context) -> str:
 @with_options_of(RunFiles)
 @click.command()
 @click.pass_context
-def train(context, **options):
+def train(context: click.Context, /, **options: Any) -> None:
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()

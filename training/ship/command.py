@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -102,7 +103,15 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
 )
 @click.option("--list", "show_list", is_flag=True, help="Show the steps and whether they are done.")
 @click.option("--dry-run", is_flag=True, help="Print the commands that would run.")
-def command(run, only, without, show_list, dry_run, **options):
+def command(
+    run: Path,
+    only: tuple[str, ...],
+    without: tuple[str, ...],
+    *,
+    show_list: bool,
+    dry_run: bool,
+    **options: Any,
+) -> None:
     """Ship the weights in RUN: average them, fit their confidence, measure everything, and write the numbers
     into the documents. Run it again to continue after a stop; what is done is skipped."""
     try:

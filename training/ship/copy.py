@@ -7,6 +7,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,7 +33,7 @@ def copy_model(source: Path, target: Path) -> None:
     add_graph(target)
 
 
-def best_of(evaluations: dict[Path, dict]) -> Path:
+def best_of(evaluations: dict[Path, dict[str, Any]]) -> Path:
     """The model with the highest F0.5 at its own best minimum confidence; of equal ones the one with more
     exact matches.
 
@@ -67,7 +68,7 @@ class CopySettings:
 @main.command()
 @click.argument("source", type=PATH)
 @click.argument("target", type=click.Path(path_type=Path))
-def copy(source, target, **options):
+def copy(source: Path, target: Path, **options: Any) -> None:
     """Copy SOURCE to TARGET: a file, or the files of a model's folder that belong to the weights."""
     asked = read_options(CopySettings, options)
     if source.is_file():
@@ -89,7 +90,7 @@ def copy(source, target, **options):
 @main.command()
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("models_and_evaluations", nargs=-1, required=True, type=PATH)
-def choose(out, models_and_evaluations):
+def choose(out: Path, models_and_evaluations: tuple[Path, ...]) -> None:
     """Copy to OUT the best of the models; each is followed by the JSON file that evaluate wrote of it."""
     models, evaluations = models_and_evaluations[::2], models_and_evaluations[1::2]
     read = {

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from model.stored.folder import write_atomically
 
@@ -98,7 +99,7 @@ class Journal:
 
     def __init__(self, path: Path):
         self.path = path
-        self._done: dict[str, dict] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        self._done: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
 
     def is_done(self, step: Step) -> bool:
         """Whether the step was made by these commands from these inputs, and its outputs are unchanged.

@@ -18,6 +18,7 @@ OURS = {
     "viz",
 }
 EXTRAS = {
+    "mcp": "mcp",
     "onnx": "train",
     "ray": "ray",
     "starlette": "serve",
@@ -28,6 +29,7 @@ PLACES = {
     "correct": ("model.__main__", "correct"),
     "check": ("service.__main__", "check"),
     "serve": ("service.__main__", "serve"),
+    "mcp": ("service.__main__", "mcp"),
     "heads": ("model.__main__", "heads"),
     "export": ("model.__main__", "export"),
     "site": ("deploy.site.__main__", "main"),

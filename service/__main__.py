@@ -1,4 +1,4 @@
-"""Commands ``serve``, which runs the service for editors, and ``check``, which checks files."""
+"""Commands ``serve`` and ``mcp``, the services for editors and assistants, and ``check``, for files."""
 
 import ipaddress
 import os
@@ -73,6 +73,27 @@ def serve(host: str, port: int, hosts: tuple[str, ...], origins: tuple[str, ...]
         proxy_headers=False,
         server_header=False,
     )
+
+
+@main.command()
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+@_own_words
+def mcp(model: str, words: Path | None) -> None:
+    """Answer the Model Context Protocol on standard input and output: correct a text, explain a change.
+    \f
+
+    Raises:
+        click.ClickException: for a folder that holds no model.
+    """
+    from service.checker import KeepingCorrector
+    from service.tools import tool_server
+
+    try:
+        read_config(find_model_folder(model))
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    options = {"model": model, **_words(words)}
+    tool_server(lambda: KeepingCorrector.load(**options)).run("stdio")
 
 
 def _is_here(host: str) -> bool:

@@ -38,7 +38,7 @@ ROOMS = {
     "model/graph": DESCRIBED,
     "model/export": {*DESCRIBED, "model/graph"},
     "model/correction": {*DESCRIBED, "model/norm", "model/network", "model/graph"},
-    "model/analysis": {*DESCRIBED, "model/correction"},
+    "model/analysis": {*DESCRIBED, "model/correction", "model/norm"},
     "model/tables": {*DESCRIBED, "model/correction", "model/analysis"},
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
     "model": {"model/*"},

@@ -6,7 +6,6 @@ from math import isnan
 
 import numpy as np
 
-from model.analysis.kinds import kinds_of, sound_rules
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, Selection
@@ -213,17 +212,6 @@ def _in_korean(number: float) -> str:
             return "1억"
         return f"{whole:,}{unit} {tenths}{next_unit}" if tenths else f"{whole:,}{unit}"
     return f"{round(number, -2):,.0f}"
-
-
-MOST_RULES = 2
-
-
-def kind_name(say: Say, change: Change, source: str, target: str) -> str:
-    """The kind of mistake in words, after "spacing" if that changes, too. Where rules of pronunciation decide
-    (구개음화), the first MOST_RULES of them replace the kind."""
-    *spacing, kind = (f"edits_kind_{kind}" for kind in kinds_of(change, source, target))
-    rules = [f"rule_{rule}" for rule in sound_rules(change, source, target)[:MOST_RULES]]
-    return ", ".join(map(say, [*spacing, *(rules or [kind])]))
 
 
 def tex(number: float, digits: int = 2) -> str:

@@ -205,7 +205,8 @@ def _ascii_style(text: str) -> str:
 def _body(texts: Mapping[str, str]) -> str:
     area = (
         '<label for="text"></label>'
-        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea><p role="status"></p>'
+        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea>'
+        '<output for="text"></output><p role="status"></p>'
     )
     live, correction = WRITING
     return f"""<main>

@@ -239,6 +239,15 @@ def own_words(words: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?:{words_of_any_end}){_PARTICLE}(?!\w)") if listed else None
 
 
+def without_particle(word: str) -> str:
+    """A word of three syllables or more without the particle at its end.
+
+    >>> without_particle("역활을"), without_particle("파이")
+    ('역활', '파이')
+    """
+    return re.sub(rf"(?<=\w\w){_PARTICLE}$", "", word)
+
+
 def kept_spans(text: str, own: re.Pattern[str] | None = None) -> tuple[Span, ...]:
     """The spans of prose that no change may touch, in order; ``own``: the pattern of ``own_words``.
 

@@ -40,7 +40,7 @@ def test_a_link_carries_it_and_a_chosen_word_says_how_sure_the_network_is(open_p
     changed_words(page).first.focus()
     page.keyboard.press("Enter")
     expect_settings(page, edit="1")
-    expect(page.locator(".about")).to_contain_text(probability(everything.changes[0].confidence))
+    expect(page.locator(".card .sure")).to_contain_text(probability(everything.changes[0].confidence))
     expect(changed_words(page).first).to_be_focused()
 
 

@@ -21,6 +21,7 @@ from tests.browser.visit import (
     settle,
     text_area,
     toggle,
+    wait_until,
     write,
 )
 from ui.shell.settings import load_examples
@@ -86,16 +87,61 @@ def test_a_word_typed_in_the_english_layout_is_made_by_a_press(open_page):
     expect_settings(page, accepted="1")
 
 
-def test_the_article_of_a_change_is_one_press_away(open_page):
-    page = open_page(f"?sentence={quote('몇일 뒤에 할수 있어요.')}&edit=1")
-    article, box = page.locator(".correction .article"), page.locator(".correction .norm")
-    expect(article).to_have_text("제27항 붙임 2")
-    expect(box).to_be_hidden()
-    article.click()
-    expect(box).to_contain_text("한글 맞춤법 제27항 붙임 2")
-    expect(article).to_have_attribute("aria-expanded", "true")
+def test_the_reason_stands_in_a_card_beside_the_pressed_word(open_page):
+    page = open_page(f"?sentence={quote('몇일 뒤에 할수 있어요.')}")
+    card = page.locator(".correction .card")
+    expect(card).to_be_hidden()
+    changed_words(page).first.click()
+    expect(card.locator(".head")).to_contain_text("몇일 → 며칠")
+    expect(card.locator(".why")).to_contain_text("한글 맞춤법 제27항 붙임 2")
+    expect_settings(page, edit="1")
+    settle(page)
+    expect(card).to_be_visible()  # also once the page was drawn for the chosen change
+    word, box = changed_words(page).first.bounding_box(), card.bounding_box()
+    assert 0 <= box["y"] - word["y"] - word["height"] < 12
+    changed_words(page).first.press("ArrowRight")
+    expect(card.locator(".head")).to_contain_text("할수 → 할 수")
+    expect_settings(page, edit="2")
     page.keyboard.press("Escape")
-    expect(box).to_be_hidden()
+    expect(card).to_be_hidden()
+    expect(changed_words(page).nth(1)).to_be_focused()
+
+
+def test_a_card_is_opened_and_left_by_keyboard_alone(open_page):
+    page = open_page(f"?sentence={quote('몇일 뒤에 할수 있어요.')}")
+    changed_words(page).first.press("Enter")
+    expect(page.locator(".card .head")).to_contain_text("몇일 → 며칠")
+    page.keyboard.press("Tab")
+    expect(page.locator(".card .reject")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect_settings(page, rejected="1")
+    expect_corrected(page, "몇일 뒤에 할수 있어요.", "몇일 뒤에 할 수 있어요.")
+
+
+def test_an_own_word_stays_in_the_browser_and_is_left_alone_in_the_next_session(open_page):
+    text = "몇일 뒤에 할수 있어요."
+    page = open_page(f"?sentence={quote(text)}")
+    changed_words(page).first.click()
+    page.locator(".card .own").click()
+    expect_corrected(page, text, "몇일 뒤에 할 수 있어요.")
+    wait_until(page, lambda: page.evaluate("localStorage.attentionOwnWords"), '["몇일"]')
+    page.reload()
+    expect_corrected(page, text, "몇일 뒤에 할 수 있어요.")
+    assert "몇일" not in page.url.replace(quote(text), "")
+    page.evaluate("localStorage.removeItem('attentionOwnWords')")
+
+
+def test_all_changes_are_listed_and_undone(open_page):
+    text = "몇일 뒤에 할수 있어요."
+    page = open_page(f"?sentence={quote(text)}")
+    count = page.locator(".correction .count")
+    expect(count).to_contain_text("고친 곳 2")
+    count.click()
+    expect(page.locator(".correction .entry")).to_have_count(2)
+    page.locator(".correction .none").click()
+    expect_corrected(page, text, text)
+    page.locator(".correction .all").click()
+    expect_corrected(page, text, "며칠 뒤에 할 수 있어요.")
 
 
 def test_a_space_that_was_set_or_taken_out_is_seen_and_what_was_typed_can_be_read(open_page):

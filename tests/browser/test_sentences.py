@@ -23,20 +23,6 @@ from viz.browser.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
 IS_CUT = "told => told.scrollHeight - told.clientHeight > 1"
-COVERED = """about => {
-  const [line, letters] = [about.getBoundingClientRect(), document.createRange()];
-  letters.selectNodeContents(about.querySelector(".what"));
-  const places = [...about.querySelectorAll("button")]
-    .map(button => [button, button.getBoundingClientRect()]);
-  places.push(...[...letters.getClientRects()].map(row => [about.querySelector(".what"), row]));
-  const isOnTop = (each, { x, y, width, height }) =>
-    [0.02, 0.5, 0.98].every(along =>
-      about.getRootNode().elementFromPoint(x + along * width, y + height / 2) === each);
-  const isWithin = ({ left, right, top, bottom }) =>
-    left >= line.left - 1 && right <= line.right + 1 && top >= line.top - 1 && bottom <= line.bottom + 1;
-  return places.filter(([each, place]) => !isOnTop(each, place) || !isWithin(place))
-    .map(([each]) => each.textContent);
-}"""  # what of the line about a change is cut, outside of the window, or lies under something
 # A browser without a window hides all bars, so the style is asked how wide this one is.
 BAR = "told => parseFloat(getComputedStyle(told, '::-webkit-scrollbar').width) || 0"
 LENGTHEN = "told => { told.textContent = `${told.textContent} `.repeat(4) }"
@@ -92,14 +78,14 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
         scroll_to_picture(page)
         change = changed_words(page).last
         expect(change).to_be_in_viewport(ratio=1)  # the text comes along, and of a long one its end
-        high = page.locator(".about").bounding_box()["height"]
+        high = page.locator(".correction").bounding_box()["height"]
         change.click()
         settle(page)
-        expect(page.locator(".about .what")).to_contain_text("→")
-        for part in (".corrected", ".about"):
+        expect(page.locator(".card .head")).to_contain_text("→")
+        expect(page.locator(".card")).to_be_in_viewport(ratio=1)
+        for part in (".corrected", ".card"):
             assert page.locator(part).evaluate("part => getComputedStyle(part).wordBreak") == "keep-all", part
-        wait_until(page, lambda: page.locator(".about").evaluate(COVERED), [])
-        assert page.locator(".about").bounding_box()["height"] == high  # so the picture has not moved
+        assert page.locator(".correction").bounding_box()["height"] == high  # so the picture has not moved
         change.click()  # it is let go
         expect_settings(page, edit=None)
 

@@ -135,7 +135,7 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     assert heatmap(page, figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
     changed_words(page).last.click()
     expect(changed_words(page).last).to_have_attribute("aria-pressed", "true")
-    page.locator(".about .undo").click()
+    page.locator(".card .reject").click()
     rejected = len(sentence.proposed) - 1
     expect_settings(page, rejected=str(rejected + 1))
     text = found.with_decisions({accepted}, {rejected}).text

@@ -116,13 +116,14 @@ class FakeCorrector:
         self.asked = set()  # the texts that were to be corrected; the engine keeps its answers
         self.asked_ahead = []
 
-    def correct(self, text: str) -> Correction:
+    def correct(self, text: str, words: tuple[str, ...] = ()) -> Correction:
         self.asked.add(text)
+        self.words = words  # that are left alone
         text = unicodedata.normalize("NFC", text)
         pieces = [piece for piece in text.strip().replace(". ", ".\n").split("\n") if piece.strip()]
         return Correction(text, tuple(self._sentence(text.index(piece), piece) for piece in pieces))
 
-    def correct_ahead(self, text: str) -> None:
+    def correct_ahead(self, text: str, words: tuple[str, ...] = ()) -> None:
         self.asked_ahead.append(text)
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:

@@ -17,7 +17,7 @@ from engine.answer_cache import AnswerCache
 from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures
-from ui.sentence.decisions import MAX_CHARACTERS, Decisions, shown
+from ui.sentence.decisions import corrected, shown
 from ui.sentence.stage import chosen_map, chosen_view, of_one_head
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup, runs
@@ -36,10 +36,9 @@ def sentence_state() -> SentenceState | None:
     long. Raises StillLoading and EngineError."""
     corrector = _corrector_of_page()
     text = address.get("sentence")
-    if corrector is None or not text.strip() or len(text) > MAX_CHARACTERS:
+    if corrector is None or not text.strip():
         return None
-    found = Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)
-    sentence, change = shown(found)
+    sentence, change = shown(corrected(corrector, text))
     if sentence is None or sentence.too_long:
         return None
     trace = sentence.trace

@@ -1,37 +1,174 @@
-// The corrected text. A changed word is a button: what was typed, small, and what stands now.
+// The corrected text. A changed word is a button that opens a card beside it: what was wrong, why, how sure.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".correction");
   const text = JSON.stringify(data);
   root.ask = (what, number) => setTriggerValue("asked", { what, number });
-  root.watched ??= watch(root.getRootNode().host?.closest(".st-key-writing"));
+  root.opened ??= null;
+  root.watched ??= watch(root);
   if (text === root.shown) return;
-  root.shown = text;
+  Object.assign(root, { shown: text, data });
+  if (root.pending === data.chosen) root.pending = null;
+  if (root.opened !== data.chosen && !Number.isInteger(root.pending)) root.opened = null;
   const here = root.getRootNode().activeElement?.dataset?.key;
-  root.replaceChildren(sentence(root, data), about(root, data), norm(root, data));
+  root.replaceChildren(bar(root), sentence(root), hint(data), card(root), list(root));
+  place(root);
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
 
 /**
  * Tells the page how high text and correction are together. A phone keeps them in view, a long text's end
- * (style.css).
+ * (style.css). Keys and presses outside close what is open.
  */
-function watch(writing) {
-  if (!writing) return null;
-  const told = () => document.documentElement.style.setProperty("--writing", `${writing.offsetHeight}px`);
-  const watched = new ResizeObserver(told);
-  watched.observe(writing);
+function watch(root) {
+  const writing = root.getRootNode().host?.closest(".st-key-writing");
+  const watched = new ResizeObserver(() => {
+    if (writing) document.documentElement.style.setProperty("--writing", `${writing.offsetHeight}px`);
+    place(root);
+  });
+  watched.observe(writing ?? root);
+  root.onkeydown = (event) => press(root, event);
+  const inside = (event) => event.composedPath().some((each) => each.matches?.(".card, .list, .change, .bar"));
+  document.addEventListener("pointerdown", (event) => inside(event) || close(root));
   return watched;
 }
 
-function sentence(root, { pieces, chosen, opened, words, language }) {
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+function press(root, event) {
+  if (event.key === "Escape") close(root, true);
+  if (event.key === "Tab" && tab(root, event.target, event.shiftKey)) event.preventDefault();
+  const step = STEPS[event.key];
+  if (!step || !event.target.closest(".change, .card, .step, .list")) return;
+  event.preventDefault();
+  go(root, step, event.target.closest(".change")?.numbers);
+}
+
+/** The card comes after its word, and the next word after the card. Returns whether the focus was moved. */
+function tab(root, from, back) {
+  if (root.opened === null) return false;
+  const words = [...root.querySelectorAll(".change")];
+  const word = wordOf(root, root.opened);
+  const controls = [...root.querySelectorAll(".card button")];
+  const order = [word, ...controls, words[words.indexOf(word) + 1]];
+  const to = order.includes(from) ? order[order.indexOf(from) + (back ? -1 : 1)] : null;
+  to?.focus();
+  return Boolean(to);
+}
+
+/** The changes that are made, in the order of the text. */
+const made = ({ data: { pieces } }) => pieces.flatMap((piece) => piece.made ?? []);
+
+/** Opens the next or the last change; the first one where none is open. */
+function go(root, step, here = []) {
+  const all = made(root);
+  const now = all.indexOf(root.opened ?? root.data.chosen ?? here[0]);
+  const to = root.opened === null && here.length ? all.indexOf(here[0]) + step : now < 0 ? 0 : now + step;
+  const next = all[(to + all.length) % all.length];
+  if (next !== undefined) show(root, next, true);
+}
+
+/** Opens the card of the change `number` and puts the change in focus. */
+function show(root, number, takesFocus = false) {
+  root.opened = number;
+  root.listed = false;
+  if (number !== root.data.chosen) {
+    root.pending = number;
+    root.ask("choose", number);
+  }
+  draw(root);
+  const word = wordOf(root, number);
+  word?.scrollIntoView({ block: "nearest" });
+  if (takesFocus) word?.focus({ preventScroll: true });
+}
+
+function close(root, takesFocus = false) {
+  const word = takesFocus && wordOf(root, root.opened);
+  if (root.opened === null && !root.listed) return;
+  Object.assign(root, { opened: null, listed: false });
+  draw(root);
+  if (word) word.focus({ preventScroll: true });
+}
+
+function draw(root) {
+  root.querySelector(".card").replaceWith(card(root));
+  root.querySelector(".list").replaceWith(list(root));
+  root.querySelector(".count").setAttribute("aria-expanded", Boolean(root.listed));
+  for (const word of root.querySelectorAll(".change")) mark(root, word);
+  place(root);
+}
+
+const wordOf = (root, number) =>
+  [...root.querySelectorAll(".change")].find(({ numbers }) => numbers.includes(number));
+
+/** How many mistakes of each kind, and everything that concerns all of them. */
+function bar(root) {
+  const { proposals, words, text } = root.data;
+  const all = made(root);
+  const line = node("div", "bar");
+  const count = control("count", "count", () => open(root), node("b", "", words.count.replace("{count}", all.length)));
+  count.setAttribute("aria-controls", "list");
+  count.disabled = !all.length;
+  const kinds = new Map();
+  for (const number of all) {
+    const [kind] = proposals[number].kinds;
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  const sorted = [...kinds].sort(([, one], [, other]) => other - one);
+  for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
+  line.append(count);
+  const acts = node("span", "acts");
+  if (all.length > 1)
+    for (const [sign, label, step] of [
+      ["‹", words.previous, -1],
+      ["›", words.next, 1],
+    ]) {
+      const arrow = control("step", `step${step}`, () => go(root, step), sign);
+      arrow.setAttribute("aria-label", label);
+      arrow.title = label;
+      acts.append(arrow);
+    }
+  if (words.all) acts.append(control("all", "all", () => root.ask("all", 0), words.all));
+  const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
+  copy.title = words.copy_long;
+  acts.append(copy);
+  line.append(acts);
+  return line;
+}
+
+function open(root) {
+  Object.assign(root, { listed: !root.listed, opened: null });
+  draw(root);
+}
+
+/** All changes in their order; one that is pressed opens its card. */
+function list(root) {
+  const { proposals, words } = root.data;
+  const box = node("section", "list");
+  box.id = "list";
+  box.hidden = !root.listed;
+  if (!root.listed) return box;
+  const entries = made(root).map((number) => {
+    const { what, kinds, sure } = proposals[number];
+    const entry = control("entry", `e${number}`, () => show(root, number, true));
+    entry.append(apart(what), node("small", "", [...kinds, sure].filter(Boolean).join(" · ")));
+    return node("li", "", entry);
+  });
+  box.append(node("ol", "", ...entries));
+  if (words.none) box.append(node("p", "acts", control("none", "none", () => root.ask("none", 0), words.none)));
+  return box;
+}
+
+function sentence(root) {
+  const { pieces, opened, words, language } = root.data;
   const line = node("p", "corrected");
   line.lang = language ?? "ko";
   line.setAttribute("aria-label", words.label);
   for (const piece of pieces) {
     if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));
+    else if ("rest" in piece) line.append(node("bdi", "rest", piece.rest));
     else if ("text" in piece) line.append(apart(piece.text));
-    else line.append(...word(root, piece, chosen, words));
+    else line.append(...word(root, piece));
   }
   return line;
 }
@@ -44,17 +181,16 @@ function number(root, place, opened, words) {
   return button;
 }
 
-function word(root, { typed, now, made, offered }, chosen, words) {
+function word(root, { typed, now, made, offered }) {
   const found = [];
   if (made.length) {
-    const focused = made.indexOf(chosen);
-    // Each press chooses the word's next change; after the last one, a press chooses none.
-    const next = made[focused + 1] ?? made[focused];
-    const button = control("change", `c${made[0]}`, () => root.ask("choose", next));
+    const button = control("change", `c${made[0]}`, () => pressed(root, made));
+    button.numbers = made;
     button.append(marked("del", typed), marked("ins", now));
-    button.setAttribute("aria-pressed", focused >= 0);
+    mark(root, button);
     found.push(button);
   } else found.push(apart(typed.map(([text]) => text).join("")));
+  const { words } = root.data;
   for (const { number, text, shown, share, accept } of offered) {
     const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
     button.append(node("small", "", share));
@@ -65,63 +201,75 @@ function word(root, { typed, now, made, offered }, chosen, words) {
   return found;
 }
 
-/** One line below the text, always there, so that choosing a word moves nothing. */
-function about(root, { proposals, chosen, words, text }) {
-  const line = node("p", "about");
-  line.setAttribute("aria-live", "polite");
-  const found = proposals[chosen];
-  const what = node("span", "what", found?.about ?? words.hint);
-  what.title = what.textContent; // where the line is too short for it
-  const acts = node("span", "acts");
-  line.append(what, acts);
-  if (found?.norm) {
-    const button = control(
-      "article",
-      "norm",
-      () => tell(root, root.told !== chosen && chosen),
-      short(found.norm[0]),
-    );
-    button.setAttribute("aria-controls", "norm");
-    button.title = found.norm[1];
-    acts.append(button);
-  }
-  if (found && words.reject)
-    acts.append(control("undo", "undo", () => root.ask("reject", chosen), words.reject));
-  const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
-  copy.title = words.copy_long;
-  acts.append(copy);
-  return line;
+/** Each press opens the word's next change; after the last one, a press closes the card and lets the word go. */
+function pressed(root, made) {
+  const at = made.indexOf(root.opened);
+  const next = at < 0 ? (made.includes(root.data.chosen) ? root.data.chosen : made[0]) : made[at + 1];
+  if (next !== undefined) return show(root, next);
+  root.pending = null;
+  close(root);
+  root.ask("choose", made[at]);
 }
 
-/** Most articles are of one regulation, which the box below names. */
-function short(article) {
-  return article.replace("한글 맞춤법 ", "");
+function mark(root, button) {
+  button.setAttribute("aria-pressed", button.numbers.includes(root.opened ?? root.data.chosen));
+  button.setAttribute("aria-expanded", button.numbers.includes(root.opened));
 }
 
-/** What the article says, in a box that lies over what follows, so that opening it moves nothing. */
-function norm(root, { proposals, chosen }) {
-  const box = node("p", "norm");
-  box.id = "norm";
-  const found = proposals[chosen]?.norm;
-  if (found) box.append(node("b", "", found[0]), ` ${found[1]}`);
-  root.onkeydown = ({ key }) => {
-    // No short form with &&: a returned false would cancel every other key.
-    if (key === "Escape") tell(root, null);
-  };
-  queueMicrotask(() => tell(root, root.told === chosen && found ? chosen : null));
+/** One line below the text, always there. */
+function hint({ words }) {
+  return node("p", "about", words.hint);
+}
+
+/** The change that is open: what was wrong and why, how sure, and everything that can be done about it. */
+function card(root) {
+  const { proposals, words } = root.data;
+  const found = proposals[root.opened];
+  const box = node("section", "card");
+  box.hidden = !found;
+  if (!found) return box;
+  box.setAttribute("role", "dialog");
+  box.setAttribute("aria-label", found.what);
+  const shut = control("close", "close", () => close(root, true), "×");
+  shut.setAttribute("aria-label", words.close);
+  const head = node("p", "head", node("b", "", apart(found.what)));
+  for (const kind of found.kinds) head.append(node("span", "kind", kind));
+  const why = node("p", "why", found.why);
+  if (found.article) why.append(node("cite", "", found.article));
+  box.append(head, why, node("p", "sure", [found.sure, found.note].filter(Boolean).join(" · ")));
+  const acts = node("p", "acts");
+  for (const what of ["reject", "own", "test"])
+    if (words[what])
+      acts.append(control(what, what, () => act(root, what), words[what]));
+  box.append(acts, shut);
   return box;
 }
 
-/** Opens the article of the change `number`; anything but a number closes it. */
-function tell(root, number) {
-  root.told = Number.isInteger(number) ? number : null;
-  root.querySelector(".norm").hidden = root.told === null;
-  root.querySelector(".article")?.setAttribute("aria-expanded", root.told !== null);
+function act(root, what) {
+  const number = root.opened;
+  close(root);
+  root.ask(what, number);
+}
+
+/** Beside its word: below its last line, above its first one where the window ends, else wherever it is whole. */
+function place(root) {
+  const box = root.querySelector(".card");
+  const word = box && !box.hidden && wordOf(root, root.opened);
+  if (!word) return;
+  const outer = root.getBoundingClientRect();
+  const lines = [...word.getClientRects()];
+  const { left, bottom } = lines.at(-1);
+  const above = lines[0].top - box.offsetHeight - 4;
+  const last = innerHeight - box.offsetHeight - 4;
+  const top = bottom + 6 <= last ? bottom + 6 : above >= 0 ? above : Math.max(0, last);
+  box.style.left = `${Math.max(0, Math.min(left - outer.left, outer.width - box.offsetWidth))}px`;
+  box.style.top = `${top - outer.top}px`;
 }
 
 /** A button that keeps the focus, by its `key`, where the text is drawn anew. */
 function control(className, key, act, text = "") {
-  const made = button(text, act, { className });
+  const made = button("", act, { className });
+  made.append(text);
   made.dataset.key = key;
   return made;
 }

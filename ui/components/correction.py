@@ -14,7 +14,9 @@ from viz.browser.document import read_script
 from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on
-WHAT = ("choose", "accept", "reject", "open")  # actions of a visitor
+# Actions of a visitor; "own" leaves a word alone, "test" opens the tested explanation, "none" and "all" are
+# about the whole text.
+WHAT = ("choose", "accept", "reject", "open", "own", "test", "none", "all")
 
 _SCRIPT = read_script("correction", "dom.js", "copying.js", "correction.js", folder=Path(__file__).parent)
 _COMPONENT = component("correction", html=_SCRIPT.html, css=_SCRIPT.css, js=_SCRIPT.js, sent_once=True)
@@ -27,9 +29,18 @@ class Proposal:
     number: int
     change: Change  # offsets in the whole source
     made: bool
-    about: str  # one line: the change, its confidence, its kind of mistake
-    share: str = ""  # the confidence in words
-    norm: tuple[str, str] | None = None  # the article of the norm that it follows, and its text
+    share: str  # the confidence in digits
+    what: str = ""  # typed → corrected
+    kinds: tuple[str, ...] = ()  # names of the mistakes
+    why: str = ""
+    article: str = ""  # of the norm, whose content is ``why``
+    sure: str = ""  # the confidence in words and digits
+    note: str = ""  # the network's own text, where another one was proposed
+
+    @property
+    def card(self) -> dict:
+        """What its card shows, as JSON."""
+        return {name: getattr(self, name) for name in ("what", "kinds", "why", "article", "sure", "note")}
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -54,12 +65,14 @@ def correction_data(
     chosen: int | None,
     opened: int,
     words: dict[str, str],
+    rest: str = "",
 ) -> dict:
     """The data of ``correction.js`` as JSON. Typed text is not escaped, because the browser writes it as
     text, not as HTML.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
-    shown, from 0. ``words`` holds the texts named in ``correction.js``.
+    shown, from 0. ``words`` holds the texts named in ``correction.js``. ``rest`` is text behind the corrected
+    one that was not read.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -71,15 +84,13 @@ def correction_data(
             pieces.append({"sentence": starts[start]})
         pieces.append(_word(correction.source, start, end, inside))
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
+    pieces += [{"rest": rest}] * bool(rest)
     return {
         "pieces": pieces,
-        "proposals": {
-            str(each.number): {"about": each.about, "made": each.made, "norm": each.norm}
-            for each in proposals
-        },
+        "proposals": {str(each.number): each.card for each in proposals if each.made},
         "chosen": chosen,
         "opened": opened,
-        "text": correction.text,
+        "text": correction.text + rest,
         "words": words,
     }
 

@@ -24,6 +24,12 @@ export default function ({ data, parentElement, setStateValue }) {
   }
 
   const status = parentElement.querySelector("p");
+  const counted = parentElement.querySelector("output");
+  const count = () => {
+    counted.textContent = `${area.value.length.toLocaleString("en")} / ${data.limit}`;
+    counted.classList.toggle("beyond", area.value.length > Number(data.limit?.replace(",", "")));
+  };
+  if (data.limit) count();
   const heard = () => {
     clearTimeout(area.waiting);
     area.waiting = null;
@@ -43,6 +49,7 @@ export default function ({ data, parentElement, setStateValue }) {
   // late.
   area.oninput = () => {
     grow(area);
+    if (data.limit) count();
     clearTimeout(area.pending);
     clearTimeout(area.ahead);
     area.ahead = setTimeout(() => window.askAhead?.(area.value), AHEAD);

@@ -22,7 +22,7 @@ _COMPONENT = component(
     "live_text",
     html=(
         '<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>'
-        '<p role="status"></p>'
+        '<output for="text"></output><p role="status"></p>'
     ),
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),
@@ -37,7 +37,7 @@ def live_text(text: str, words: dict[str, str], longest: int, on_typed: Callable
     The browser's text always wins. ``text`` fills the area when it is first shown and after ``replace``, and
     at no other time. So a late answer can neither lose a character nor move the cursor. The area holds at
     most ``longest`` UTF-16 units. ``words`` are its "label", "placeholder", and "waiting", shown if the page
-    has not answered for long.
+    has not answered for long, and "limit", the characters that are read, beside which the count stands.
 
     The pause is 0.2 seconds, the wait 3 seconds.
     """

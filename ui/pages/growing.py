@@ -17,7 +17,7 @@ from ui.asking import loaders, models
 from ui.components import figures
 from ui.parts import model_card
 from ui.sentence import stage
-from ui.sentence.decisions import MAX_CHARACTERS
+from ui.sentence.decisions import within_limit
 from ui.shell import address, controls, header, markup
 from ui.wording import say
 from viz.browser.texts import map_texts
@@ -33,10 +33,10 @@ def main() -> None:
     header.tools()
     entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
     corrector = models.load_corrector(entry)
-    text = address.get("sentence")
+    text = within_limit(address.get("sentence"))
     if entry is None or corrector is None:
         return
-    if not text.strip() or len(text) > MAX_CHARACTERS:
+    if not text.strip():
         st.info(say("sentence_none"))
         return
     with models.error_shown():

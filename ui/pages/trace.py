@@ -19,7 +19,7 @@ from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.files import upload
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.sentence import page
-from ui.sentence.decisions import show_correction
+from ui.sentence.decisions import Doing, show_correction
 from ui.sentence.stage import Stage, chosen_view, of_one_head, show_controls, show_more
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, header, markup
@@ -131,7 +131,7 @@ def _text(trace: AttentionTrace, side: str) -> str:
 
 def _show_texts(sentence: SentenceCorrection) -> Change | None:
     """Draw the text with its changes, each of which can be chosen. Returns the chosen one."""
-    return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
+    return show_correction(Correction(sentence.source, (sentence,)), Doing(decides=False))[1]
 
 
 main()

@@ -9,21 +9,24 @@ text that the network did not write itself takes a new pass.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 import streamlit as st
 
-from model.norm import article_of
+from model.analysis.school_kinds import reason_of
 from model.text.changes import Change, apply_changes
+from model.text.protected import without_particle
+from model.text.tokenizer import split_sentences
 from model.trace.trace import Described
 from ui.asking import loaders, models
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
-from ui.shell import address, controls, markup
+from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
 from ui.shell.settings import EDIT, PART, is_number
-from ui.wording import LONGEST_SIDE, change_in_words, kind_name, language, say
+from ui.wording import LONGEST_SIDE, change_in_words, language, say
 from viz.labels import probability, visible_token
 
 
@@ -64,39 +67,43 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
     return sentence, None if chosen is None else sentence.changes[chosen]
 
 
+@dataclass(frozen=True)
+class Doing:
+    """What can be done about a correction on a page."""
+
+    decides: bool = True  # accept and reject; without it no network can be asked about the other text
+    tests: bool = False  # open the tested explanation of a change
+    keeps_words: bool = False  # leave a word alone from now on
+
+
 def show_correction(
-    found: loaders.Correction, *, decides: bool = True, told: Described | None = None
+    found: loaders.Correction, doing: Doing = Doing(), rest: str = "", told: Described | None = None
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
     """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 
-    Without ``decides`` nothing can be accepted or rejected, because no network can be asked about the other
-    text. The description of a visitor's own model, ``told``, may say that it does not correct: then the text
-    is shown unmarked.
+    ``rest`` is the text behind it that was not read. The description of a visitor's own model, ``told``, may
+    say that it does not correct: then the text is shown unmarked.
     """
     place = _opened(found)
     sentence = found.sentences[place] if found.sentences else None
     if told is not None and told.task != "correct":
-        words = _words([], False) | {"label": say(f"written_{told.task}")}
+        words = _words([], Doing(decides=False)) | {"label": say(f"written_{told.task}")}
         data = written_data(found, opened=place, words=words, language=told.language)
         correction(data, "correction", lambda what, number: _answer(found, what, number, decides=False))
         return sentence, None
     proposals = _proposals(found)
     chosen = _chosen(sentence)
-    number = _number(found, place, chosen)
-    if sentence is not None and chosen is not None:
-        proposals = [
-            _with_norm(each, sentence, chosen) if each.number == number else each for each in proposals
-        ]
     correction(
         correction_data(
             found,
             proposals,
-            chosen=number,
+            chosen=_number(found, place, chosen),
             opened=place,
-            words=_words(proposals, decides),
+            words=_words(proposals, doing),
+            rest=rest,
         ),
         "correction",
-        lambda what, number: _answer(found, what, number, decides),
+        lambda what, number: _answer(found, what, number, doing.decides),
     )
     return sentence, None if sentence is None or chosen is None else sentence.changes[chosen]
 
@@ -107,20 +114,30 @@ def _share(change: Change) -> str:
     return probability(change.confidence) if change.is_weighed else "–"
 
 
-def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
+def _words(proposals: list[Proposal], doing: Doing) -> dict[str, str]:
     made = {proposal.made for proposal in proposals}
     offered = "correction_hint_both" if True in made else "correction_hint_offered"
     hint = offered if False in made else "correction_hint"
+    rejected = doing.decides and Decisions.read().rejected
+    shown = {
+        "reject": doing.decides,
+        "none": doing.decides,
+        "all": rejected,
+        "own": doing.keeps_words,
+        "test": doing.tests,
+    }
     return {
         "label": say("corrected_label"),
         "copy": say("copy"),
         "copy_long": say("copy_corrected"),
         "copied": say("copied"),
         "hint": say(hint) if proposals else "",  # without proposals a message says so
-        "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "accept_layout": say("correction_accept_layout", text="{text}"),
         "open": say("correction_open", number="{number}"),
+        "count": say("correction_count", count="{count}"),
+        **{name: say(f"correction_{name}") for name in ("previous", "next", "close")},
+        **{name: say(f"correction_{name}") if is_shown else "" for name, is_shown in shown.items()},
     }
 
 
@@ -141,11 +158,13 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
     proposals = []
     for first, sentence in zip(_firsts(found), found.sentences, strict=False):
         made = {_span(change) for change in sentence.changes}
+        target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
         for number, change in enumerate(sentence.proposed, first):
             is_made = _span(change) in made
             if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
                 whole = change.moved(sentence.start, sentence.start)
-                proposals.append(Proposal(number, whole, is_made, _about(change, sentence), _share(change)))
+                card = _card(change, sentence, target) if is_made else {}
+                proposals.append(Proposal(number, whole, is_made, _share(change), **card))
     return proposals
 
 
@@ -153,32 +172,36 @@ def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
 
-def _with_norm(proposal: Proposal, sentence: loaders.SentenceCorrection, chosen: int) -> Proposal:
-    """The proposal with the article of the norm by which it is right, where one is known for sure."""
-    change, text = sentence.changes[chosen], sentence.text
-    article = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
-    if article is None:
-        return proposal
-    return replace(proposal, norm=(article.article, article.ko if language() == "ko" else article.en))
-
-
-def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
-    target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+def _card(change: Change, sentence: loaders.SentenceCorrection, target: str) -> dict:
+    """The texts of a card: what was wrong, why, and how sure it is."""
+    what = _words_of(change, sentence.source)
     if change.is_english_layout:
-        return say("correction_about_layout", what=change_in_words(change))
+        return {"what": what, "kinds": (say("correction_layout"),), "why": say("mistake_layout_why")}
+    kinds, article, rules = reason_of(change, sentence.source, target)
+    found = {"what": what, "kinds": tuple(say(f"mistake_{kind}") for kind in kinds)}
+    if article is not None:
+        told = article.ko if language() == "ko" else article.en
+        if kinds[0] == "word":
+            told = f"{say('mistake_word_why')} {told}"
+        found |= {"article": "" if article.article in told else article.article, "why": told}
+    elif rules:
+        found["why"] = say("mistake_sound_rules_why", rules=", ".join(say(f"rule_{rule}") for rule in rules))
+    else:
+        joined = kinds[0] == "spacing" and len(change.right) < len(change.wrong)
+        found["why"] = say("mistake_joined_why" if joined else f"mistake_{kinds[0]}_why")
     if not change.is_weighed:
-        return say("correction_about_unweighed", what=change_in_words(change))
-    about = say(
-        "correction_about",
-        what=change_in_words(change),
-        confidence=probability(change.confidence, sentence.minimum_confidence),
-        kind=kind_name(say, change, sentence.source, target),
-    )
-    if change.instead_of is None:
-        return about
-    return say(
-        "correction_instead_of", about=about, text=visible_token(change.instead_of, LONGEST_SIDE) or "∅"
-    )
+        return found | {"sure": say("correction_unweighed")}
+    level = next(level for level, least in _SURE.items() if change.confidence >= least)
+    share = probability(change.confidence, sentence.minimum_confidence)
+    found["sure"] = say("correction_sure", words=say(f"sure_{level}"), confidence=share)
+    if change.instead_of is not None:
+        text = visible_token(change.instead_of, LONGEST_SIDE) or "∅"
+        found["note"] = say("correction_instead_of", text=text)
+    return found
+
+
+LONGEST_WORDS = 24  # characters of typed words that a card shows whole
+_SURE = {"certain": 0.97, "sure": 0.85, "likely": 0.6, "unsure": 0.0}  # the least confidence of each
 
 
 def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | None:
@@ -203,7 +226,17 @@ def _answer(found: loaders.Correction, what: str, number: int, decides: bool = T
         return
     if not decides:
         _focus(found, number, release=True)
-        return
+    elif what == "own":
+        own_words.add(_word_of(found, number))
+    elif what == "test":
+        _focus(found, number, release=False)
+        address.put("experiment", "receipts")
+        header.turn_to("laboratory")
+    else:
+        _decide(found, what, number)
+
+
+def _decide(found: loaders.Correction, what: str, number: int) -> None:
     decisions = Decisions.read()
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)
     if what == "accept":
@@ -212,10 +245,41 @@ def _answer(found: loaders.Correction, what: str, number: int, decides: bool = T
     elif what == "reject":
         accepted.discard(number)
         rejected.add(number)
+    elif what == "none":
+        accepted, rejected = set(), {each.number for each in _proposals(found) if each.made} | rejected
+    elif what == "all":
+        rejected = set()
     for name, numbers in zip(Decisions.SETTINGS, (accepted, rejected), strict=True):
         address.put(name, ",".join(str(n + 1) for n in sorted(numbers)))
-    after = found.with_decisions(accepted, rejected)
-    _focus(after, number, release=what == "choose")
+    if what in ("none", "all"):
+        address.put("edit", "")
+        return
+    _focus(found.with_decisions(accepted, rejected), number, release=what == "choose")
+
+
+def _word_of(found: loaders.Correction, number: int) -> str:
+    """The typed word of a proposal, without the particle behind it and the marks around it."""
+    firsts = _firsts(found)
+    place = bisect_right(firsts, number) - 1
+    sentence = found.sentences[place]
+    start, end = _around(sentence.proposed[number - firsts[place]], sentence.source)
+    return without_particle(re.sub(r"^\W+|\W+$", "", sentence.source[start:end]))
+
+
+def _around(change: Change, source: str) -> tuple[int, int]:
+    """The span of the words that a change touches."""
+    start = re.search(r"\S*$", source[: change.source_start])
+    end = re.match(r"\S*", source[change.source_end :])
+    return change.source_start - len(start[0]), change.source_end + len(end[0])  # type: ignore[index]
+
+
+def _words_of(change: Change, source: str) -> str:
+    """The typed words and the corrected ones; only the change itself where they are long."""
+    start, end = _around(change, source)
+    if end - start > LONGEST_WORDS:
+        return change_in_words(change)
+    right = source[start : change.source_start] + change.right + source[change.source_end : end]
+    return f"{source[start:end]} → {right}"
 
 
 def _focus(found: loaders.Correction, number: int, release: bool) -> None:
@@ -241,6 +305,22 @@ def _open(found: loaders.Correction, place: int, edit: str) -> None:
 MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
+def within_limit(text: str) -> str:
+    """The beginning of ``text`` that is read: whole sentences of at most MAX_CHARACTERS, or whole words."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    beginning = text[:MAX_CHARACTERS]
+    ends = [end for _, end in split_sentences(beginning)][:-1]
+    return beginning[: ends[-1]] if ends else beginning.rsplit(None, 1)[0]
+
+
+def corrected(corrector: loaders.EngineCorrector, text: str) -> loaders.Correction:
+    """The beginning of ``text`` that is read, corrected as the visitor decided. Raises EngineError."""
+    words = own_words.listed()
+    found = corrector.correct(within_limit(text), *([words] if words else []))
+    return Decisions.read().applied(found, corrector.minimum_confidence)
+
+
 def open_sentence(
     entry: loaders.ModelEntry | None,
 ) -> tuple[loaders.EngineCorrector | None, loaders.SentenceCorrection | None]:
@@ -254,21 +334,15 @@ def show_sentence(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrect
     """Name the sentence and lead to the page where it is typed. None, and a message, if there is none. Raises
     EngineError."""
     text = address.get("sentence")
-    sentence = None
-    if len(text) <= MAX_CHARACTERS:
-        with spinner(say("working")):
-            sentence = _chosen_sentence(text, corrector)
+    with spinner(say("working")):
+        found = corrected(corrector, text)
+    sentence = found.sentences[_opened(found)] if found.sentences else None
     if sentence is None:
         st.info(say("sentence_none"))
     else:
         markup.paragraph(say("sentence_about", sentence=_sentence_text(sentence)), "lead")
     st.page_link("ui/pages/attention.py", label=say("sentence_change"))
     return sentence
-
-
-def _chosen_sentence(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
-    found = Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)
-    return found.sentences[_opened(found)] if found.sentences else None
 
 
 def _sentence_text(sentence: loaders.SentenceCorrection) -> str:

@@ -9,13 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
+from engine.questions import verified_explanation
 from model.trace.trace import Described
 from ui.asking import loaders, models
 from ui.classroom import session
 from ui.components.component import heard
 from ui.components.live_text import live_text, replace, whole
 from ui.components.widgets import welcome
-from ui.sentence.decisions import MAX_CHARACTERS, Decisions, show_correction
+from ui.sentence.decisions import MAX_CHARACTERS, Doing, corrected, show_correction, within_limit
 from ui.sentence.stage import (
     Stage,
     asks_without,
@@ -27,7 +28,7 @@ from ui.sentence.stage import (
     trace_remarks,
 )
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, header, runs
+from ui.shell import address, controls, header, own_words, runs
 from ui.shell.runs import TEXT_FRAGMENT, runs_alone, spinner
 from ui.shell.settings import defaults, load_examples
 from ui.views import TABS, overview
@@ -72,8 +73,10 @@ def _rest_is_drawn(told: Hashable | None) -> None:
     st.session_state[_REST] = None if told is None else (_rest_settings(), told)
 
 
-def _rest_settings() -> dict[str, str]:
-    return {name: value for name, value in address.told().items() if name != "sentence"}
+def _rest_settings() -> dict[str, object]:
+    """Everything outside of the text on which the rest of the page depends."""
+    told = {name: value for name, value in address.told().items() if name != "sentence"}
+    return {**told, "own words": own_words.listed()}
 
 
 LONGEST_AHEAD = 200  # characters; reading more takes longer than the rest of the pause
@@ -90,7 +93,7 @@ def _listen_ahead(corrector: loaders.EngineCorrector) -> None:
     def ask() -> None:
         text = heard(_AHEAD, "text")
         if isinstance(text, str) and text.strip() and len(text) <= LONGEST_AHEAD and runs.TURNS.nobody_waits:
-            corrector.correct_ahead(whole(text))
+            corrector.correct_ahead(whole(text), own_words.listed())
 
     _AHEAD_COMPONENT(key=_AHEAD, on_text_change=ask)
 
@@ -151,6 +154,7 @@ def show_page(page: str) -> None:
             models.choose()
             if corrector is not None:
                 models.choose_confidence(corrector)
+            own_words.edit()
     if corrector is not None:
         _listen_ahead(corrector)
     in_class = bool(address.get(session.SETTING))
@@ -199,7 +203,7 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
     entry = models.chosen()
     own = "_own" if entry is not None and loaders.is_live(entry) else ""
     words = {name: say(f"input_{name}{own}") for name in ("label", "placeholder")}
-    words["waiting"] = say("waiting_for_a_turn")
+    words |= {"waiting": say("waiting_for_a_turn"), "limit": f"{MAX_CHARACTERS:,}"}
     live_text(address.get("sentence"), words, LONGEST_PASTE, _take_typed)
     text = address.get("sentence")
     said, status = st.container(key="said"), st.container(key="status")
@@ -216,7 +220,8 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
     with said, models.error_shown_in(status):
         correction = _corrected(text, corrector)
         if correction:
-            sentence, change = show_correction(correction, told=told)
+            doing = Doing(tests=verified_explanation.suits(corrector.config), keeps_words=told is None)
+            sentence, change = show_correction(correction, doing, text[len(correction.source) :], told)
             models.show_remarks(text, correction, corrector)
     found = OpenSentence(corrector, status)
     if sentence is None:
@@ -306,7 +311,7 @@ def _corrected(text: str, corrector: loaders.EngineCorrector) -> loaders.Correct
         st.info(say("empty" if _has_examples(told) else "empty_without_examples"))
         return None
     if len(text) > MAX_CHARACTERS:
-        st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
-        return None
+        read = len(within_limit(text))
+        st.warning(say("too_many_characters", read=f"{read:,}", left=f"{len(text) - read:,}"))
     with spinner(say("working")):  # seen only if the answer takes long
-        return Decisions.read().applied(corrector.correct(text), corrector.minimum_confidence)
+        return corrected(corrector, text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui.components.component import component, send_scripts
-from ui.shell import address, controls, markup
+from ui.shell import address, controls, markup, own_words
 from ui.wording import language, say
 from viz.browser.texts import LANGUAGES
 
@@ -73,6 +73,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     another heading. Returns whether the run before this one showed the same page."""
     markup.style(controls.theme())
     send_scripts()
+    own_words.keep()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):

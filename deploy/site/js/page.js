@@ -7,6 +7,7 @@ import { moreViews, probability } from "./views.js";
 
 // --- The pieces of the corrected text that correction.js draws, as ui/components/correction.py.
 
+const SURE = { certain: 0.97, sure: 0.85, likely: 0.6, unsure: 0 }; // the least confidence of each
 const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than this is not shown
 
 /**
@@ -38,20 +39,21 @@ export function piecesOf(found, chosen, say, labels) {
     done = end;
   }
   plain(source.length);
-  const about = proposals.map((change) => [
-    change.number,
-    { about: aboutOf(change, write, say, labels), made: change.made, norm: null },
-  ]);
-  const words = wordsSaid(proposals, say);
+  const made = proposals.filter((change) => change.made);
+  const cards = made.map((change) => [change.number, cardOf(change, write, say, labels)]);
+  const words = wordsSaid(proposals, found, say);
   return {
     pieces,
     text: write(found.text),
-    proposals: Object.fromEntries(about),
+    proposals: Object.fromEntries(cards),
     chosen,
     opened: found.place,
     words,
   };
 }
+
+/** The numbers of all proposals. */
+const everything = ({ sentences }) => sentences.flatMap(({ proposed }) => proposed.map(({ number }) => number));
 
 /** The changes made and the likely proposals; offsets in the whole source. */
 function proposalsOf({ sentences }) {
@@ -126,21 +128,40 @@ function side(source, start, end, changes, old) {
   return [...parts, [source.slice(done, end), false]].filter(([text, differs]) => text || differs);
 }
 
-function aboutOf(change, write, say, labels) {
+/** What a card shows; the articles of the norm are not in this page. */
+function cardOf(change, write, say, labels) {
   const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
-  if (change.isOffer) return say("correction_about_layout", { what });
-  const about = say("site_about", { what, confidence: probability(confidence(change)) });
-  return typeof change.insteadOf === "string"
-    ? say("correction_instead_of", { about, text: write(change.insteadOf) || "∅" })
-    : about;
+  if (change.isOffer) return { what, kinds: [say("correction_layout")], why: say("mistake_layout_why") };
+  const letters = (text) => [...text].filter((character) => !isSpace(character)).join("");
+  const spaced = letters(change.wrong) === letters(change.right);
+  const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
+  const sureness = confidence(change);
+  const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
+  return {
+    what,
+    kinds: [say(spaced ? "mistake_spacing" : "mistake_spelling")],
+    why: say(`mistake_${kind}_why`),
+    sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probability(sureness) }),
+    note:
+      typeof change.insteadOf === "string"
+        ? say("correction_instead_of", { text: write(change.insteadOf) || "∅" })
+        : "",
+  };
 }
 
-function wordsSaid(proposals, say) {
+function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));
   const hint = left ? (made ? "correction_hint_both" : "correction_hint_offered") : "correction_hint";
   return {
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
+    ...Object.fromEntries(
+      ["count", "previous", "next", "close", "none"].map((name) => [
+        name,
+        say(`correction_${name}`, { count: "{count}" }),
+      ]),
+    ),
+    all: found.rejected?.length ? say("correction_all") : "",
     copy: say("copy"),
     copied: say("copied"),
     copy_long: say("copy_corrected"),
@@ -423,7 +444,7 @@ export class Site {
     const labels = this.figures[this.state.lang].light.change_labels;
     if (found) {
       window.components.correction({
-        data: piecesOf(found, this.state.chosen, this.say, labels),
+        data: piecesOf({ ...found, rejected: this.state.rejected }, this.state.chosen, this.say, labels),
         parentElement: this.places.correction.shadowRoot,
         setTriggerValue: (_, { what, number }) => this.answer(found, what, number),
       });
@@ -448,6 +469,8 @@ export class Site {
   /** A change was pressed, or a sentence. */
   answer(found, what, number) {
     if (what === "open") return this.change({ opened: number, chosen: null });
+    if (what === "all") return this.change({ rejected: [], chosen: null });
+    if (what === "none") return this.change({ accepted: [], rejected: everything(found), chosen: null });
     const at = found.sentences.findIndex(({ proposed }) =>
       proposed.some((change) => change.number === number),
     );

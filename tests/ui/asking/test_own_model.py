@@ -85,8 +85,8 @@ def test_every_view_shows_it_or_says_why_not(open_own, view, kind):
 def test_a_change_is_found_among_the_pieces(open_own):
     app = open_own(view="edits", edit="1")
     assert "edits_bars" in figures(app)
-    about = component(app, "correction")["proposals"]["0"]["about"]
-    assert about.endswith("the model does not say how sure it is")
+    card = component(app, "correction")["proposals"]["0"]
+    assert card["sure"] == "The model does not say how sure it is."
 
 
 def test_words_and_the_copy_are_taken_from_the_text(open_own):

@@ -36,7 +36,7 @@ def proposed(correction: Correction) -> list[Proposal]:
         for change in sentence.proposed:
             is_made = (change.source_start, change.source_end) in made
             whole = change.moved(sentence.start, sentence.start)
-            proposals.append(Proposal(number, whole, is_made, f"about {number}", share(change)))
+            proposals.append(Proposal(number, whole, is_made, share(change), f"card {number}"))
             number += 1
     return proposals
 
@@ -118,7 +118,7 @@ def test_an_offer_beside_a_made_change_is_offered_with_that_change():
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
-    monkeypatch.setattr("ui.sentence.decisions._about", lambda change, sentence: "")
+    monkeypatch.setattr("ui.sentence.decisions._card", lambda *about: {})
     sure, unsure = LEAST_OFFERED, LEAST_OFFERED - 0.001
     correction = corrected(("고갱 왓다 갓다", "고객 왔다 갔다", (unsure, sure, 0.9)))
     assert [(each.number, each.made) for each in _proposals(correction)] == [(1, False), (2, True)]
@@ -166,7 +166,4 @@ def test_the_data_is_json_and_tells_what_is_in_focus():
     data = data_of(corrected(("고갱 왓다", "고객 왔다", (0.9, 0.4))), chosen=0, opened=0)
     data = json.loads(json.dumps(data))
     assert (data["chosen"], data["opened"], data["words"]) == (0, 0, WORDS)
-    assert data["proposals"] == {
-        "0": {"about": "about 0", "made": True, "norm": None},
-        "1": {"about": "about 1", "made": False, "norm": None},
-    }
+    assert {number: card["what"] for number, card in data["proposals"].items()} == {"0": "card 0"}

@@ -98,6 +98,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap_and_an_empty_
     text = ["live_text", "correction", "address_bar"]
     assert components(app) == [
         "scripts",
+        "own_words",
         *text,
         "overview",
         "tab_in_sight",
@@ -197,7 +198,7 @@ def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
 def test_too_much_text_is_told_and_kept(open_app):
     text = "고갱이 왔다. " * 300
     app = open_app(sentence=text)
-    assert messages(app) == [KO["too_many_characters"].format(length=f"{len(text):,}", limit="2,000")]
+    assert messages(app) == [KO["too_many_characters"].format(read="1,991", left="409")]
     assert setting(app, "sentence") == text
     assert ["sentence", None] in component(app, "address_bar")["settings"]  # no server would answer it
 

@@ -119,7 +119,7 @@ def test_a_recurrent_network_adds_no_positions(open_app):
     assert len(charts(app)) == 4
 
 
-@pytest.mark.parametrize("sentence", ["", "  \n", "가" * 2001])
+@pytest.mark.parametrize("sentence", ["", "  \n"])
 def test_without_a_sentence_the_page_says_so(open_app, sentence):
     app = open_app("positions", sentence=sentence)
     assert [element.value for element in app.info] == [KO["sentence_none"]]

@@ -13,7 +13,7 @@ from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.pages.test_attention import text_of, words
 from tests.ui.screen import component, numbers, send, setting
-from ui.components.correction import WHAT, Proposal, correction
+from ui.components.correction import WHAT, correction
 from ui.sentence import decisions
 from ui.sentence.decisions import Decisions
 from ui.wording import table
@@ -128,7 +128,7 @@ def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app)
     assert (setting(app, "accepted"), setting(app, "rejected")) == ("2", "")
     assert (setting(app, "part"), setting(app, "edit")) == ("1", "2")
     assert component(app, "correction")["chosen"] == 1
-    assert component(app, "correction")["proposals"]["1"]["made"]
+    assert set(component(app, "correction")["proposals"]) == {"0", "1", "2"}
 
 
 def test_accepting_in_a_later_sentence_opens_that_sentence(open_app):
@@ -196,12 +196,59 @@ def test_hostile_requests_leave_the_page_as_it_was(open_app):
     assert (component(app, "correction"), app.session_state["view"]) == before
 
 
-def test_the_line_about_a_change_names_its_kind_and_its_confidence(open_app):
+def test_a_card_names_the_words_the_kind_of_mistake_and_the_confidence(open_app):
     app = open_app(sentence="<b>고갱</b>", edit="1")
-    about = component(app, "correction")["proposals"]["0"]["about"]
-    assert "갱→객" in about
-    assert KO["edits_kind_jamo"] in about
-    assert f"{0.97 * 0.99:.2f}" in about
+    card = component(app, "correction")["proposals"]["0"]
+    assert card["what"] == "<b>고갱</b> → <b>고객</b>"
+    assert card["kinds"] == [KO["mistake_slip"]]
+    assert card["why"] == KO["mistake_slip_why"]
+    assert card["sure"] == KO["correction_sure"].format(words=KO["sure_sure"], confidence="0.96")
+
+
+def test_all_changes_are_undone_and_made_again_with_one_press(open_app):
+    app = ask(open_app(sentence=TEXT, accepted="2"), "none", 0)
+    assert text_of(app) == TEXT
+    assert (setting(app, "accepted"), setting(app, "rejected")) == ("", "1,2,3")
+    assert component(app, "correction")["words"]["all"] == KO["correction_all"]
+    ask(app, "all", 0)
+    assert text_of(app) == "고객이 왓다. 비가 온다. 또 고객이 왓다."
+    assert component(app, "correction")["words"]["all"] == ""
+
+
+def test_a_press_in_the_card_leads_to_the_tested_explanation_of_its_change(open_app):
+    app = open_app(sentence=TEXT)
+    send(app, "correction", "asked", {"what": "test", "number": 2})
+    assert (setting(app, "part"), setting(app, "edit")) == ("3", "1")
+    assert setting(app, "experiment") == "receipts"
+
+
+def test_an_own_word_goes_to_the_browser_without_its_particle_and_never_into_the_address(
+    open_app, correctors
+):
+    app = open_app(sentence="고갱님이 왓다")
+    send(app, "correction", "asked", {"what": "own", "number": 0})
+    kept = component(app, "own_words")
+    assert (kept["words"], kept["changed"]) == (["고갱님"], True)
+    assert correctors["transformer"].words == ("고갱님",)
+    assert "고갱님" not in dict(component(app, "address_bar")["settings"]).values()
+
+
+@pytest.mark.parametrize("told", [*VALUES, [None, 3, "*", "가" * 100], ["고갱", "고갱", " 고갱 "]])
+def test_the_words_that_a_browser_tells_are_checked(open_app, told):
+    app = open_app(sentence="고갱이 왓다")
+    send(app, "own_words", "words", told)
+    assert not app.exception
+    assert component(app, "own_words")["words"] in ([], ["고갱"])
+
+
+def test_of_too_long_a_text_the_beginning_is_corrected_and_the_rest_kept(open_app):
+    text = "고갱이 온다. " * 300
+    app = open_app(sentence=text)
+    told = component(app, "correction")
+    (rest,) = (piece["rest"] for piece in told["pieces"] if "rest" in piece)
+    assert text.endswith(rest)
+    assert 2000 - 10 < len(text) - len(rest) <= 2000
+    assert told["text"].endswith(rest)
 
 
 def test_the_hint_says_what_can_be_done(open_app):
@@ -226,10 +273,8 @@ def test_a_word_typed_in_the_english_layout_is_offered_whatever_the_threshold(op
         assert "{text}" in told["words"]["accept_layout"]
     ask(app, "accept", 1)
     assert text_of(app) == "고객이 가고 있다"
-    assert (
-        KO["correction_about_layout"].format(what="rkrh→가고")
-        == component(app, "correction")["proposals"]["1"]["about"]
-    )
+    card = component(app, "correction")["proposals"]["1"]
+    assert (card["what"], card["why"]) == ("rkrh → 가고", KO["mistake_layout_why"])
     # The pass over both texts that are shown.
     assert numbers(app).shape == (len("고객이 가고 있다") + 1, len("고갱이 rkrh 있다") + 1)
 
@@ -239,29 +284,31 @@ def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(ope
     assert [e for e in open_app(sentence="hello").info if e.value == KO["no_hangul"]]
 
 
+def card_of(source: str, target: str, **changed) -> dict:
+    (change,) = find_changes(source, target)
+    change = replace(change, fix_probability=0.99, keep_probability=0.0, **changed)
+    return decisions._card(change, SentenceCorrection(0, source, (change,), 0.5, False, None), target)
+
+
 @pytest.mark.parametrize("lang", ["ko", "en"])
-def test_the_change_in_focus_tells_its_article(monkeypatch, settings, lang):
+def test_a_card_tells_the_article_and_its_sentence(settings, lang):
     settings["lang"] = lang
-    (change,) = find_changes("며칠 할수 있다", "며칠 할 수 있다")
-    sentence = SentenceCorrection(0, "며칠 할수 있다", (change,), 0.5, False, None)
-    name, text = decisions._with_norm(Proposal(0, change, True, ""), sentence, 0).norm
-    assert name == "한글 맞춤법 제42항"
-    assert text == getattr(article_of("", " ", "며칠 할", "수 있다"), lang)
+    card = card_of("며칠 할수 있다", "며칠 할 수 있다")
+    assert card["article"] == "한글 맞춤법 제42항"
+    assert card["why"] == getattr(article_of("", " ", "며칠 할", "수 있다"), lang)
+    assert card["kinds"] == (table(lang)["mistake_spacing"],)
 
 
-def test_a_change_without_an_article_tells_none(settings):
-    (change,) = find_changes("나비", "나무")
-    sentence = SentenceCorrection(0, "나비", (change,), 0.5, False, None)
-    assert decisions._with_norm(Proposal(0, change, True, ""), sentence, 0).norm is None
+def test_a_card_without_an_article_tells_none(settings):
+    assert "article" not in card_of("나비", "나무")
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize(("first", "told"), [("각", "각"), (" ", "␣"), ("", "∅"), ("<b>", "<b>")])
-def test_a_proposal_that_was_not_the_networks_first_choice_says_so(monkeypatch, found, language, first, told):
+def test_a_proposal_that_was_not_the_networks_first_choice_says_so(settings, language, first, told):
+    settings["lang"] = language
+    assert "note" not in card_of("고갱", "고객")
     texts = table(language)
-    monkeypatch.setattr(decisions, "say", lambda name, **values: texts[name].format(**values))
-    sentence = found.sentences[0]
-    change, *_ = sentence.proposed
-    about = decisions._about(change, sentence)
-    other = replace(change, instead_of=first)
-    assert decisions._about(other, sentence) == texts["correction_instead_of"].format(about=about, text=told)
+    assert card_of("고갱", "고객", instead_of=first)["note"] == texts["correction_instead_of"].format(
+        text=told
+    )

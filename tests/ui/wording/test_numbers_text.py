@@ -11,10 +11,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from model.text.changes import find_changes
 from ui.export.take_away import say_in
-from ui.wording import about, at_most, kind_name, percent, plain_markdown, table
-from viz.browser.texts import LANGUAGES
+from ui.wording import about, at_most, percent, plain_markdown
 from viz.labels import probability
 
 korean, english = (partial(say_in, language) for language in ("ko", "en"))
@@ -110,24 +108,6 @@ def test_a_bound_names_the_least_that_is_written():
 def test_large_numbers_are_said_in_two_or_three_digits(number, said_in_korean, said_in_english):
     assert about("ko", number) == said_in_korean
     assert about("en", number) == said_in_english
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    ("typed", "corrected", "keys"),
-    [
-        ("가치", "같이", ["rule_palatalisation"]),
-        ("고갱니믈", "고객님을", ["rule_nasalisation", "rule_liaison"]),
-        ("강기", "감기", ["edits_kind_sound"]),
-        ("할수", "할 수", ["edits_kind_spacing"]),
-        ("안되", "안 돼", ["edits_kind_spacing", "rule_vowel"]),
-        ("날싸", "날씨", ["edits_kind_jamo"]),
-    ],
-)
-def test_kinds_by_example(language, typed, corrected, keys):
-    texts = table(language)
-    (change,) = find_changes(typed, corrected)
-    assert kind_name(lambda key: texts[key], change, typed, corrected) == ", ".join(map(texts.get, keys))
 
 
 def shown(label: str) -> str:

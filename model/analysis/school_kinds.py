@@ -1,0 +1,80 @@
+"""Kinds of mistakes as a Korean teacher names them: by the article of the norm, else by the difference.
+
+An article says why the right spelling is right. Where none is known, the difference decides: only white
+space (``spacing``), both spellings sound alike (``sound``), a single letter (``slip``), punctuation, or
+another word.
+"""
+
+from typing import NamedTuple
+
+from model.analysis.kinds import kinds_of, sound_rules
+from model.norm import Article, article_of
+from model.text.changes import Change
+
+# The kinds of the norm by their names in the TOML files; a kind that is not named here is ``word``, a word
+# that is often misspelt.
+_OF_NORM = {
+    "spacing": "words_apart one_word particle_joined dependent_noun suffix_and_noun unit_noun number_tens "
+    "linking_words auxiliary title_apart",
+    "dwae": "doe_dwae boe_bwae",
+    "i_hi": "i_adverb hi_adverb i_after_double",
+    "saisiot": "saisiot_native saisiot_mixed saisiot_chinese saisiot_none",
+    "initial": "dueum_n dueum_n_compound dueum_n_inside dueum_r dueum_r_inside dueum_dependent "
+    "dueum_r_compound yul_ryul ryang_yang ran_nan dueum_l dueum_l_compound dueum_l_inside",
+    "ieyo": "copula_polite",
+    "deon_deun": "past_deo",
+    "an_anh": "an_anh",
+    "particle": "noun_particle particle_yo short_particle roseo_rosseo ui_e",
+    "ending": "ending_o link_iyo plain_ending tense_ending geureomeuro reo_ryeo geo",
+    "conjugation": "stem_ending vowel_harmony stem_l stem_s stem_h stem_eu stem_reu stem_d stem_b ha_yeo "
+    "reo_irregular",
+    "contraction": "short_noun short_stem short_a_eo short_wa_wo short_yeo short_i short_ieo janh_chanh "
+    "ha_short_k ha_short_gone ha_absent ha_word",
+    "tense": "tense_inside tense_after_stop kkun",
+    "meaning": "homophones_57 ikka_itda one_form",
+    "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
+    "loan_liquid loan_name",
+}
+# The norm writes these as the parts are written alone: what is written by ear is ``sound``.
+_OF_FORM = (
+    "palatal compound_root compound_form suffix_i_eum noun_i noun_suffix causative root_i root_verb "
+    "root_adverb hada_eopda"
+).split()
+_BY_NAME = {name: kind for kind, names in _OF_NORM.items() for name in names.split()}
+_BY_DIFFERENCE = {"spacing": "spacing", "liaison": "sound", "sound": "sound", "jamo": "slip"}
+SCHOOL_KINDS = (*_OF_NORM, "word", "sound", "slip", "punctuation", "other")
+
+
+class Reason(NamedTuple):
+    """Why a change is right: its kinds, the first one the most telling, and the grounds that are known."""
+
+    kinds: tuple[str, ...]  # of SCHOOL_KINDS, "spacing" last where letters change, too
+    article: Article | None  # of the norm
+    rules: tuple[str, ...]  # of pronunciation, by which both spellings sound alike
+
+
+def reason_of(change: Change, source: str, target: str) -> Reason:
+    """The reason for a change from ``source`` to ``target``.
+
+    Raises ValueError for a change whose offsets belong to other texts.
+
+    >>> from model.text.changes import find_changes
+    >>> pairs = (("역활", "역할"), ("소홀이", "소홀히"), ("안되요", "안 돼요"), ("날싸", "날씨"))
+    >>> [reason_of(*find_changes(one, other), one, other).kinds for one, other in pairs]
+    [('word',), ('i_hi',), ('dwae', 'spacing'), ('slip',)]
+    """
+    *spacing, kind = kinds_of(change, source, target)
+    before, after = target[: change.target_start], target[change.target_end :]
+    article = article_of(change.wrong, change.right, before, after)
+    if article is not None:
+        by_ear = article.kind in _OF_FORM and _BY_DIFFERENCE.get(kind) == "sound"
+        named = "sound" if by_ear else _BY_NAME.get(article.kind, "word")
+        return Reason(tuple(dict.fromkeys((named, *spacing))), article, ())
+    by_difference = _BY_DIFFERENCE.get(kind) or _other(change)
+    return Reason((by_difference, *spacing), None, sound_rules(change, source, target))
+
+
+def _other(change: Change) -> str:
+    """``punctuation`` where the letters and digits are the same, else ``other``."""
+    letters = ["".join(filter(str.isalnum, side)) for side in (change.wrong, change.right)]
+    return "punctuation" if letters[0] == letters[1] else "other"

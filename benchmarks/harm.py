@@ -38,6 +38,7 @@ from rapidfuzz.distance import Levenshtein
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Correction
+from model.norm import misspellings
 from model.text import hangul
 from model.text.changes import Change
 from model.text.protected import protected
@@ -356,10 +357,15 @@ def no_word_is_lost(text: ComposedText, correction: Correction) -> Iterator[str]
 
 
 def no_evidence_against(text: ComposedText, correction: Correction) -> Iterator[str]:
-    """The network itself holds no change for ten times less probable than leaving the text as it is."""
+    """The network itself holds no change for ten times less probable than leaving the text as it is, unless
+    the norm's tables have the misspelling.
+    """
+    source = correction.source
+    known = [range(start, start + len(row.wrong) + 1) for start, row in misspellings(source)]
     for change in correction.changes:
         fix, keep = change.fix_probability, change.keep_probability
-        if fix is not None and keep is not None and fix * FAR_BELOW < keep:
+        is_known = any(change.source_start in place and change.source_end in place for place in known)
+        if fix is not None and keep is not None and fix * FAR_BELOW < keep and not is_known:
             yield f"{change.wrong!r} -> {change.right!r}: fix {fix:.4f}, keep {keep:.4f}"
 
 

@@ -80,19 +80,20 @@ def correctors(monkeypatch, entries) -> dict[str, FakeCorrector]:
     return named
 
 
+def opened(page: str = "attention", **settings: str) -> AppTest:
+    """A page of the app, opened at an address."""
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in settings.items():
+        app.query_params[name] = value
+    if page != "attention":
+        app.switch_page(f"ui/pages/{page}.py")
+    return app.run()
+
+
 @pytest.fixture
 def open_app(correctors):
-    """Opens a page of the app at an address: ``open_app(page="positions", lang="en")``."""
-
-    def open_page(page: str = "attention", **settings: str) -> AppTest:
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
-        for name, value in settings.items():
-            app.query_params[name] = value
-        if page != "attention":
-            app.switch_page(f"ui/pages/{page}.py")
-        return app.run()
-
-    return open_page
+    """Opens a page over ``correctors``: ``open_app(page="positions", lang="en")``."""
+    return opened
 
 
 @pytest.fixture

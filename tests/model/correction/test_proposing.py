@@ -120,11 +120,8 @@ TWICE = "그러게 왜 그랬담 그러게 왜 그랬담"
         (TWICE, [("담", "다", 0.9, 1)], [0.0]),  # the other place was left alone
         (TWICE, [("담", "다", 0.3, 0), ("담", "닥", 0.9, 1)], [0.0, 0.0]),  # another change of the same words
         ("옷이 헤졌다, 흩날렸다. 옷이 헤졌다!", [("헤", "해", 0.9, 0), ("헤", "해", 0.7, 1)], [0.7, 0.7]),
-        (
-            "왜 그랬담 또 그랬담",
-            [("담", "다", 0.3, 0), ("담", "다", 0.9, 1)],
-            [0.3, 0.9],
-        ),  # behind another word
+        # behind another word
+        ("왜 그랬담 또 그랬담", [("담", "다", 0.3, 0), ("담", "다", 0.9, 1)], [0.3, 0.9]),
         ("갈수 있다. 갈수 없다.", [("수", " 수", 0.9, 0)], [0.0]),  # both begin a sentence
         ("갈 수있다. 갈 수없다.", [("수있", "수 있", 0.9, 0)], [0.9]),
         ("그랬담.", [("담", "다", 0.9, 0)], [0.9]),
@@ -300,7 +297,20 @@ def test_what_began_at_the_other_of_two_equal_syllables_has_a_confidence():
     assert (last.source_start, last.confidence) == (10, 0.83)  # the least sure of all, since it touches none
 
 
-def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector, monkeypatch):
+@pytest.fixture
+def reading(tiny_corrector, monkeypatch):
+    """The corrector with this in place of a reading; its changes count as weighed."""
+    monkeypatch.setattr(tiny_corrector, "confidence", SimpleNamespace(words=Words({})))
+    monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
+
+    def with_reading(one_reading):
+        monkeypatch.setattr(tiny_corrector, "_one_reading", one_reading)
+        return tiny_corrector
+
+    return with_reading
+
+
+def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(reading):
     """A network that mends one letter at a time."""
     steps = {"가나다": "라나다", "라나다": "라마다", "라마다": "라마바", "라마바": "라마바"}
     read = []
@@ -312,27 +322,13 @@ def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector,
             for part in sentences
         ]
 
-    monkeypatch.setattr(tiny_corrector, "_one_reading", one_reading)
-    monkeypatch.setattr(
-        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
-    )  # so that its changes count as weighed
-    monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
-    correction = tiny_corrector.correct("가나다")
-    assert correction.text == "라마바" == tiny_corrector.correct(correction.text).text
+    correction = reading(one_reading).correct("가나다")
+    assert correction.text == "라마바" == reading(one_reading).correct(correction.text).text
     assert read == [["가나다"], ["라나다"], ["라마다"], ["라마바"], ["라마바"]]
 
 
-def test_what_never_settles_stays_as_it_was_typed(tiny_corrector, monkeypatch):
-    monkeypatch.setattr(
-        tiny_corrector,
-        "_one_reading",
-        lambda sentences, keep_passes: [
-            (tuple(proposed(part.text, "나가" if part.text == "가나" else "가나", 0.9, 0.9)), None)
-            for part in sentences
-        ],
-    )
-    monkeypatch.setattr(
-        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
-    )  # so that its changes count as weighed
-    monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
-    assert tiny_corrector.correct("가나").text == "가나"
+def test_what_never_settles_stays_as_it_was_typed(reading):
+    def swapped(sentences, keep_passes):
+        return [(tuple(proposed(part.text, part.text[::-1], 0.9, 0.9)), None) for part in sentences]
+
+    assert reading(swapped).correct("가나").text == "가나"

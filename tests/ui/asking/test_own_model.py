@@ -1,13 +1,12 @@
 """The app with a model of somebody else's, through a worker of the engine."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import Engine
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
+from tests.ui.conftest import opened
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
 from tests.ui.shell.test_turns import wait_until
 from ui.asking import loaders
@@ -15,17 +14,15 @@ from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
 
-ROOT = Path(__file__).parents[3]
 EN = table("en")
-SPELLER, BARE = "tests.own_model:Speller", "tests.own_model:Bare"
-TRANSLATOR = "tests.own_model:Translator"
-CONTINUING = "tests.own_model:Continuing"
+OWN = [f"tests.own_model:{name}" for name in ("Speller", "Bare", "Translator", "Continuing")]
+SPELLER, BARE, TRANSLATOR, CONTINUING = OWN
 
 
 @pytest.fixture(scope="module")
 def engine():
-    with Engine.start([SPELLER, BARE, TRANSLATOR, CONTINUING]) as engine:
-        for name in (SPELLER, BARE, TRANSLATOR, CONTINUING):
+    with Engine.start(OWN) as engine:
+        for name in OWN:
             model = engine.open(name)
             model.correct("ready")
             # The news that it is ready may come a moment after its first answer; until then a page shows how
@@ -42,13 +39,7 @@ def open_own(engine, monkeypatch):
         monkeypatch.setenv("ATTENTION_MODEL", name)
         monkeypatch.setitem(defaults(), "model", name)
         monkeypatch.setattr(loaders, "engine", lambda: engine)
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
-        for setting, value in ({"lang": "en", "sentence": WRONG} | settings).items():
-            app.query_params[setting] = value
-        if page != "attention":
-            app.switch_page(f"ui/pages/{page}.py")
-        app.run()
-        return app
+        return opened(page, **{"lang": "en", "sentence": WRONG} | settings)
 
     return open_at
 
@@ -93,6 +84,7 @@ def test_words_and_the_copy_are_taken_from_the_text(open_own):
     app = open_own(unit="word", kind="encoder_attention", layer="1", head="1")
     assert numbers(app).shape == (4, 4)  # three words and the end mark
     same = open_own(sentence="a big cat", shown="difference", kind="cross_attention", layer="1", head="1")
+    assert EN["live_model_same"] in messages(same)
     weights = Speller().trace("a big cat", "a big cat").cross_attention[0, 0]
     np.testing.assert_allclose(numbers(same), weights - np.eye(len(weights)), atol=1e-6)
 
@@ -163,10 +155,6 @@ def test_the_laboratory_works_where_it_does(open_own):
         assert (EN[lacks] in told(app)) if lacks else len(figures(app)) >= 2, view.name
 
 
-def test_what_the_model_leaves_alone_is_said(open_own):
-    assert EN["live_model_same"] in messages(open_own(sentence="a big cat"))
-
-
 def test_everything_can_be_taken_along(open_own):
     for name in (SPELLER, BARE):
         assert open_popover(open_own(name), "taking").get("download_button")
@@ -178,6 +166,8 @@ def test_a_model_that_translates_corrects_nothing(open_own):
     assert shown["words"]["label"] == EN["written_translate"] and shown["language"] == "en"
     assert "".join(piece["text"] for piece in shown["pieces"]) == "I go" and not shown["proposals"]
     assert told(app) and EN["bold_corrected"] not in html(app)
+    app = open_own(TRANSLATOR, sentence=defaults()["sentence"])  # its own example is there in its place
+    assert "I go" in str(component(app, "correction")["pieces"])
     assert EN["lacks_corrections"] in told(open_own(TRANSLATOR, sentence="나는 간다", view="edits"))
 
 
@@ -189,8 +179,3 @@ def test_a_model_that_goes_on_without_examples_begins_with_no_text(open_own):
         *messages(open_own(CONTINUING, sentence="once upon"))
     }
     assert EN["empty"] in messages(open_own(TRANSLATOR, sentence=" "))
-
-
-def test_its_own_example_is_there_when_the_page_opens(open_own):
-    app = open_own(TRANSLATOR, sentence=defaults()["sentence"])
-    assert "I go" in str(component(app, "correction")["pieces"])

@@ -10,7 +10,7 @@ import pytest
 import viz
 from tests.ui.hostile import VALUES
 from ui.components import figures
-from viz.browser.plot import PLOT, plot_data
+from viz.browser.plot import plot_data
 from viz.browser.texts import LANGUAGES, table
 
 WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
@@ -78,12 +78,9 @@ def clicked(monkeypatch, value: object) -> list:
     return heard
 
 
-def test_a_point_reaches_the_page_as_it_is(shown, monkeypatch):
+def test_a_point_reaches_the_page_as_it_is_and_what_is_none_does_not(shown, monkeypatch):
     assert clicked(monkeypatch, {"x": 1, "y": 2}) == [{"x": 1, "y": 2}]
     assert shown[0]["data"] == {"spec": "{}", "answers": True}
-
-
-def test_what_is_no_point_does_not(shown, monkeypatch):
     for value in (each for each in VALUES if not isinstance(each, dict)):
         assert clicked(monkeypatch, value) == []
 
@@ -92,8 +89,3 @@ def test_a_figure_that_answers_to_no_click_says_so(shown):
     figures.draw_plot({"spec": "{}"}, "map")
     assert shown[0]["data"]["answers"] is False
     assert "on_click_change" not in shown[0]
-
-
-def test_the_script_is_one_module_with_one_export():
-    assert PLOT.js.count("export default") == 1
-    assert "import " not in PLOT.js.split("export default")[0]

@@ -93,6 +93,7 @@ def test_a_bound_names_the_least_that_is_written():
     ("number", "said_in_korean", "said_in_english"),
     [
         (6.283, "6.3", "6.3"),
+        (7.0, "7", "7"),
         (314.2, "314", "314"),
         (1_234.5, "1,200", "1,200"),
         (9_960, "1만", "10,000"),

@@ -1,4 +1,4 @@
-"""A server of the app in a process of its own."""
+"""Processes that tests start: a fresh Python, a server of the app."""
 
 import os
 import subprocess
@@ -12,6 +12,14 @@ from pathlib import Path
 from benchmarks.server import free_port
 
 ROOT = Path(__file__).parents[1]
+
+
+def printed(code: str) -> str:
+    """What a fresh Python prints that runs ``code``; fails with what it complains of."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @contextmanager

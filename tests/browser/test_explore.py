@@ -175,26 +175,15 @@ def test_each_layer_is_hatched_where_it_may_not_look(show, told):
             np.testing.assert_array_equal(tiles[layer * 10 :][:9, :9], ~cells)
 
 
-def test_the_lines_are_those_of_the_library(show):
+def test_lines_are_those_of_the_library_steps_move_by_themselves_and_a_picture_is_saved(show):
     frame = show(explore(TRACE))
+    frame.locator(".heatmap").hover()
+    with frame.owner.page.expect_download() as saved:
+        frame.locator(".heatmap").get_by_role("button", name="Download as SVG").click()
+    assert saved.value.suggested_filename == "encoder_attention.svg"
     frame.get_by_role("button", name="Lines").click()
     expected = strongest_edges(TRACE.encoder_attention[0, 0], 0.6)
     expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
-
-
-def test_as_many_lines_are_left_out_as_the_library_leaves_out(show):
-    trace = large()
-    frame = show(explore(trace))
-    frame.get_by_role("button", name="Lines").click()
-    frame.get_by_label("Head", exact=True).select_option(index=0)  # the mean, which is drawn as its heads
-    every = [strongest_edges(weights, 0.6) for weights in trace.encoder_attention[0]]
-    expected = sum(map(len, thinned(every)))
-    assert expected < sum(map(len, every))
-    expect(frame.locator(".lines .edges path")).to_have_count(expected)
-
-
-def test_the_steps_move_by_themselves(show):
-    frame = show(explore(TRACE))
     frame.get_by_role("button", name="Step by step").click()
     frame.get_by_role("button", name="Next", exact=True).click()
     expect(frame.get_by_role("slider", name="Step")).to_have_value("2")
@@ -202,6 +191,18 @@ def test_the_steps_move_by_themselves(show):
     expect(frame.locator(".of-source .strongest .number").first).to_have_text(
         [f"{row[np.flatnonzero(row >= np.sort(row)[-3])[0]]:.3f}"]
     )
+
+
+def test_six_layers_of_eight_heads_and_128_tokens_are_drawn_with_the_lines_of_the_library(show):
+    trace = large()
+    frame = show(explore(trace))
+    np.testing.assert_allclose(drawn(frame, ".heatmap"), trace.encoder_attention[0, 0], atol=0.51 / 2_000)
+    frame.get_by_role("button", name="Lines").click()
+    frame.get_by_label("Head", exact=True).select_option(index=0)  # the mean, which is drawn as its heads
+    every = [strongest_edges(weights, 0.6) for weights in trace.encoder_attention[0]]
+    expected = sum(map(len, thinned(every)))
+    assert expected < sum(map(len, every))
+    expect(frame.locator(".lines .edges path")).to_have_count(expected)
 
 
 def test_a_decoder_alone_has_steps_without_a_source(show):
@@ -284,20 +285,6 @@ def test_a_sink_stands_before_the_tokens_and_draws_no_line(show):
 def test_a_narrow_cell_does_not_scroll_sideways(show):
     frame = show(explore(TRACE), width=420)
     assert frame.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") == 0
-
-
-def test_a_picture_is_saved(show, tmp_path):
-    frame = show(explore(TRACE))
-    frame.locator(".heatmap").hover()
-    with frame.owner.page.expect_download() as saved:
-        frame.locator(".heatmap").get_by_role("button", name="Download as SVG").click()
-    assert saved.value.suggested_filename == "encoder_attention.svg"
-
-
-def test_six_layers_of_eight_heads_and_128_tokens_are_drawn(show):
-    trace = large()
-    frame = show(explore(trace))
-    np.testing.assert_allclose(drawn(frame, ".heatmap"), trace.encoder_attention[0, 0], atol=0.51 / 2_000)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -29,7 +29,7 @@ def square(page: Page, kind: str, layer: int, head: int) -> tuple[float, float]:
     return place_of(page, x, y, "heads_map")
 
 
-def test_a_square_opens_its_head_with_the_sentence_that_shows_it_best(open_page):
+def test_a_square_opens_its_head_and_a_visitors_own_file_is_surveyed_while_one_looks(open_page):
     page = open_page("heads", width=1366, height=768)
     click(page, square(page, "cross_attention", 0, 2))
     expect(page.locator("h1")).to_have_text(KO["product"])
@@ -40,20 +40,7 @@ def test_a_square_opens_its_head_with_the_sentence_that_shows_it_best(open_page)
     )
     page.go_back()
     expect(page.locator("h1")).to_have_text(KO["heads_page"])
-
-
-def test_choosing_other_numbers_moves_nothing(open_page):
-    page = open_page("heads?heads_by=next", width=1366, height=768)
-    before = boxes(page)
-    choose(page, "heads_at", KO["heads_at_edited"])
-    expect_settings(page, heads_at="edited")
-    assert boxes(page) == before
-    open_page("heads?heads_by=effect", width=1366, height=768)
-    assert boxes(page) == before
-
-
-def test_a_visitors_own_file_is_surveyed_while_one_looks(open_page):
-    page = open_page("heads", width=1366, height=768)
+    settle(page)
     page.locator(".st-key-heads_own button").first.click()
     content = "손니미 왔는데 방이 업써요.\n집에 갈께요.\n이 문장에는 틀린 곳이 없습니다.\n".encode()
     page.locator('.st-key-heads_file input[type="file"]').set_input_files(
@@ -66,3 +53,13 @@ def test_a_visitors_own_file_is_surveyed_while_one_looks(open_page):
     expect(page.locator(figure("heads_map"))).to_be_visible()
     expect(page.locator(figure("heads_pruning"))).to_have_count(0)
     assert serious_violations(page) == []
+
+
+def test_choosing_other_numbers_moves_nothing(open_page):
+    page = open_page("heads?heads_by=next", width=1366, height=768)
+    before = boxes(page)
+    choose(page, "heads_at", KO["heads_at_edited"])
+    expect_settings(page, heads_at="edited")
+    assert boxes(page) == before
+    open_page("heads?heads_by=effect", width=1366, height=768)
+    assert boxes(page) == before

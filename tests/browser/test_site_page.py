@@ -147,14 +147,6 @@ def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
     assert area.evaluate(CURSOR) == [1, 1]
 
 
-def test_what_was_typed_before_the_network_came_is_corrected(site_pages):
-    page = site_pages()
-    page.locator("textarea").fill(WRONG)
-    shows(page, WRONG)
-    assert corrected(page) == RIGHT
-    expect(page.locator("textarea")).to_have_value(WRONG)
-
-
 def test_a_change_is_pressed_and_undone_and_made_again(typed):
     typed.locator("#correction .change").click()
     typed.get_by_role("button", name="그대로 두기").click()
@@ -288,8 +280,12 @@ def test_it_is_for_everyone(typed, theme, width):
     assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
-def test_it_works_without_a_network_after_the_first_visit(site_pages):
+def test_what_is_typed_before_the_network_comes_is_corrected_and_a_second_visit_needs_none(site_pages):
     page = site_pages()
+    page.locator("textarea").fill(WRONG)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+    expect(page.locator("textarea")).to_have_value(WRONG)
     is_open(page)
     page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
     page.wait_for_function("() => navigator.serviceWorker.controller")

@@ -248,61 +248,57 @@ def test_a_process_that_hides_them_twice_still_ends():
     assert ended.stderr == b"the end"
 
 
-def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
+@pytest.fixture
+def suggested(correct, tiny_corrector, monkeypatch):
+    """(lines, suggestions of the JSON) of ``correct --suggest`` for a text that the network answers so."""
+
+    def suggest(found: Correction) -> tuple[list[str], list[dict]]:
+        monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [found] * len(texts))
+        document = json.loads(correct("--suggest", "--json", found.source).output)
+        return correct("--suggest", found.source).output.splitlines(), document["suggestions"]
+
+    return suggest
+
+
+def test_what_was_left_undone_is_suggested(tiny_corrector, suggested):
     careful = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0)
     assert not careful.changes and careful.proposed
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
-    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [careful] * len(texts))
-    text, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
+    (text, *suggestions), told = suggested(careful)
     assert text == SENTENCE
     assert len(suggestions) == len(careful.proposed)
     for line, change in zip(suggestions, careful.proposed, strict=True):
         assert line.startswith(f"  {change.source_start}-{change.source_end} ")
         assert f"confidence {change.confidence:.2f}" in line and line.endswith(")")
-    document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", SENTENCE]).output)
-    assert [each["right"] for each in document["suggestions"]] == [c.right for c in careful.proposed]
-    assert document["suggestions"][0]["confidence"] == careful.proposed[0].confidence
+    assert [each["right"] for each in told] == [change.right for change in careful.proposed]
+    assert told[0]["confidence"] == careful.proposed[0].confidence
 
 
-def test_a_suggestion_that_was_not_the_networks_first_choice_says_so(tiny_corrector, monkeypatch):
+def test_a_suggestion_that_was_not_the_networks_first_choice_says_so(tiny_corrector, suggested):
     (sentence,) = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0).sentences
     others = [
         replace(change, instead_of=first)
         for change, first in zip(sentence.proposed, ("가 나", ""), strict=False)
     ]
-    careful = Correction(SENTENCE, (replace(sentence, proposed=tuple(others)),))
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
-    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [careful] * len(texts))
-    _, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
+    (_, *suggestions), _ = suggested(Correction(SENTENCE, (replace(sentence, proposed=tuple(others)),)))
     assert [line.rpartition(", ")[2] for line in suggestions] == ["first choice 가␣나", "first choice ∅"][
         : len(others)
     ]
 
 
-def test_a_word_typed_in_the_english_layout_is_suggested(tiny_corrector, monkeypatch):
+def test_a_word_typed_in_the_english_layout_is_suggested(tiny_corrector, suggested):
     (offer,) = find_in_english_layout("지금 rkrh 있어", (), {"가고"}.__contains__)
-    found = corrected(tiny_corrector, "지금 rkrh 있어", offer)
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
-    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [found] * len(texts))
-    output = CliRunner().invoke(main, ["correct", "--suggest", "지금 rkrh 있어"]).output
-    assert output == "지금 rkrh 있어\n  3-7 rkrh → 가고  in rkrh  typed in the English layout\n"
-    document = json.loads(
-        CliRunner().invoke(main, ["correct", "--suggest", "--json", "지금 rkrh 있어"]).output
-    )
-    (suggestion,) = document["suggestions"]
+    lines, (suggestion,) = suggested(corrected(tiny_corrector, "지금 rkrh 있어", offer))
+    assert lines == ["지금 rkrh 있어", "  3-7 rkrh → 가고  in rkrh  typed in the English layout"]
     assert suggestion["is_english_layout"] and suggestion["confidence"] is None
 
 
-def test_a_suggestion_tells_its_article(tiny_corrector, monkeypatch):
+def test_a_suggestion_tells_its_article(tiny_corrector, suggested):
     (change,) = find_changes("몇일 뒤", "며칠 뒤")
     unsure = replace(change, fix_probability=0.5, keep_probability=0.5)
     found = corrected(tiny_corrector, "몇일 뒤", unsure).with_minimum_confidence(0.9)
-    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
-    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [found] * len(texts))
-    _, line = CliRunner().invoke(main, ["correct", "--suggest", "몇일 뒤"]).output.splitlines()
+    (_, line), (suggestion,) = suggested(found)
     assert line.endswith("(fix 0.50, keep 0.50), 한글 맞춤법 제27항 붙임 2")
-    document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", "몇일 뒤"]).output)
-    assert document["suggestions"][0]["article"]["article"] == "한글 맞춤법 제27항 붙임 2"
+    assert suggestion["article"]["article"] == "한글 맞춤법 제27항 붙임 2"
 
 
 def corrected(corrector, source: str, *proposed: Change) -> Correction:

@@ -61,8 +61,9 @@ def test_the_probability_of_a_fix(source, target, written, expected):
     assert weighed.confidence == pytest.approx(expected * 0.75)
 
 
-def test_a_difference_between_two_texts_has_no_confidence():
+def test_a_difference_between_two_texts_has_no_confidence_and_probabilities_make_no_difference():
     (change,) = find_changes("감배", "담배")
+    assert replace(change, fix_probability=0.5, keep_probability=0.1) == change
     with pytest.raises(ValueError, match=r"no network made the change of source\[0:1\]"):
         _ = change.confidence
 
@@ -134,11 +135,6 @@ def test_a_corrector_that_must_be_certain_changes_nothing(
 def test_a_confidence_is_a_probability(tiny_folder):
     with pytest.raises(ValueError, match="received 1.5"):
         Corrector.load(tiny_folder, minimum_confidence=1.5)
-
-
-def test_probabilities_do_not_make_changes_differ():
-    (change,) = find_changes("감배", "담배")
-    assert replace(change, fix_probability=0.5, keep_probability=0.1) == change
 
 
 class Answering:

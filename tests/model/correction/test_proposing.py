@@ -155,11 +155,13 @@ def read_as_if_right(text: str):
     return offers, as_if_right(part, offers)
 
 
-def test_the_network_reads_the_hangul():
+def test_the_network_reads_the_hangul_and_a_change_that_touches_an_offer_is_left_out():
     offers, part = read_as_if_right(TEXT)
     assert [(each.wrong, each.right) for each in offers] == [("rkrh", "가고"), ("dhsmf", "오늘")]
     assert part.text == "`dhsmf` 나 가고 있어, 않돼 오늘"
     assert [part.text[a:b] for a, b in part.verbatim] == ["`dhsmf`"]
+    joined = find_changes(part.text, part.text.replace("가고 있어", "가고있어"))
+    assert with_edits(joined, Edits(offers)) == offers
 
 
 def test_a_sentence_without_such_a_word_is_read_as_it_is():
@@ -181,12 +183,6 @@ def test_the_rest_is_corrected_as_if_they_were_right():
         assert TEXT[change.source_start : change.source_end] == change.wrong
     rest = [change for change in changes if not change.is_english_layout]
     assert apply_changes(TEXT, rest) == "`dhsmf` 나 rkrh 있어, 안 돼 dhsmf"
-
-
-def test_a_change_that_touches_an_offer_is_left_out():
-    offers, part = read_as_if_right(TEXT)
-    joined = find_changes(part.text, part.text.replace("가고 있어", "가고있어"))
-    assert with_edits(joined, Edits(offers)) == offers
 
 
 def test_particles_are_mended_and_placeholders_are_read_as_figures():

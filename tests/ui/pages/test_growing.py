@@ -37,15 +37,11 @@ def grown(entries, correctors):
     return found
 
 
-def test_the_last_snapshot_is_open_and_all_texts_are_told(open_app, grown):
+def test_the_last_snapshot_is_open_all_texts_are_told_and_the_slider_opens_another(open_app, grown):
     app = open_app("growing", sentence=SENTENCE)
     assert figures(app) == ["growing_heads", "growing_map", "growing_curves"]
     assert grown[-1].text in told(app)
     assert all(each.text in html(app) for each in grown)
-
-
-def test_the_slider_opens_another_snapshot(open_app, grown):
-    app = open_app("growing", sentence=SENTENCE)
     app.select_slider(key="control_snapshot").set_value("0").run()
     assert KO["growing_reading_same"].format(step=0, text=SENTENCE) in told(app)
     (mark,) = figure(app, "growing_curves")["layout"]["shapes"]

@@ -75,15 +75,12 @@ def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
     ]
 
 
-def test_positions_are_counted_from_1(open_masks):
+def test_positions_are_counted_from_1_and_masked_padded_and_small_look_different(open_masks):
     app = open_masks()
     assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"
     assert f'<th scope="col">{LENGTH}</th>' in texts(app)
     assert '<th scope="col">0</th>' not in texts(app)
 
-
-def test_masked_padded_and_small_look_different(open_masks):
-    app = open_masks()
     assert set(patterns(app, "masks_weights_with")) == {"/", "."}
     assert patterns(app, "masks_weights_without") == {}
     legend = [trace["name"] for trace in figure(app, "masks_weights_with")["data"] if trace.get("showlegend")]

@@ -1,9 +1,5 @@
 """The page of the positional encoding shows the numbers of the function that the network uses."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,7 +10,6 @@ from tests.ui.fake_corrector import MAX_LENGTH
 from tests.ui.screen import decode, figure, figures, html
 from ui.wording import table
 
-ROOT = Path(__file__).parents[3]
 KO, EN = table("ko"), table("en")
 D = 4  # of the fake's embeddings
 
@@ -134,16 +129,3 @@ def test_a_sentence_that_is_too_long_is_shown_as_far_as_the_network_reads(open_a
 
 def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
     assert "살펴보는 문장: &lt;" in html(open_app("positions", sentence="<", moved="0"))
-
-
-def test_importing_the_page_parts_loads_no_network_library():
-    code = "import sys, viz, model.activations.sublayers;"
-    code += (
-        "from ui.shell import controls; from ui.parts import model_card;"
-        " from ui.asking import loaders, models; from ui import wording;"
-    )
-    code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"

@@ -112,11 +112,16 @@ def open_file(open_app, correctors):
     return open_at
 
 
-def test_the_page_shows_counts_rows_and_downloads(open_file):
+def test_the_page_shows_counts_rows_and_downloads_until_the_file_is_taken_away(open_file):
     app = open_file(CSV)
     assert KO["table_reading"].format(rows=3, changed=2) in told(app)
     assert len(app.get("download_button")) == 2
+    app.switch_page("ui/pages/model.py").run()
+    app.switch_page("ui/pages/table.py").run()
+    assert KO["upload_kept"].format(name="class.csv") in html(app)
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+    app.button(key="table_file_forget").click().run()
+    assert not app.dataframe and KO["table_how"][:20] in html(app)
 
 
 def test_the_most_frequent_kind_of_change_stands_first(open_file):
@@ -152,16 +157,6 @@ def test_a_column_that_is_called_text_is_chosen_and_can_be_changed(open_file):
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["비가 온다"]
     app.selectbox[0].set_value(0).run()
     wait_for(app, lambda: list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"])
-
-
-def test_a_file_is_still_there_after_another_page_and_can_be_taken_away(open_file):
-    app = open_file(CSV)
-    app.switch_page("ui/pages/model.py").run()
-    app.switch_page("ui/pages/table.py").run()
-    assert KO["upload_kept"].format(name="class.csv") in html(app)
-    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
-    app.button(key="table_file_forget").click().run()
-    assert not app.dataframe and KO["table_how"][:20] in html(app)
 
 
 def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch):

@@ -120,13 +120,14 @@ def test_options_of_the_heatmap_work_on_it(open_file):
     np.testing.assert_allclose(changed.sum(axis=1)[[1, 2, 3, 4, 7, 8, 9]], -1, atol=1e-5)
 
 
-def test_a_change_can_be_chosen_but_not_undone(open_file):
+def test_a_change_can_be_chosen_but_not_undone_and_another_file_forgets_it(open_file):
     app = open_file(MARIAN)
     assert component(app, "correction")["words"]["reject"] == ""
-    send(app, "correction", "asked", {"what": "choose", "number": 0})
-    assert setting(app, "edit") == "1"
-    send(app, "correction", "asked", {"what": "reject", "number": 0})
-    assert (setting(app, "rejected"), setting(app, "edit")) == ("", "")
+    for what, chosen in (("choose", "1"), ("reject", ""), ("choose", "1")):
+        send(app, "correction", "asked", {"what": what, "number": 0})
+        assert (setting(app, "rejected"), setting(app, "edit")) == ("", chosen)
+    app.file_uploader[0].set_value(("b.npz", saved(random_trace("가나", "가다")), "")).run()
+    assert setting(app, "edit") == ""
 
 
 def test_it_can_be_taken_along_but_no_link_leads_to_it(open_file):
@@ -166,13 +167,6 @@ def test_hostile_words_are_text(open_file):
     trace = random_trace(NASTY, NASTY[:-1])
     for view in VIEWS:
         assert "<img" not in html(open_file(saved(trace), view=view.name))
-
-
-def test_another_file_forgets_what_was_chosen_in_the_first(open_file):
-    app = open_file(MARIAN)
-    send(app, "correction", "asked", {"what": "choose", "number": 0})
-    app.file_uploader[0].set_value(("b.npz", saved(random_trace("가나", "가다")), "")).run()
-    assert setting(app, "edit") == ""
 
 
 def test_a_trace_that_is_too_long_is_refused(open_file):

@@ -19,12 +19,20 @@ def keys(app) -> set[str]:
     return {each.key for each in (*app.segmented_control, *app.selectbox)}
 
 
-def test_all_views_are_tabs_and_one_is_open(open_app):
+def test_all_views_are_tabs_one_is_open_and_its_options_are_one_click_away(open_app):
     app = open_app(sentence=SENTENCE)
     tabs = app.segmented_control(key="control_view")
     assert tabs.options == [KO[f"view_{view.name}"] for view in VIEWS]
     assert tabs.value == "heatmap"
-    tabs.set_value("steps").run()
+    assert "control_unit" not in keys(app)
+    open_popover(app, "view_options")
+    assert {"control_unit", "control_shown", "control_order"} <= keys(app)
+    app.segmented_control(key="control_unit").set_value("word").run()
+    assert setting(app, "unit") == "word"
+    app.segmented_control(key="control_view").set_value("lines").run()
+    assert "control_unit" not in keys(app)
+    assert app.slider(key="control_mass").value == 60
+    app.segmented_control(key="control_view").set_value("steps").run()
     assert setting(app, "view") == "steps"
     assert figures(app) == ["overview"]
     assert component(app, "steps")
@@ -37,18 +45,6 @@ def test_where_all_heads_are_shown_no_map_is_asked_for(open_app):
     app.segmented_control(key="control_view").set_value("heatmap").run()
     assert app.segmented_control(key="control_kind").value == "decoder_attention"
     assert app.segmented_control(key="control_head").value == "3"
-
-
-def test_a_views_own_options_are_one_click_away(open_app):
-    app = open_app(sentence=SENTENCE)
-    assert "control_unit" not in keys(app)
-    open_popover(app, "view_options")
-    assert {"control_unit", "control_shown", "control_order"} <= keys(app)
-    app.segmented_control(key="control_unit").set_value("word").run()
-    assert setting(app, "unit") == "word"
-    app.segmented_control(key="control_view").set_value("lines").run()
-    assert "control_unit" not in keys(app)
-    assert app.slider(key="control_mass").value == 60
 
 
 def test_the_order_of_the_overview_is_an_option(open_app):

@@ -97,8 +97,10 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
     assert opened == ["heatmap", str(head[0] + 1), str(head[1] + 1)]
 
 
-def test_revealing_without_a_mark_asks_for_one():
+def test_a_short_sentence_offers_all_of_it_and_revealing_without_a_mark_asks_for_one():
     app = open_view("predict", SOURCE, TARGET)
+    assert len(offered(app)) == len(SOURCE)
+    assert not app.segmented_control
     app.button(key="predict_reveal").click().run()
     assert app.warning[0].value == KO["predict_no_marks"]
     assert not is_revealed(app) and setting(app, "revealed") == ""
@@ -159,12 +161,6 @@ def test_a_long_sentence_offers_the_neighbourhood_and_can_be_widened():
     app.segmented_control(key="control_around").set_value("all").run()
     assert len(offered(app)) == len(source)
     assert app.pills(key="control_marks").value == [2, 60, 61]
-
-
-def test_a_short_sentence_offers_all_of_it_without_asking():
-    app = open_view("predict", SOURCE, TARGET)
-    assert len(offered(app)) == len(SOURCE)
-    assert not app.segmented_control
 
 
 @pytest.mark.parametrize("typed", "*$`[<:")

@@ -141,16 +141,13 @@ def test_the_revision_changes_with_the_text_and_the_chosen_change_only():
     assert len(others) == 3
 
 
-def test_the_reading_names_the_least_sure_step_and_what_else_was_considered():
+def test_the_reading_names_the_least_sure_step_or_stays_inside_a_chosen_change():
     trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
     said = hesitation(say, trace, None)
     assert "5단계" in said
     assert "‘왔’ 자에 준 확률이 0.400" in said
     assert "‘왓’ 자 0.550" in said
 
-
-def test_the_reading_of_a_chosen_change_stays_inside_it():
-    trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
     said = hesitation(say, trace, CHANGES[0])
     assert said.startswith("‘갱’→‘객’: ")
     assert "2단계" in said

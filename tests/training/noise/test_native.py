@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests.training.noise.cases import cases
 from training.noise import native
 from training.noise.draft import Draft, changed_cells
 
@@ -52,57 +53,42 @@ TABLE_EXAMPLES = [
     ("언제든지 와라.", "언제던지 와라."),
 ]
 
-RULE_EXAMPLES = [
-    ("doe_to_dwae", "잘 되고 있다.", "잘 돼고 있다."),
-    ("doe_to_dwae", "저장된 값", "저장됀 값"),
-    ("dwae_to_doe", "그러면 안 돼요.", "그러면 안 되요."),
-    ("dwae_to_doe", "잘 됐다.", "잘 됬다."),
-    ("dwae_to_doe", "내일 봬요.", "내일 뵈요."),
-    ("doeeo", "준비되었다.", "준비되였다."),
-    ("doeeo", "준비되어서", "준비되여서"),
-    ("anh_to_an", "하지 않고 갔다.", "하지 안고 갔다."),
-    ("anh_to_an", "그렇지는 않다.", "그렇지는 안다."),
-    ("an_to_anh", "나는 안 갔다.", "나는 않 갔다."),
-    ("an_to_anh", "나는 안 갔다.", "나는 않갔다."),
-    ("promise_ge", "제가 할게요.", "제가 할께요."),
-    ("promise_ge", "진작 살걸", "진작 살껄"),
-    ("future_geo", "갈 거야", "갈꺼야"),
-    ("future_geo", "갈 겁니다.", "갈 껍니다."),
-    ("question_kka", "갈까요?", "갈가요?"),
-    ("copula_ieyo", "책이에요.", "책이예요."),
-    ("copula_yeyo", "저예요.", "저에요."),
-    ("copula_past", "책이었다.", "책이였다."),
-    ("seumnida", "집이 있습니다.", "집이 있읍니다."),
-    ("seumnida", "답이 없음", "답이 없슴"),
-    ("sibsio", "앉으십시오.", "앉으십시요."),
-    ("past_ss", "잘 했다.", "잘 햇다."),
-    ("past_deon", "내가 했던 일", "내가 했든 일"),
-    ("intent_ryeogo", "하려고 한다.", "할려고 한다."),
-    ("intent_ryeogo", "먹으려면", "먹을려면"),
-    ("maybe_neunji", "될는지 모른다.", "될런지 모른다."),
-    ("but_neunde", "비가 오는데 간다.", "비가 오는대 간다."),
-    ("an_to_anh", "말이 안 나온다.", "말이 않나온다."),
-    ("hearsay_dae", "민수는 못 온대요.", "민수는 못 온데요."),
-    ("wonder_ne", "시간이 있네요.", "시간이 있내요."),
-    ("wonder_ne", "참 좋네!", "참 좋내!"),
-    ("ui_to_e", "나의 집", "나에 집"),
-    ("e_to_ui", "집에 있다.", "집의 있다."),
-    ("yul_ryul", "할인율과 성공률", "할인률과 성공율"),
-    ("means_rosseo", "일함으로써", "일함으로서"),
-    ("reason_meuro", "필요하므로 산다.", "필요함으로 산다."),
-    ("irregular_wo", "고마워요.", "고마와요."),
-    ("future_geo", "집에 갈 거야.", "집에 갈거야."),
-    ("an_joined", "오늘은 안 가요.", "오늘은 안가요."),
-    ("su_joined", "할 수 있다.", "할수있다."),
-    ("su_joined", "갈 수 없다.", "갈수 없다."),
-    ("geot_joined", "비가 올 것 같다.", "비가 올것 같다."),
-    ("sip_joined", "네가 보고 싶어.", "네가 보고싶어."),
-    ("noun_joined", "집에 갈 때", "집에 갈때"),
-    ("noun_joined", "가는 중이다.", "가는중이다."),
-    ("particle_apart", "집까지 걸었다.", "집 까지 걸었다."),
-    ("particle_apart", "너만큼은 안다.", "너 만큼은 안다."),
-    ("particle_apart", "할 수밖에 없다.", "할 수 밖에 없다."),
-]
+RULE_EXAMPLES = {
+    "doe_to_dwae": "잘 되고 있다.→잘 돼고 있다., 저장된 값→저장됀 값",
+    "dwae_to_doe": "그러면 안 돼요.→그러면 안 되요., 잘 됐다.→잘 됬다., 내일 봬요.→내일 뵈요.",
+    "doeeo": "준비되었다.→준비되였다., 준비되어서→준비되여서",
+    "anh_to_an": "하지 않고 갔다.→하지 안고 갔다., 그렇지는 않다.→그렇지는 안다.",
+    "an_to_anh": "나는 안 갔다.→나는 않 갔다., 나는 안 갔다.→나는 않갔다., 말이 안 나온다.→말이 않나온다.",
+    "promise_ge": "제가 할게요.→제가 할께요., 진작 살걸→진작 살껄",
+    "future_geo": "갈 거야→갈꺼야, 갈 겁니다.→갈 껍니다., 집에 갈 거야.→집에 갈거야.",
+    "question_kka": "갈까요?→갈가요?",
+    "copula_ieyo": "책이에요.→책이예요.",
+    "copula_yeyo": "저예요.→저에요.",
+    "copula_past": "책이었다.→책이였다.",
+    "seumnida": "집이 있습니다.→집이 있읍니다., 답이 없음→답이 없슴",
+    "sibsio": "앉으십시오.→앉으십시요.",
+    "past_ss": "잘 했다.→잘 햇다.",
+    "past_deon": "내가 했던 일→내가 했든 일",
+    "intent_ryeogo": "하려고 한다.→할려고 한다., 먹으려면→먹을려면",
+    "maybe_neunji": "될는지 모른다.→될런지 모른다.",
+    "but_neunde": "비가 오는데 간다.→비가 오는대 간다.",
+    "hearsay_dae": "민수는 못 온대요.→민수는 못 온데요.",
+    "wonder_ne": "시간이 있네요.→시간이 있내요., 참 좋네!→참 좋내!",
+    "ui_to_e": "나의 집→나에 집",
+    "e_to_ui": "집에 있다.→집의 있다.",
+    "yul_ryul": "할인율과 성공률→할인률과 성공율",
+    "means_rosseo": "일함으로써→일함으로서",
+    "reason_meuro": "필요하므로 산다.→필요함으로 산다.",
+    "irregular_wo": "고마워요.→고마와요.",
+    "an_joined": "오늘은 안 가요.→오늘은 안가요.",
+    "su_joined": "할 수 있다.→할수있다., 갈 수 없다.→갈수 없다.",
+    "geot_joined": "비가 올 것 같다.→비가 올것 같다.",
+    "sip_joined": "네가 보고 싶어.→네가 보고싶어.",
+    "noun_joined": "집에 갈 때→집에 갈때, 가는 중이다.→가는중이다.",
+    "particle_apart": (
+        "집까지 걸었다.→집 까지 걸었다., 너만큼은 안다.→너 만큼은 안다., 할 수밖에 없다.→할 수 밖에 없다."
+    ),
+}
 
 UNTOUCHED = [
     ("dwae_to_doe", "돼지가 잔다."),  # the pig
@@ -153,7 +139,7 @@ def test_table_writes(right, wrong):
     assert wrong in outcomes(native.write_table_mistakes, right)
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), RULE_EXAMPLES)
+@pytest.mark.parametrize(("name", "right", "wrong"), cases(RULE_EXAMPLES))
 def test_rule_writes(name, right, wrong):
     assert wrong in outcomes(native.NATIVE_RULES[name], right)
 
@@ -164,7 +150,7 @@ def test_rule_leaves_alone(name, right):
 
 
 def test_every_rule_has_an_example():
-    assert set(native.NATIVE_RULES) == {name for name, *_ in RULE_EXAMPLES} | {"native_table"}
+    assert set(native.NATIVE_RULES) == RULE_EXAMPLES.keys() | {"native_table"}
 
 
 TEXT = "며칠 뒤에 하려고 했던 일이 안 되면 제가 도와드릴게요, 걱정하지 않아도 돼요."

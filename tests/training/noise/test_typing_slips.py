@@ -6,6 +6,7 @@ import pytest
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, is_syllable
 from model.text.keyboard import ROWS, SHIFTED, STROKES, neighbours
+from tests.training.noise.cases import cases
 from training.noise.draft import Draft
 from training.noise.typing_slips import TYPING_RULES, WEIGHTS, slip
 
@@ -22,41 +23,18 @@ def results(rule: str, text: str, seeds: int = 1500) -> set[str]:
     return found
 
 
-EXAMPLES = [
-    ("jamo_replaced", "담배", "감배"),
-    ("jamo_replaced", "은", "읃"),
-    ("jamo_replaced", "쓸", "씂"),
-    ("jamo_replaced", "있", "깄"),
-    ("jamo_replaced", "강", "궁"),
-    ("jamo_neighbour", "나라", "마라"),
-    ("jamo_neighbour", "가", "거"),
-    ("jamo_neighbour", "강", "간"),
-    ("jamo_neighbour", "까", "따"),
-    ("jamo_dropped", "면", "며"),
-    ("jamo_dropped", "값", "갑"),
-    ("jamo_dropped", "과", "고"),
-    ("jamo_dropped", "강화", "앙화"),
-    ("jamo_added", "수", "숙"),
-    ("jamo_added", "게", "겍"),
-    ("jamo_added", "때", "땑"),
-    ("jamo_added", "다시", "닶시"),
-    ("jamo_added", "안", "않"),
-    ("jamo_added", "고", "과"),
-    ("jamo_swapped", "한국", "학눅"),
-    ("jamo_swapped", "하는", "한느"),
-    ("jamo_swapped", "감자", "잠가"),
-    ("vowel_homophone", "내", "네"),
-    ("vowel_homophone", "계", "걔"),
-    ("vowel_homophone", "돼", "되"),
-    ("vowel_homophone", "웬", "왠"),
-    ("shift_slip", "까지", "가지"),
-    ("shift_slip", "있다", "잇다"),
-    ("shift_slip", "예", "에"),
-    ("shift_slip", "밖", "박"),
-]
+EXAMPLES = {
+    "jamo_replaced": "담배→감배, 은→읃, 쓸→씂, 있→깄, 강→궁",
+    "jamo_neighbour": "나라→마라, 가→거, 강→간, 까→따",
+    "jamo_dropped": "면→며, 값→갑, 과→고, 강화→앙화",
+    "jamo_added": "수→숙, 게→겍, 때→땑, 다시→닶시, 안→않, 고→과",
+    "jamo_swapped": "한국→학눅, 하는→한느, 감자→잠가",
+    "vowel_homophone": "내→네, 계→걔, 돼→되, 웬→왠",
+    "shift_slip": "까지→가지, 있다→잇다, 예→에, 밖→박",
+}
 
 
-@pytest.mark.parametrize(("rule", "right", "wrong"), EXAMPLES)
+@pytest.mark.parametrize(("rule", "right", "wrong"), cases(EXAMPLES))
 def test_rule_can_make(rule, right, wrong):
     assert wrong in results(rule, right)
 

@@ -20,6 +20,7 @@ from engine.own_model import TracedConfig
 from engine.packing import PackedCorrection, pack
 from engine.question import MB, ChangeSpan, Edit, HeadSets, Means, question
 from model import analysis
+from model.analysis.ablation import mean_values
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
 from model.analysis.circuits import Circuit
@@ -27,7 +28,6 @@ from model.analysis.contributions import REFERENCE, methods_of
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
-from model.analysis.patching import mean_values
 from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED

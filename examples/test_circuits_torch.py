@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.ablation import corpus_means
 from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import Edit
-from model.analysis.patching import corpus_means
 from model.analysis.residual_stream import direct_logit_attribution
 from model.correction.corrector import Corrector
 from model.stored.config import TransformerConfig

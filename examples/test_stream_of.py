@@ -21,8 +21,8 @@ from model.analysis import (
     find_circuit,
     logit_lens,
 )
-from model.analysis.circuits import circuit_edges
-from model.analysis.patching import mean_values, node_effects
+from model.analysis.ablation import mean_values, node_effects
+from model.analysis.circuit_edges import circuit_edges
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
 

@@ -15,17 +15,13 @@ from typing import Any
 import numpy as np
 
 from model.activations.drafting import longest_target
+from model.adapters.alterations import Altering, Ids
 from model.adapters.capture import LOCK, Capture, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
-from model.adapters.keras_stream import (
-    Declared,
-    Recorded,
-    declared_attention,
-    recorded_calls,
-    stream_of,
-)
+from model.adapters.keras_calls import Recorded, recorded_calls
+from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
-from model.adapters.own_passes import Altering, Ids, NotCausalError, OwnPasses, Run, array_of
+from model.adapters.own_passes import NotCausalError, OwnPasses, Run, array_of
 from model.adapters.trace_building import makes
 
 _LONGEST = 20  # tokens that a decoder alone writes by default

@@ -8,25 +8,38 @@ S source tokens, T tokens that the decoder reads, N rows of either; H heads, d t
 positions, L layers, D d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial, wraps
-from itertools import permutations, product
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from model.activations.sublayers import kind_side
-from model.adapters.capture import replaced
-from model.adapters.own_passes import Ids, array_of
+from model.adapters.alterations import Ids
+from model.adapters.keras_calls import (
+    Linear,
+    Norm,
+    Recorded,
+    Recording,
+    apart,
+    functions_of,
+    gated,
+    linear_of,
+    near,
+    norm_of,
+    rotates,
+    table_of,
+    unembedding_of,
+)
+from model.adapters.own_passes import array_of
 from model.adapters.own_stream import NO_NORMALISATION, OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
 from model.stored.config import ATTENTION_PATHS
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Normalisation
+from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
 # (query, key, value, output) layers of each attention; perhaps a function that rotates (1, N, H, d) queries
 Declared = Sequence[tuple[Any, ...]]
 
-_NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
 _NAMES = {  # by which attention layers hold their Dense layers
     "query": ("query", "_query_dense", "query_dense", "q", "wq", "Wq", "W_q", "q_proj", "to_q"),
@@ -46,75 +59,6 @@ _NAMES = {  # by which attention layers hold their Dense layers
         "dense",
     ),
 }
-_ROTARY = "RotaryEmbedding"  # the class of layers that rotate queries and keys, as in KerasHub
-_ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "relu6")
-
-
-class Call(NamedTuple):
-    """One call of a layer that has weights and no layers inside."""
-
-    layer: Any
-    rest: tuple  # the arguments after the first
-    named: dict[str, Any]
-    given: np.ndarray  # (N, in), or (N,) ids
-    returned: np.ndarray  # (N, out)
-    softmaxes: int  # computed before it
-
-
-class Recorded(NamedTuple):
-    """One pass with the calls of its layers."""
-
-    sides: list[list[int]]  # the ids of the source and of the read target, or of one sequence
-    calls: list[Call]
-    weights: list[np.ndarray]  # (H, Q, K) of each softmax
-    order: list[tuple[str, int] | None]  # the kind and the layer of each softmax
-    logits: np.ndarray  # (T, V)
-
-
-Recording = Callable[..., Recorded]  # (ids of each side) -> the pass
-
-
-class Linear(NamedTuple):
-    """A Dense or EinsumDense layer: ``returned = activation(given @ kernel + bias)``."""
-
-    place: int  # among the calls
-    given: np.ndarray
-    returned: np.ndarray
-    kernel: np.ndarray  # (in, out)
-    bias: np.ndarray  # (out,)
-    activation: Callable[..., Any] | None  # None where it is linear
-    norm: Any = None  # the ``Norm`` that each head of a query or a key is given to
-
-    def of(self, given: np.ndarray) -> np.ndarray:
-        """(N, in) -> (N, out) before the activation."""
-        return given @ self.kernel + self.bias
-
-    def repeated(self, width: int, parts: int) -> "Linear":
-        """The same where ``parts`` of its output are shared by heads whose own parts have ``width`` in all.
-
-        Reference: Ainslie et al., "GQA", 2023.
-        """
-
-        def spread(array: np.ndarray) -> np.ndarray:
-            heads = array.reshape(*array.shape[:-1], parts, -1)
-            return heads.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], -1)
-
-        if self.kernel.shape[1] == width:
-            return self
-        return self._replace(
-            kernel=spread(self.kernel), bias=spread(self.bias), returned=spread(self.returned)
-        )
-
-
-class Norm(NamedTuple):
-    """A normalisation over the last axis, of Keras or written by hand."""
-
-    place: int  # among the calls
-    given: np.ndarray
-    returned: np.ndarray
-    gamma: np.ndarray
-    beta: np.ndarray
-    normalisation: Normalisation
 
 
 def declared_attention(model: Any) -> Declared:
@@ -127,33 +71,6 @@ def declared_attention(model: Any) -> Declared:
             query, key, value, output = (some[0] for some in parts)
             found.append((query, key, value, output))
     return found
-
-
-@contextmanager
-def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
-    """The calls of layers over one sentence (N, D) inside the ``with``.
-
-    ``softmaxes`` counts those computed so far.
-    """
-    import keras
-
-    calls: list[Call] = []
-    base = keras.layers.Layer
-    call = base.__call__
-
-    @wraps(call)
-    def recorded(layer: Any, *args: Any, **kwargs: Any) -> Any:
-        before, returned = softmaxes(), call(layer, *args, **kwargs)
-        is_inner = layer.weights and not layer._flatten_layers(include_self=False)
-        if (is_inner or _rotates(layer)) and args:
-            with suppress(
-                AttributeError, TypeError, ValueError
-            ):  # arguments other than a tensor of one sentence
-                calls.append(Call(layer, args[1:], kwargs, _rows(args[0]), _rows(returned), before))
-        return returned
-
-    with replaced(base, "__call__", recorded):
-        yield calls
 
 
 def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: bool) -> OwnStream:
@@ -215,8 +132,8 @@ class _Parts:
         self.pass_, self.arrays = pass_, {}  # type: ignore[var-annotated]
         self._attention = attention
         calls = list(enumerate(pass_.calls))
-        self._linears = {place: found for place, call in calls if (found := _linear(place, call))}
-        norms = [normal for place, call in calls if (normal := _norm(place, call))]
+        self._linears = {place: found for place, call in calls if (found := linear_of(place, call))}
+        norms = [normal for place, call in calls if (normal := norm_of(place, call))]
         self._norms = [each for each in norms if len(each.gamma) == each.given.shape[1]]
         self._head_norms = [each for each in norms if len(each.gamma) < each.given.shape[1]]
         self._softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
@@ -241,7 +158,7 @@ class _Parts:
             raise ValueError("its normalisations have different epsilons")
         first = self._layers_of(next(iter(sides.values()))[0], 0)
         after = first["query"].given + first["output"].returned
-        self.norm_first = not any(_near(each.given, after) for each in self._norms)
+        self.norm_first = not any(near(each.given, after) for each in self._norms)
 
     def follow(self, side: str) -> None:
         """Follow the stream (N, D) of one side from its first layer to its last.
@@ -288,7 +205,7 @@ class _Parts:
         calls = [each for each in self.pass_.calls if each.returned.shape == shape and each.given.ndim == 2]
         if not calls:
             raise ValueError("its logits are not what a layer of Keras puts out")
-        vectors, bias = _unembedding(calls[-1])
+        vectors, bias = unembedding_of(calls[-1])
         return Built(
             layers=self.layers,
             heads=self.heads,
@@ -323,7 +240,7 @@ class _Parts:
                 query, key, value = (self._linears[some[-1]] for some in before)
                 query, key = (each._replace(norm=self._head_norm_of(each)) for each in (query, key))
                 output = self._linears[after[0]]
-                turning = [each.layer for each in calls if _rotates(each.layer) and each.softmaxes == number]
+                turning = [each.layer for each in calls if rotates(each.layer) and each.softmaxes == number]
                 if turning := [*declared[4:], *turning]:
                     self.rotations[layer] = turning[0]
                 return self._scaled((query, key, value, output), weights, layer)
@@ -370,7 +287,7 @@ class _Parts:
 
     def _begun(self, side: str, first: Linear) -> np.ndarray:
         """The beginning of a stream. ``first`` makes the queries of its first attention."""
-        before = next((each for each in self._norms if _near(each.returned, first.given)), None)
+        before = next((each for each in self._norms if near(each.returned, first.given)), None)
         if before is None and self.norm_first:
             raise ValueError(
                 f"what its {side} first reads is neither normalised nor summed with what is added"
@@ -388,20 +305,20 @@ class _Parts:
         It is called after the attention's ``last``.
         """
         later = [each for each in self._linears.values() if each.place > last.place]
-        hidden = [each for each in later if _near(each.given, entered)]
-        ends = [e for e in later if hidden and e.place > hidden[0].place and not _near(e.given, entered)]
+        hidden = [each for each in later if near(each.given, entered)]
+        ends = [e for e in later if hidden and e.place > hidden[0].place and not near(e.given, entered)]
         ends = [e for e in ends if e.given.shape == hidden[0].returned.shape]
         if not ends or ends[0].returned.shape != entered.shape:
             raise ValueError(f"no feed-forward network of Dense layers stands in layer {where}")
         end = ends[0]
         hidden = [e for e in hidden if e.place < end.place and e.returned.shape == end.given.shape]
         tried = [
-            partial(_gated, function, opened, gate)
+            partial(gated, function, opened, gate)
             for opened, gate in ((hidden[0], None), *permutations(hidden[:2], 2))
-            for function in _functions(opened)
+            for function in functions_of(opened)
         ]
-        inner = min(tried, key=lambda each: _apart(each(entered), end.given))  # both kinds of GELU are near
-        if not _near(inner(entered), end.given):
+        inner = min(tried, key=lambda each: apart(each(entered), end.given))  # both kinds of GELU are near
+        if not near(inner(entered), end.given):
             raise ValueError(f"the function in the feed-forward network of layer {where} is not known")
         return end, lambda x: end.of(inner(x))
 
@@ -413,19 +330,17 @@ class _Parts:
             after = self._norm_of(stream + added, f"to what {where} read and added")
             self._keep_norm(path, after)
             return after.returned
-        fitting = (
-            each for each in self._norms if _near(each.given, stream) and _near(each.returned, entered)
-        )
+        fitting = (each for each in self._norms if near(each.given, stream) and near(each.returned, entered))
         if (before := next(fitting, None)) is None:
             raise ValueError(f"what {where} reads is not its residual stream, normalised")
         self._keep_norm(path, before)
         return stream + added
 
     def _head_norm_of(self, projected: Linear) -> Norm | None:
-        return next((each for each in self._head_norms if _near(each.given, projected.returned)), None)
+        return next((each for each in self._head_norms if near(each.given, projected.returned)), None)
 
     def _norm_of(self, stream: np.ndarray, where: str = "") -> Norm:
-        found = next((each for each in self._norms if _near(each.given, stream)), None)
+        found = next((each for each in self._norms if near(each.given, stream)), None)
         if found is None:
             message = f"no normalisation is applied {where}: there is no residual connection"
             raise NoStreamError(message, NO_NORMALISATION)
@@ -450,7 +365,7 @@ class _Beginning:
         self._is_alone = len(found.pass_.sides) == 1
         begun, stream = self._of(found.pass_)
         vectors = next(
-            (each for call in found.pass_.calls if (each := _table(call, begun)) is not None), None
+            (each for call in found.pass_.calls if (each := table_of(call, begun)) is not None), None
         )
         if vectors is None:
             raise ValueError(f"its {side} does not look its ids up in an Embedding")
@@ -461,7 +376,7 @@ class _Beginning:
             for pair in ((vectors[other], vectors[begun]), (moved, stream))
         )
         factor = np.float32((moved * by).sum() / max(float((by * by).sum()), 1e-12))
-        if _apart(by * factor, moved) > 1e-3:
+        if apart(by * factor, moved) > 1e-3:
             raise ValueError(
                 f"the stream of its {side} does not begin with a sum of embeddings and positions"
             )
@@ -487,7 +402,7 @@ class _Beginning:
 def _some_ids(passed: Recording, mark: int, is_decoder: bool) -> list[int]:
     """Ids that each side looks up and that are no padding: at which a head of the first attention looks."""
     pass_ = passed([mark] * 2, [mark] * 3)
-    tables = [_table(call, ids) for call in pass_.calls for ids in pass_.sides]
+    tables = [table_of(call, ids) for call in pass_.calls for ids in pass_.sides]
     known = min((len(each) for each in tables if each is not None), default=0)
     ids = np.unique(np.linspace(1, known - 1, _TRIED).astype(int)).tolist() if known else []
     if len(ids) > 1:
@@ -500,115 +415,6 @@ def _some_ids(passed: Recording, mark: int, is_decoder: bool) -> list[int]:
     return ids
 
 
-def _rotates(layer: Any) -> bool:
-    return any(_ROTARY in each.__name__ for each in type(layer).__mro__)
-
-
-def _linear(place: int, call: Call) -> Linear | None:
-    """The weights of a Dense or an EinsumDense that computes a linear map; None of another layer."""
-    kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
-    if kernel is None or call.given.ndim != 2:
-        return None
-    matrix = array_of(kernel)
-    if matrix.size != call.given.shape[1] * call.returned.shape[1]:
-        return None
-    if equation := getattr(call.layer, "equation", ""):  # "btd,ndh->btnh": the kernel as (in, out)
-        given, axes, returned = equation.replace("->", ",").split(",")
-        order = [each for each in given if each in axes and each not in returned]
-        order += [each for each in returned if each in axes and each != "."]
-        matrix = matrix.transpose([axes.index(each) for each in order])
-    matrix, bias = matrix.reshape(call.given.shape[1], -1), getattr(call.layer, "bias", None)
-    shift = np.zeros(matrix.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
-    if getattr(activation, "__name__", "") == "linear":
-        activation = None
-    found = Linear(place, call.given, call.returned, matrix, shift, activation)
-    made = found.of(call.given) if activation is None else _applied(activation)(found.of(call.given))
-    return found if _near(made, call.returned) else None
-
-
-def _norm(place: int, call: Call) -> Norm | None:
-    """The weights of a normalisation of (N, D), or of (N, H·d) by head; None of another layer.
-
-    Some layers add 1 to what they keep as gamma.
-    """
-    weights = [array_of(each) for each in call.layer.weights]
-    epsilon = getattr(call.layer, "epsilon", getattr(call.layer, "eps", 1e-6))
-    if (
-        not isinstance(epsilon, float | int)
-        or len(weights) not in (1, 2)
-        or call.given.shape != call.returned.shape
-    ):
-        return None
-    gamma, beta = (*weights, np.zeros_like(weights[0]))[:2]
-    if gamma.ndim != 1 or gamma.shape != beta.shape or call.given.shape[-1] % len(gamma):
-        return None
-    given, returned = (each.reshape(-1, len(gamma)) for each in (call.given, call.returned))
-    for is_centred, plus in product((True, False), (0, 1)):
-        how = Normalisation(float(epsilon), is_centred=is_centred)
-        if _near(how.of(given, gamma + plus, beta), returned):
-            return Norm(place, call.given, call.returned, gamma + plus, beta, how)
-    return None
-
-
-def _unembedding(call: Call) -> tuple[np.ndarray, np.ndarray]:
-    """(V, D) and (V,): the kernel and the bias of the output layer, without its activation.
-
-    A layer without a kernel, such as an embedding used backwards, is called with the rows of a unit matrix.
-    """
-    import keras
-
-    width = call.given.shape[1]
-    if (found := getattr(call.layer, "kernel", None)) is not None:
-        bias, kernel = getattr(call.layer, "bias", None), array_of(found).reshape(width, -1)
-        return kernel.T, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias).reshape(-1)
-    asked = np.concatenate([np.zeros((1, width), np.float32), np.eye(width, dtype=np.float32)])
-    answers = _rows(call.layer(keras.ops.convert_to_tensor(asked[None]), *call.rest, **call.named))
-    return np.ascontiguousarray((answers[1:] - answers[0]).T), answers[0]
-
-
-def _table(call: Call, ids: list[int]) -> np.ndarray | None:
-    """(V, D) of an Embedding that looked ``ids`` up; None of another layer."""
-    found = getattr(call.layer, "embeddings", None)
-    if found is None or call.given.shape != (len(ids),) or call.given.tolist() != ids:
-        return None
-    matrix = array_of(found)
-    return matrix if _near(matrix[ids], call.returned) else None
-
-
-def _gated(
-    function: Callable[[np.ndarray], np.ndarray], opened: Linear, gate: Linear | None, x: np.ndarray
-) -> np.ndarray:
-    made = function(opened.of(x))
-    return made if gate is None else made * gate.of(x)
-
-
-def _functions(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """The activation of a layer, or those that may be written behind it."""
-    import keras
-
-    if opened.activation is not None:
-        return [_applied(opened.activation)]
-    known = [_applied(getattr(keras.activations, name)) for name in _ACTIVATIONS]
-    return [*known, _applied(lambda hidden: keras.activations.gelu(hidden, approximate=True))]
-
-
-def _applied(activation: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of Keras on arrays."""
-    import keras
-
-    return lambda array: array_of(activation(keras.ops.convert_to_tensor(array)))
-
-
-def _near(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays are equal but for rounding."""
-    return one.shape == other.shape and _apart(one, other) < _NEAR
-
-
-def _apart(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference, as a share of the largest number."""
-    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
-
-
 def _centred(array: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """(…, K) without the mean over its ``seen`` cells; the others are 0."""
     mean = np.where(seen, array, 0).sum(-1, keepdims=True) / np.maximum(seen.sum(-1, keepdims=True), 1)
@@ -618,13 +424,3 @@ def _centred(array: np.ndarray, seen: np.ndarray) -> np.ndarray:
 def _by_head(array: np.ndarray, heads: int) -> np.ndarray:
     """(N, H·d) -> (H, N, d)."""
     return array.reshape(len(array), heads, -1).transpose(1, 0, 2)
-
-
-def _rows(tensor: Any) -> np.ndarray:
-    """(1, N) as ids (N,), (1, N, …) as (N, the rest in one). Raises ValueError for more than one sentence."""
-    import keras
-
-    array = np.asarray(keras.ops.convert_to_numpy(tensor))
-    if array.ndim < 2 or len(array) != 1:
-        raise ValueError(f"one sentence is read, received {array.shape}")
-    return array[0] if array.ndim == 2 else array[0].reshape(array.shape[1], -1).astype(np.float32)

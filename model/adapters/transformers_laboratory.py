@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from model.activations.drafting import longest_target
+from model.adapters.alterations import DECODER_KIND, Altering, Ids
 from model.adapters.capture import LOCK, Capture, Parts, like, replaced
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import DECODER_KIND, Altering, Ids, OwnPasses, Run, array_of
+from model.adapters.own_passes import OwnPasses, Run, array_of
 from model.adapters.torch import captured, evaluating
 from model.adapters.transformers import (
     DecoderTexts,

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, like
-from model.adapters.own_passes import PROBE, Ids, OwnPasses, array_of
+from model.adapters.own_passes import PROBE, OwnPasses, array_of
 from model.adapters.own_stream import OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
 from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS

@@ -15,6 +15,7 @@ They take a corrector (``model.correction.answers``) and a pair of texts, or tra
 * ``replaced_attention``, ``alternative_continuation``: other weights in one head, another token in one row.
 * ``verified_explanation``: claims about a correction, each tested by an intervention.
 * ``aligned_difference``: the difference between the attention of two passes.
+* ``Result.save``, ``load``: a result as a folder, with settings, fingerprint, versions and ids of the data.
 * ``growth``: the development of each head's role over the training.
 
 Most explain a contrast, the logit difference of two tokens in one row; an ``Edit`` holds the texts and the
@@ -24,6 +25,7 @@ Of the submodules, ``edits``, ``attention_maps``, ``kinds`` and ``roles`` read t
 Importing any of them loads no network library.
 """
 
+from model.analysis.ablation import AblationValues, NodeEffects, corpus_means, corrupted_values, node_effects
 from model.analysis.attention_maps import aligned_difference
 from model.analysis.attention_scores import (
     AttentionCell,
@@ -32,17 +34,8 @@ from model.analysis.attention_scores import (
     ScoreTerm,
     decompose_attention_score,
 )
-from model.analysis.circuits import (
-    Character,
-    Circuit,
-    CircuitEdges,
-    Edge,
-    attribution_graph,
-    circuit_edges,
-    faithfulness,
-    find_circuit,
-    find_common_circuit,
-)
+from model.analysis.circuit_edges import Character, CircuitEdges, Edge, attribution_graph, circuit_edges
+from model.analysis.circuits import Circuit, faithfulness, find_circuit, find_common_circuit
 from model.analysis.claims import Claim, Explanation, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
 from model.analysis.contributions import Contribution, contribution, contribution_rows, contributions
@@ -64,20 +57,15 @@ from model.analysis.head_effects import (
     pruning_curve,
 )
 from model.analysis.patching import (
-    AblationValues,
     ActivationPatching,
     CorruptedRun,
     Exchanges,
-    NodeEffects,
     activation_patching,
-    corpus_means,
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,
     corrupted_by_text,
-    corrupted_values,
     exchanges,
-    node_effects,
 )
 from model.analysis.residual_stream import (
     JamoLens,
@@ -88,6 +76,7 @@ from model.analysis.residual_stream import (
     logit_lens,
 )
 from model.analysis.roles import Growth, growth
+from model.analysis.saving import Result, data_id, load
 from model.trace.interventions import Contrast
 
 __all__ = [
@@ -117,6 +106,7 @@ __all__ = [
     "PruningPoint",
     "ReplacedAttention",
     "ResidualComponent",
+    "Result",
     "ScoreAblation",
     "ScoreDecomposition",
     "ScoreTerm",
@@ -137,6 +127,7 @@ __all__ = [
     "corrupted_by_sentence",
     "corrupted_by_text",
     "corrupted_values",
+    "data_id",
     "decompose_attention_score",
     "direct_logit_attribution",
     "edits_of",
@@ -146,6 +137,7 @@ __all__ = [
     "find_common_circuit",
     "growth",
     "head_effects",
+    "load",
     "logit_lens",
     "node_effects",
     "pair_effects",

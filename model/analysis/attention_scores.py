@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.patching import AblationValues, mean_values
+from model.analysis.ablation import AblationValues, mean_values
 from model.analysis.residual_stream import BIAS, EMBEDDING, decompose_residual, residual_taps
+from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import Head, Node, Patch, tap
 
@@ -56,7 +57,7 @@ class ScoreAblation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScoreDecomposition:
+class ScoreDecomposition(Result):
     """One attention weight, the terms of its score, and the ablations of the largest."""
 
     head: Head

@@ -16,16 +16,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from model.activations.walk import ActivationWalk
+from model.analysis.ablation import corpus_means, corrupted_values, everyday_pairs
 from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit, holds
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
-from model.analysis.patching import (
-    CorruptedRun,
-    corpus_means,
-    corrupted_by_exchange,
-    corrupted_values,
-    everyday_pairs,
-)
+from model.analysis.patching import CorruptedRun, corrupted_by_exchange
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
     KINDS,
@@ -33,6 +28,7 @@ from model.analysis.residual_stream import (
     attribute_contrasts,
     settled_from,
 )
+from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, Patches, tap
@@ -76,7 +72,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """All claims about one change, in the order in which they are read."""
 
     contrast: Contrast

@@ -13,6 +13,7 @@ import numpy as np
 
 from model.analysis.attribution_methods import METHODS, AttributedRow
 from model.analysis.contrasts import Edit, contrasts_of_sentence
+from model.analysis.saving import Result
 from model.analysis.statistics import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
 from model.trace.interventions import Intervention
@@ -21,7 +22,7 @@ REFERENCE = "occlusion"  # the method with which the others are compared
 
 
 @dataclass(frozen=True)
-class Contribution:
+class Contribution(Result):
     """The scores of one method for one row; ``signed`` as in ``AttributionMethod``."""
 
     method: str

@@ -20,6 +20,7 @@ import numpy as np
 from model.activations.replacements import every_head
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.edits import attention_to_edit, changed_rows, in_tokens
+from model.analysis.saving import Result
 from model.analysis.statistics import rank_correlation, ranks
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change, find_changes
@@ -31,7 +32,7 @@ Means = Mapping[str, np.ndarray]  # outputs of ablated heads by kind (L, H, D/H)
 
 
 @dataclass(frozen=True)
-class HeadEffects:
+class HeadEffects(Result):
     """One change with each of N heads ablated in turn; arrays in the order of ``heads``.
 
     ``observed`` and ``attention`` come from the plain pass, all other arrays from passes with one head
@@ -173,7 +174,7 @@ def ablate_heads(
 
 
 @dataclass(frozen=True)
-class PairEffects:
+class PairEffects(Result):
     """The effects of N heads on one sentence:
 
     on each of its E changes, on its C copied characters, and on the whole text.

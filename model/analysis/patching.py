@@ -1,59 +1,36 @@
-"""Activation patching, ablation values, and the total and direct effects of nodes.
+"""Activation patching between a clean and a corrupted run.
 
 The clean run is the typed sentence, whose mistake is corrected. A corrupted run is another sentence in which
-the same character is not, or need not be, corrected. The question is the same in both: the logit difference
-log p(fix) - log p(keep), in nats, where the change begins. Where an activation of the clean run restores it
-in the corrupted run, this place carries the information that the correction needs.
+the same character is not, or need not be, corrected, or another prompt. The question is the same in both: the
+logit difference log p(fix) - log p(keep), in nats, where the change begins. Where an activation of the clean
+run restores it in the corrupted run, this place carries the information that the correction needs.
 
-An ablated node puts out its mean over the positions of a corpus, which disturbs a network less than zeros do,
-or its output in a corrupted run, which keeps everything that both sentences share.
-
-The total effect of a node is the loss of the score when all later parts read its ablation value; the direct
-effect, when only the answer does. The difference is mediated by later parts.
-
-Shapes: P places (of the stream, sub-layers or heads), N positions or nodes, S source tokens, L layers, H
-heads, Q positions, D d_model.
+Shapes: P places (of the stream, sub-layers or heads), N positions, S source tokens, L layers, H heads.
 
 References:
     Vig et al., "Causal Mediation Analysis for Interpreting Neural NLP" (2020).
     Meng et al., "Locating and Editing Factual Associations in GPT" (2022).
     Heimersheim & Nanda, "How to use and interpret activation patching" (2024).
-    Wang et al., "Interpretability in the Wild" (2023), section 2, for means.
-    Conmy et al., "Towards Automated Circuit Discovery" (2023), for corrupted runs.
-    Pearl, "Direct and Indirect Effects" (2001).
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 
 import numpy as np
 
-from model.activations.sublayers import Stream
-from model.activations.walk import ActivationWalk, LastRows
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.edits import copy_positions
+from model.analysis.saving import Result
 from model.correction.answers import Network
-from model.stored.config import INSIDE
-from model.stored.folder import ASSETS
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
-from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
+from model.trace.interventions import Contrast, Patch, tap
 
 # Frequent open syllables of different sounds, one of which replaces a character beside the mistake.
 SUBSTITUTES = "가나다리마사자하고도이"
 NO_PLACE = -1
 PARTS = ("residual", "output", "heads")  # of a side, or of a kind of attention
 LEAST_DIFFERENCE = 0.5  # nats between the two runs, below which a share of it means nothing
-SENTENCES = "everyday.json"
-_SIDES = tuple(ATTENTIONS)
-_MEAN_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (tap(side, "output"), tap(side, "embedding"), *(tap(kind, "heads") for kind in kinds))
-)
-_DIRECT_TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_heads")
 
 
 @dataclass(frozen=True)
@@ -145,7 +122,7 @@ def corrupted_by_sentence(edit: Edit, other: str, row: int | None = None) -> Cor
 
 
 @dataclass(frozen=True)
-class Exchanges:
+class Exchanges(Result):
     """Corrupted runs, each with another substitute for one character beside the mistake.
 
     ``others``: the scores of exchanges at other places beside the mistake, by place.
@@ -229,7 +206,7 @@ def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -
 
 
 @dataclass(frozen=True)
-class ActivationPatching:
+class ActivationPatching(Result):
     """The corrupted run's scores, in nats, with single activations of the clean run patched in."""
 
     contrast: Contrast
@@ -315,179 +292,3 @@ def activation_patching(
     patched[tuple(zip(*cells, strict=True))] = scores
     (score,) = run.edit.measured(found["logits"][-1:], clean.contrast).tolist()
     return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched)
-
-
-@dataclass(frozen=True)
-class AblationValues:
-    """The outputs of all nodes, and the embeddings, under ablation, and the ``reference`` they come from.
-
-    An array without positions is the same at all of them.
-
-    >>> node = Node("encoder_feed_forward", 0)
-    >>> AblationValues({node: np.zeros(4)}, {}, "zero").patches([node])[0].place
-    1
-    """
-
-    nodes: dict[
-        Node, np.ndarray
-    ]  # (D/H,) or (Q, D/H) of a head, before the output projection; else (D,) or (Q, D)
-    embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
-    reference: str  # in words, such as "mean of 46 sentences"
-
-    def patches(self, nodes: Iterable[Node]) -> Patches:
-        """The patches that ablate these nodes at all positions."""
-        return tuple(Patch.of(node, self.nodes[node]) for node in nodes)
-
-
-@cache
-def everyday_pairs() -> tuple[tuple[str, str], ...]:
-    """(as typed, corrected) of each everyday sentence that ships with the product.
-
-    >>> len(everyday_pairs()) > 30
-    True
-    """
-    return tuple((wrong, right) for wrong, right in json.loads((ASSETS / SENTENCES).read_text("utf-8")))
-
-
-def corpus_means(
-    network: ActivationWalk, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
-) -> AblationValues:
-    """The mean of each node over the positions of ``pairs``, by default ``everyday_pairs``.
-
-    They take a fifth of a second, and are cached.
-
-    >>> means = corpus_means(corrector.patched, corrector.tokenizer)
-    >>> means.nodes[Node("cross_attention", 3, 0)].shape, means.embeddings["decoder"].shape
-    ((32,), (128,))
-    """
-    return _means(network, tokenizer, tuple(pairs or everyday_pairs()))
-
-
-def mean_values(corrector: Network, source: str, target: str) -> AblationValues:
-    """The means of ablated nodes for one pair: ``corpus_means`` of a shipped network.
-
-    Another network has no known corpus, so its means are taken over the positions of this pair.
-
-    >>> mean_values(corrector, "머거요", "먹어요") is mean_values(corrector, "바비", "밥이")
-    True
-    """
-    ours = INSIDE in corrector.config.abilities
-    return corpus_means(corrector.patched, corrector.tokenizer, None if ours else ((source, target),))
-
-
-@lru_cache(maxsize=4)
-def _means(
-    network: ActivationWalk, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]
-) -> AblationValues:
-    sums: dict[str, np.ndarray] = {}
-    positions = dict.fromkeys(_SIDES, 0)
-    for wrong, right in pairs:
-        found = network.taps(tokenizer.encode_source(wrong), tokenizer.encode_target(right), _MEAN_TAPS)
-        for name, array in found.items():
-            sums[name] = sums.get(name, 0) + array.sum(axis=-2, dtype=np.float64)  # over positions
-        for side in _SIDES:
-            positions[side] += found[tap(side, "embedding")].shape[0]
-    return AblationValues(
-        {
-            node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32)
-            for node in network.nodes
-        },
-        {
-            side: (sums[tap(side, "embedding")] / max(positions[side], 1)).astype(np.float32)
-            for side in _SIDES
-        },
-        f"mean of {len(pairs)} sentences",
-    )
-
-
-def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: CorruptedRun) -> AblationValues:
-    """The outputs of all nodes in a corrupted run, or their means over several, as ablation values.
-
-    Args:
-        runs: with the positions of the clean run, as ``exchanges`` and ``corrupted_by_exchange`` give them.
-
-    Raises:
-        ValueError: for a run with other positions.
-
-    Example:
-        >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
-        >>> values = corrupted_values(corrector.patched, corrector.tokenizer, run)
-        >>> values.nodes[Node("cross_attention", 3, 0)].shape
-        (1, 32)
-    """
-    read = []
-    for run in runs:
-        ids = run.ids(tokenizer)
-        if (run.source_places, run.target_places) != tuple(tuple(range(len(each))) for each in ids):
-            raise ValueError("the corrupted run should have the positions of the clean run")
-        read.append(network.taps(*ids, _MEAN_TAPS))
-    found = {name: np.mean([each[name] for each in read], axis=0) for name in _MEAN_TAPS}
-    return AblationValues(
-        {node: found[node.tap][node.place] for node in network.nodes},
-        {side: found[tap(side, "embedding")] for side in _SIDES},
-        "corrupted sentence" if len(runs) == 1 else f"mean of {len(runs)} corrupted sentences",
-    )
-
-
-@dataclass(frozen=True)
-class NodeEffects:
-    """The effects of N nodes on log p(written) - log p(instead), in nats.
-
-    Positive in favour of the written token.
-
-    >>> contrast, node = Contrast(0, 5, 7, "먹", "머"), Node("cross_attention", 3, 0)
-    >>> effects = NodeEffects(contrast, 8.5, (node,), np.array([4.5]), np.array([3.0]))
-    >>> float(effects.total[0] - effects.direct[0])  # mediated by later parts
-    1.5
-    """
-
-    contrast: Contrast
-    score: float  # of the whole network
-    nodes: tuple[Node, ...]  # (N,) in the order in which data passes them
-    total: np.ndarray  # (N,) float32
-    direct: np.ndarray  # (N,) float32; 0 of the encoder's parts, which the answer does not read
-
-
-def node_effects(corrector: Network, edit: Edit, ablation: AblationValues | None = None) -> NodeEffects:
-    """The total and direct effect of every head and feed-forward network of both sides.
-
-    Args:
-        ablation: the values of ablated nodes, by default ``mean_values``.
-
-    Raises:
-        ValueError: for a network without a residual stream.
-
-    Example:
-        >>> effects = node_effects(corrector, *edits_of("머거요", "먹어요"))
-        >>> last = effects.nodes.index(Node("decoder_feed_forward", 3))  # only the answer reads it
-        >>> bool(np.isclose(effects.total[last], effects.direct[last], atol=1e-3))
-        True
-    """
-    run = CleanRun(corrector, edit)
-    values = ablation or mean_values(corrector, edit.source, edit.target)
-    scores = run.scores([(), *(values.patches([node]) for node in run.network.nodes)])
-    return NodeEffects(
-        contrast=run.contrast,
-        score=float(scores[0]),
-        nodes=run.network.nodes,
-        total=(scores[0] - scores[1:]).astype(np.float32),
-        direct=_direct(run, values),
-    )
-
-
-def _direct(run: CleanRun, values: AblationValues) -> np.ndarray:
-    """(N,): the loss of the score when the end of the stream alone holds a node's ablation value."""
-    network, found = run.network, run.taps(_DIRECT_TAPS)
-    stream = Stream("decoder", *(found[name][:, -1:] for name in _DIRECT_TAPS[:2]))  # Q = 1
-    _, residual, output = stream
-    writing = [number for number, node in enumerate(network.nodes) if node.side == "decoder"]
-    ends = [residual[-1]]
-    for node in (network.nodes[number] for number in writing):
-        mean = np.atleast_2d(values.nodes[node])[-1:]
-        added = network.written(node, mean - found[node.tap][node.place][-1:])
-        ends.append(network.resumed(stream, len(output), node.sublayer, added))
-    closed = network.close("decoder", np.stack(ends))[:, 0]  # (1 + writing, D)
-    scores = run.scored(LastRows(network, closed, None))
-    effects = np.zeros(len(network.nodes), np.float32)
-    effects[writing] = scores[0] - scores[1:]
-    return effects

@@ -33,6 +33,7 @@ import numpy as np
 from model.activations.drafting import log_softmax
 from model.activations.walk import ActivationWalk
 from model.analysis.contrasts import contrasts_of_sentence
+from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.text import hangul
 from model.text.changes import Change
@@ -68,7 +69,7 @@ class ResidualComponent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LogitAttribution:
+class LogitAttribution(Result):
     """The direct contributions of the decoder's parts to the scores of N questions, in nats.
 
     The first T ``questions`` are the rows of the sentence: the written token against the likeliest other one.
@@ -317,7 +318,7 @@ class JamoLens:
 
 
 @dataclass(frozen=True)
-class LogitLens:
+class LogitLens(Result):
     """The logit lens at all places of one pass.
 
     ``questions`` and ``changes`` are those of ``LogitAttribution``.

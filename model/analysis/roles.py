@@ -17,6 +17,7 @@ import numpy as np
 
 from model.analysis.edits import changed_rows, copy_positions
 from model.analysis.kinds import kind_of
+from model.analysis.saving import Result
 from model.text.changes import find_changes
 from model.text.hangul import is_syllable
 
@@ -165,7 +166,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Result):
     """The roles of the heads of one kind of attention over the training.
 
     ``shares``: by role (N, L, H) float32 in 0..1, the mean share of a head's attention over the rows of the

@@ -8,6 +8,7 @@ pass that wrote its answer, and at most ``KEPT_TRACES`` traces.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from model.text.changes import Change, apply_changes, select_changes
 from model.trace.trace import AttentionTrace
@@ -35,6 +36,11 @@ class SentenceCorrection:
     rejected: frozenset[int] = frozenset()  # likewise: left undone although sure
     # Traces by corrected text. Copies of this sentence with other decisions share them.
     _traces: dict[str, AttentionTrace] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state that pickle keeps: the trace of ``text``, and no network."""
+        traces = {} if self.too_long else {self.text: self.trace}
+        return {**vars(self), "_find_trace": _without_network, "_traces": traces}
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -71,6 +77,10 @@ class SentenceCorrection:
                 self._traces.pop(next(iter(self._traces)), None)
             self._traces[self.text] = trace
         return trace
+
+
+def _without_network(source: str, target: str) -> AttentionTrace:
+    raise ValueError("a stored correction has the traces of its texts alone: correct the text again")
 
 
 @dataclass(frozen=True)

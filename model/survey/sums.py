@@ -29,12 +29,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from model.analysis.ablation import NodeEffects, node_effects
 from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import Edit
 from model.analysis.edits import attention_to_edit, changed_rows
 from model.analysis.head_effects import PairEffects, TextPair, mean_outputs, pair_effects, rank_of_largest
 from model.analysis.kinds import KINDS, kind_of, sound_rules
-from model.analysis.patching import NodeEffects, node_effects
 from model.analysis.residual_stream import KINDS as WRITING
 from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of

@@ -16,7 +16,7 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
-from model.analysis.circuits import circuit_edges
+from model.analysis.circuit_edges import circuit_edges
 from model.analysis.contrasts import Edit
 from model.text.changes import Change
 from model.trace.interventions import Head

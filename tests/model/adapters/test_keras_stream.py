@@ -34,7 +34,7 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.attribution_methods import added_vectors
-from model.analysis.circuits import circuit_edges
+from model.analysis.circuit_edges import circuit_edges
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
 from model.stored.config import MIXING, STREAM

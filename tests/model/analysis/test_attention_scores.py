@@ -47,7 +47,7 @@ def test_a_head_that_was_planted_to_count_looks_by_position(planted):
 
 def test_what_is_taken_away_is_taken_away_from_the_pass(planted_circuit):
     """The look of CARRY, measured again, is that of a pass in which the part puts out its mean there."""
-    from model.analysis.patching import corpus_means
+    from model.analysis.ablation import corpus_means
     from model.trace.interventions import Patch
 
     look = decompose_attention_score(planted_circuit, WRONG, RIGHT, AttentionCell(Head(*CARRY), ROW, ROW))

@@ -7,26 +7,18 @@ from itertools import product
 import numpy as np
 import pytest
 
+from model.analysis.ablation import corpus_means, corrupted_values, everyday_pairs
+from model.analysis.circuit_edges import Character, attribution_graph, circuit_edges
 from model.analysis.circuits import (
     RANDOM_SETS,
-    Character,
     NodeSets,
-    attribution_graph,
-    circuit_edges,
     faithfulness,
     find_circuit,
     find_common_circuit,
     holds,
 )
 from model.analysis.contrasts import CleanRun, Edit, edits_of
-from model.analysis.patching import (
-    CorruptedRun,
-    corpus_means,
-    corrupted_by_correction,
-    corrupted_by_exchange,
-    corrupted_values,
-    everyday_pairs,
-)
+from model.analysis.patching import CorruptedRun, corrupted_by_correction, corrupted_by_exchange
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import every_node

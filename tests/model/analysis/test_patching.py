@@ -4,18 +4,16 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import Stream
+from model.analysis.ablation import corpus_means, corrupted_values, node_effects
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.patching import (
     NO_PLACE,
     CorruptedRun,
     activation_patching,
-    corpus_means,
     corrupted_by_correction,
     corrupted_by_exchange,
     corrupted_by_sentence,
-    corrupted_values,
     exchanges,
-    node_effects,
 )
 from model.text.changes import find_changes
 from model.trace.interventions import Node, Patch

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from model.analysis.ablation import corrupted_values
 from model.analysis.attention_scores import AttentionCell, decompose_attention_score
 from model.analysis.circuits import find_circuit, holds
 from model.analysis.claims import LOOK, RETURNED, verified_explanation
 from model.analysis.contrasts import Edit
-from model.analysis.patching import activation_patching, corrupted_by_exchange, corrupted_values
+from model.analysis.patching import activation_patching, corrupted_by_exchange
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG

@@ -18,7 +18,7 @@ from model.activations.laboratory import insides, zeroed
 from model.adapters.alterations import DECODER_KIND, Altering, AttentionSize, Ids, altering, in_sequence
 from model.adapters.capture import Capture, check_same_pass
 from model.adapters.own_stream import OwnStream
-from model.adapters.trace_building import probabilities
+from model.adapters.trace_building import probabilities, warn_of_several
 from model.trace.checks import plain_array
 from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
@@ -104,7 +104,9 @@ class OwnPasses:
         self.order = kinds_by_shape(shapes, self.is_decoder)
         for kind in (DECODER_KIND,) if self.is_decoder else ATTENTION_KINDS:
             pairs = zip(capture.maps, self.order, strict=True)
-            maps = [each.weights for each, at in pairs if at and at[0] == kind]
+            of_kind = [each for each, at in pairs if at and at[0] == kind]
+            warn_of_several(kind, of_kind)
+            maps = [each.weights for each in of_kind]
             if not maps:
                 missing = "attention" if self.is_decoder else kind
                 advice = f"{missing} that is computed by a softmax ({name})"

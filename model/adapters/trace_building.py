@@ -244,10 +244,26 @@ def _joined_heads(kind: str, maps: Sequence[Maps], heads: int | None) -> list[Ma
             advice = "If several of them are the heads of one layer, say how many: heads=…; "
             advice += "heads=1 says that each is a layer"
             warnings.warn(f"{drawn}. {advice}", UserWarning, stacklevel=5)
+    warn_of_several(kind, maps)
     return [
         Maps(np.concatenate([each.weights for each in some]), np.concatenate([each.masked for each in some]))
         for some in layers
     ]
+
+
+def warn_of_several(kind: str, maps: Sequence[Maps]) -> None:
+    """Warn of a layer that computes several attentions (H, Q, K) in one call, such as a difference of two."""
+    calls = [[call for call in each.path if "Softmax" not in type(call.layer).__name__] for each in maps]
+    for one, other in pairwise(
+        [path for path, each in zip(calls, maps, strict=True) if len(each.weights) > 1]
+    ):
+        if len(one) > 1 and len(other) > 1 and one[-1].number == other[-1].number:
+            name = type(one[-1].layer).__name__
+            message = (
+                f"{kind}: {name} computes several softmaxes in one call, each of which counts as a layer"
+            )
+            warnings.warn(message, UserWarning, stacklevel=6)
+            return
 
 
 def _relation(one: Maps, other: Maps) -> str | None:

@@ -199,6 +199,35 @@ def test_heads_in_sibling_layers_are_one_layer():
     assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 3)
 
 
+class Difference(layers.Layer):
+    """The difference of two attentions of two heads (Ye et al., "Differential Transformer", 2024)."""
+
+    def call(self, state):
+        heads = ops.stack(ops.split(state, 4, axis=-1), axis=1)  # (1, 4, N, d)
+        later = (1 - np.tri(state.shape[1], dtype="float32")) * -1e9
+        one, other = (
+            ops.softmax(ops.matmul(x, ops.swapaxes(x, -1, -2)) + later) for x in ops.split(heads, 2, axis=1)
+        )
+        mixed = ops.matmul(ops.concatenate([one, one - other], axis=1), heads)
+        return ops.concatenate(ops.unstack(mixed, axis=1), axis=-1)
+
+
+class Differential(DecoderAlone):
+    def __init__(self):
+        super().__init__()
+        self.difference = Difference()
+
+    def call(self, ids):
+        return self.out(self.difference(self.embedding(ids)))
+
+
+def test_two_softmaxes_of_one_call_are_told():
+    with pytest.warns(
+        UserWarning, match="Difference computes several softmaxes in one call, each .* a layer"
+    ):
+        assert trace_keras(seeded(Differential), SOURCE).shape("decoder_attention") == (2, 2)
+
+
 def test_inputs_are_the_arguments_of_the_model():
     class WithMasks(HandWrittenTransformer):
         def call(self, source, target, training, mask):

@@ -23,9 +23,9 @@ from model.analysis import (
     head_effects,
     load,
     logit_lens,
-    node_effects,
     verified_explanation,
 )
+from model.analysis import patching as node_effects
 from model.trace.interventions import Head
 
 TEXTS = "머거요", "먹어요"

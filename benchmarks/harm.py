@@ -37,10 +37,12 @@ from rapidfuzz.distance import Levenshtein
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.sentences import WORDS
 from model import Correction
 from model.norm import misspellings
 from model.text import hangul
 from model.text.changes import Change
+from model.text.keyboard import STROKES
 from model.text.protected import protected
 from model.text.tokenizer import split_sentences
 from training.corpus.corpus import read_pairs
@@ -49,16 +51,8 @@ PROTECTED = frozenset(
     ("address", "path", "hashtag", "mention", "file name", "code", "JSON", "mark-up", "password")
 )
 
-# Words as they stand in addresses and names of files: joined, and not always spelt right.
-JOINED = (
-    "할수있다|안되요|오늘의운동|우리집강아지|몇일뒤|먹고싶다|자주묻는질문|여름방학사진|가볼만한곳|새소식|장보기목록|봄소풍|"
-    "내문서|바탕화면|꿈나무|쇼핑몰|못가요|책상위에|비오는날|학급신문|숙제검사|좋은글|친구들과함께|다시만나요|이번주할일"
-).split("|")
-NAMES = (
-    "민수|영희|서연|은우|지안|하늘|바다|이바름|김만듦|이바램|한아름|정다와|박하나|최고운|남나무|나나|송송이|안정한|고아라|유나|이해솔|금샛별|"
-    "강물|도레미|배수진"
-).split("|")
-TITLES = ("", " 씨", " 님", " 선생님", " 작가", "이")
+_WORDS = WORDS["harm"]
+JOINED, NAMES, TITLES = _WORDS["joined"], _WORDS["names"], _WORDS["titles"]
 
 
 def name_with_title(rng: random.Random, title: bool = True) -> str:
@@ -175,7 +169,7 @@ def sentences(rng: Random) -> list[Piece]:
 
 def listed(rng: Random) -> list[Piece]:
     """Lines behind the same bullet, or behind numbers."""
-    bullet = rng.choice(("* ", "- ", "• ", "+ ", "# ", "[ ] ", "> ", "※ ", "{}. ", "({}) ", "{}) "))
+    bullet = rng.choice(_WORDS["bullets"])
     say = rng.choice((prose, few_words))
     pieces: list[Piece] = []
     for number in range(1, rng.randint(2, 5)):
@@ -210,16 +204,8 @@ def beside_a_span(rng: Random) -> list[Piece]:
 
 def marked_up(rng: Random) -> list[Piece]:
     """Prose inside tags or the signs of Markdown."""
-    name = rng.choice(("b", "p", "li", "td", "h1", "em", "span"))
-    opening, closing = rng.choice(
-        (
-            (f"<{name}>", f"</{name}>"),
-            ("**", "**"),
-            ("_", "_"),
-            ("~~", "~~"),
-            ("[", "](https://예시.한국/알림)"),
-        )
-    )
+    tag = rng.choice(_WORDS["tags"])
+    opening, closing = (mark.format(tag) for mark in rng.choice(_WORDS["mark_up"]))
     inside = rng.choice((prose, few_words))(rng)
     pieces: list[Piece] = [("mark-up", opening), ("prose", inside), ("mark-up", closing)]
     return pieces + ([("mark", " "), ("prose", prose(rng))] if rng.random() < 0.5 else [])
@@ -231,14 +217,11 @@ def coded(rng: Random) -> list[Piece]:
     return [code] if rng.random() < 0.4 else [("prose", prose(rng)), ("mark", "\n"), code]
 
 
-NOTE_MARKS = ("= | =", "{|}", "(|)", "* |", "|^^", "→ |", "'|'", "|!!!")  # around a few words
-
-
 def noted(rng: Random) -> list[Piece]:
     """A few words between marks, as in notes."""
     pieces: list[Piece] = []
     for _ in range(rng.randint(1, 4)):
-        before, _, after = rng.choice(NOTE_MARKS).partition("|")
+        before, _, after = rng.choice(_WORDS["note_marks"]).partition("|")
         if pieces:
             pieces.append(("mark", " "))
         words = (
@@ -306,10 +289,6 @@ MOST_LOST = 1 / 3  # of a word's letters; 않 -> 안 loses one of three, 않된�
 FAR_BELOW = 10.0  # times less probable than leaving the text as it is
 
 _WORD = re.compile(r"[가-힣ㄱ-ㅣ]+")
-_DOUBLE_FINALS = {
-    "ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ",
-    "ㄽ": "ㄹㅅ", "ㄾ": "ㄹㅌ", "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ", "ㅄ": "ㅂㅅ",
-}  # fmt: skip
 
 
 def letters(word: str) -> str:
@@ -324,7 +303,7 @@ def letters(word: str) -> str:
             found.append(character)
             continue
         initial, medial, final = hangul.decompose(character)
-        found += ["" if initial == "ㅇ" else initial, medial, _DOUBLE_FINALS.get(final, final)]
+        found += ["" if initial == "ㅇ" else initial, medial, STROKES.get(final, final)]
     return "".join(found)
 
 

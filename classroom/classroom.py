@@ -8,6 +8,7 @@ in memory for at most a day.
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 MOST_SEATS = 1_000
 PRESENT = 20.0  # seconds for which a seat counts as present after its last call
@@ -57,11 +58,11 @@ class Shown:
 class Poll:
     """One question to the class about the view that the teacher showed at that time (``about``)."""
 
-    number: int  # from 1; an answer to an earlier poll is not taken
     kind: str
     options: tuple[str, ...]
     most: int  # number of options that one seat may choose
     about: Settings
+    number: int = 0  # from 1, given by the classroom; an answer to an earlier poll is not taken
     revealed: bool = False
 
 
@@ -69,11 +70,20 @@ class Poll:
 class Quiz:
     """Questions with right answers from the network in use; they follow from ``plan`` and ``about``."""
 
-    number: int
     plan: str
     about: Settings
     sizes: tuple[int, ...]  # number of options of each question
     phase: str  # one of PHASES; empty while it is not open
+    number: int = 0  # from 1, given by the classroom
+
+
+class QuizAnswer(NamedTuple):
+    """The option that a seat chooses for one question of a quiz; both count from 0."""
+
+    number: int  # of the quiz
+    phase: str
+    question: int
+    option: int
 
 
 @dataclass(frozen=True)
@@ -173,17 +183,16 @@ class Classroom:
             self._shown = shown
             self._version += 1
 
-    def ask(
-        self, now: float, key: str, kind: str, options: Sequence[str], most: int, about: Settings
-    ) -> None:
+    def ask(self, now: float, key: str, poll: Poll) -> None:
         """Open a poll, and close the one before. Raises NotAllowedError for too many or too long options."""
         self._check_teacher(key)
+        options, most = tuple(poll.options), poll.most
         if not 2 <= len(options) <= MOST_OPTIONS or not 1 <= most <= min(MOST_CHOSEN, len(options)):
             raise NotAllowedError(f"a poll should have 2 to {MOST_OPTIONS} options")
         if any(len(option) > LONGEST_OPTION for option in options):
             raise NotAllowedError(f"an option may have {LONGEST_OPTION} characters")
         self._numbers += 1
-        self._put(Poll(self._numbers, _named(kind), tuple(options), most, _bounded(about)))
+        self._put(Poll(_named(poll.kind), options, most, _bounded(poll.about), self._numbers))
         self._counts, self._answered = [0] * len(options), 0
         for sitting in self._seats.values():
             sitting.chosen = ()
@@ -218,19 +227,18 @@ class Classroom:
         self._answered += bool(places) - bool(sitting.chosen)
         sitting.chosen = places
 
-    def check(
-        self, now: float, key: str, plan: str, about: Settings, sizes: Sequence[int], phase: str
-    ) -> None:
+    def check(self, now: float, key: str, asked: Quiz) -> None:
         """Open the questions of a plan before or after the lesson, or close them with an empty ``phase``.
 
         Another plan, or another sentence, is another quiz, and forgets the answers to the one before.
         """
         self._check_teacher(key)
+        sizes, phase = tuple(asked.sizes), asked.phase
         if phase not in ("", *PHASES):
             raise NotAllowedError("there is only before and after")
         if not 1 <= len(sizes) <= MOST_QUESTIONS or not all(2 <= size <= MOST_CHOSEN for size in sizes):
             raise NotAllowedError(f"a quiz should have 1 to {MOST_QUESTIONS} questions")
-        quiz = Quiz(0, _named(plan), _bounded(about), tuple(sizes), phase)
+        quiz = Quiz(_named(asked.plan), _bounded(asked.about), sizes, phase)
         before = self._quiz
         if before is not None and replace(before, number=0, phase=phase) == quiz:
             quiz = replace(before, phase=phase)
@@ -242,14 +250,12 @@ class Classroom:
         self._quiz = quiz
         self._version += 1
 
-    def answer_check(
-        self, now: float, seat: str, number: int, phase: str, question: int, option: int
-    ) -> None:
+    def answer_check(self, now: float, seat: str, answer: QuizAnswer) -> None:
         """Take the answer of ``seat`` to one question of the quiz.
 
         The first one counts; later ones change nothing.
         """
-        sitting, quiz = self._sitting(now, seat), self._quiz
+        sitting, quiz, (number, phase, question, option) = self._sitting(now, seat), self._quiz, answer
         if quiz is None or quiz.number != number or not phase or quiz.phase != phase:
             raise ClosedError("this is not asked any more")
         if not 0 <= question < len(quiz.sizes) or not 0 <= option < quiz.sizes[question]:

@@ -9,7 +9,17 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Concatenate, ParamSpec, TypeVar
 
-from classroom.classroom import Classroom, FullError, Results, Settings, State, UnknownCodeError
+from classroom.classroom import (
+    Classroom,
+    FullError,
+    Poll,
+    Quiz,
+    QuizAnswer,
+    Results,
+    Settings,
+    State,
+    UnknownCodeError,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,9 +67,9 @@ class AnyClassrooms(ABC):
         """Show the class a page. Raises NotTheTeacherError for another key."""
         self._call(Classroom.show, code, key, page, settings)
 
-    def ask(self, code: str, key: str, kind: str, options: Sequence[str], most: int, about: Settings) -> None:
+    def ask(self, code: str, key: str, poll: Poll) -> None:
         """Open a poll. Raises NotTheTeacherError, and NotAllowedError for too many or too long options."""
-        self._call(Classroom.ask, code, key, kind, options, most, about)
+        self._call(Classroom.ask, code, key, poll)
 
     def reveal(self, code: str, key: str) -> None:
         """Show the answers to every seat. Raises NotTheTeacherError for another key."""
@@ -73,15 +83,13 @@ class AnyClassrooms(ABC):
         """Take the options of a seat. Raises ClosedError for a poll that is over."""
         self._call(Classroom.answer, code, seat, number, chosen)
 
-    def check(
-        self, code: str, key: str, plan: str, about: Settings, sizes: Sequence[int], phase: str
-    ) -> None:
+    def check(self, code: str, key: str, quiz: Quiz) -> None:
         """Open or close the questions of a plan. Raises NotTheTeacherError for another key."""
-        self._call(Classroom.check, code, key, plan, about, sizes, phase)
+        self._call(Classroom.check, code, key, quiz)
 
-    def answer_check(self, code: str, seat: str, number: int, phase: str, question: int, option: int) -> None:
+    def answer_check(self, code: str, seat: str, answer: QuizAnswer) -> None:
         """Take the answer of a seat to one question. Raises ClosedError for a quiz that is over."""
-        self._call(Classroom.answer_check, code, seat, number, phase, question, option)
+        self._call(Classroom.answer_check, code, seat, answer)
 
     def results(self, code: str, key: str) -> Results:
         """The number of seats for each answer. Raises NotTheTeacherError for another key."""
@@ -99,7 +107,7 @@ class Classrooms(AnyClassrooms):
     >>> rooms = Classrooms()
     >>> code, key = rooms.open()
     >>> seat = rooms.join(code)
-    >>> rooms.ask(code, key, "where", ["가", "나"], 1, ())
+    >>> rooms.ask(code, key, Poll("where", ("가", "나"), 1, ()))
     >>> rooms.answer(code, seat, 1, [1])
     >>> rooms.state_of(code, seat).answered, rooms.state_of(code, seat).counts  # no counts before the reveal
     (1, ())

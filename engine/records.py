@@ -90,9 +90,7 @@ def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
                 for each in found
                 if each.name[0] != "." and not each.name.endswith(".csv")
             ]
-        return tuple(
-            sorted((name, library_error.st_mtime_ns, library_error.st_size) for name, library_error in files)
-        )
+        return tuple(sorted((name, state.st_mtime_ns, state.st_size) for name, state in files))
     except OSError:
         return ()
 

@@ -12,7 +12,7 @@ import pytest
 from ray import serve
 from ray.serve.config import HTTPOptions, ProxyLocation
 
-from classroom import NotTheTeacherError
+from classroom import NotTheTeacherError, Poll
 from deploy.serve import application
 from engine import Engine, EngineError, questions
 from model import ModelFolderError
@@ -76,7 +76,7 @@ def check_that_a_class_meets(address):
     with Engine.connect(address, patience=SECONDS) as teachers, Engine.connect(address) as phones:
         code, key = teachers.classrooms.open()
         seat = phones.classrooms.join(code)
-        teachers.classrooms.ask(code, key, "where", ("가", "나"), 1, ())
+        teachers.classrooms.ask(code, key, Poll("where", ("가", "나"), 1, ()))
         phones.classrooms.answer(code, seat, 1, (1,))
         states = {phones.classrooms.state_of(code).answered for _ in range(8)}
         teachers.classrooms.reveal(code, key)

@@ -13,6 +13,9 @@ from classroom import (
     FullError,
     NotAllowedError,
     NotTheTeacherError,
+    Poll,
+    Quiz,
+    QuizAnswer,
     UnknownCodeError,
 )
 from classroom.classroom import MOST_SEATS, PRESENT
@@ -70,7 +73,7 @@ def test_the_version_grows_with_a_change_and_only_with_one(rooms, opened):
 def polled(rooms, opened):
     """(code, key, seat) of a class with a poll of two options."""
     code, key = opened
-    rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
+    rooms.ask(code, key, Poll("where", ("가", "나"), 1, ABOUT))
     return code, key, rooms.join(code)
 
 
@@ -97,7 +100,7 @@ def test_a_code_is_read_whatever_a_person_types_between_its_characters():
 def test_answers_are_counted_and_shown_to_nobody_before_the_reveal(rooms, opened):
     code, key = opened
     seats = [rooms.join(code) for _ in range(3)]
-    rooms.ask(code, key, "where", ["가", "나", "다"], 2, ABOUT)
+    rooms.ask(code, key, Poll("where", ("가", "나", "다"), 2, ABOUT))
     for seat, chosen in zip(seats, ([0], [0, 2], []), strict=True):
         rooms.answer(code, seat, 1, chosen)
     state = rooms.state_of(code, seats[1])
@@ -109,7 +112,7 @@ def test_answers_are_counted_and_shown_to_nobody_before_the_reveal(rooms, opened
 def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
     code, key = opened
     seat = rooms.join(code)
-    rooms.ask(code, key, "where", ["가", "나", "다"], 1, ABOUT)
+    rooms.ask(code, key, Poll("where", ("가", "나", "다"), 1, ABOUT))
     for chosen in ([0], [1], [1], [2, 2], []):
         rooms.answer(code, seat, 1, chosen)
     rooms.answer(code, seat, 1, [1])
@@ -119,7 +122,7 @@ def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
 
 def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms, polled):
     code, key, seat = polled
-    rooms.ask(code, key, "where", ["다", "라"], 1, ABOUT)
+    rooms.ask(code, key, Poll("where", ("다", "라"), 1, ABOUT))
     with pytest.raises(ClosedError):
         rooms.answer(code, seat, 1, [0])
     rooms.reveal(code, key)
@@ -145,17 +148,19 @@ def test_what_is_no_answer_is_not_taken(rooms, polled, chosen):
 def test_first_answers_before_and_after_the_lesson_are_told_to_the_teacher_alone(rooms, opened):
     code, key = opened
     one, other = rooms.join(code), rooms.join(code)
-    rooms.check(code, key, "plan", ABOUT, [2, 3], BEFORE)
+    rooms.check(code, key, Quiz("plan", ABOUT, (2, 3), BEFORE))
     number = rooms.state_of(code).quiz.number
-    rooms.answer_check(code, one, number, BEFORE, 0, 1)
-    rooms.answer_check(code, one, number, BEFORE, 0, 0)  # the second try helps to learn, and does not count
-    rooms.answer_check(code, other, number, BEFORE, 1, 2)
+    rooms.answer_check(code, one, QuizAnswer(number, BEFORE, 0, 1))
+    rooms.answer_check(
+        code, one, QuizAnswer(number, BEFORE, 0, 0)
+    )  # the second try helps to learn, and does not count
+    rooms.answer_check(code, other, QuizAnswer(number, BEFORE, 1, 2))
     assert (rooms.state_of(code, one).checked, rooms.state_of(code, other).checked) == ((0,), (1,))
-    rooms.check(code, key, "plan", ABOUT, [2, 3], AFTER)
+    rooms.check(code, key, Quiz("plan", ABOUT, (2, 3), AFTER))
     assert rooms.state_of(code).quiz.number == number  # the same questions again
-    rooms.answer_check(code, one, number, AFTER, 0, 0)
+    rooms.answer_check(code, one, QuizAnswer(number, AFTER, 0, 0))
     with pytest.raises(ClosedError):
-        rooms.answer_check(code, one, number, BEFORE, 0, 0)
+        rooms.answer_check(code, one, QuizAnswer(number, BEFORE, 0, 0))
     found = rooms.results(code, key)
     assert (found.before, found.after) == (((0, 1), (0, 0, 1)), ((1, 0), (0, 0, 0)))
     assert found.seats == (2, 1)
@@ -164,9 +169,9 @@ def test_first_answers_before_and_after_the_lesson_are_told_to_the_teacher_alone
 def test_another_sentence_is_another_quiz(rooms, opened):
     code, key = opened
     seat = rooms.join(code)
-    rooms.check(code, key, "plan", ABOUT, [2], BEFORE)
-    rooms.answer_check(code, seat, rooms.state_of(code).quiz.number, BEFORE, 0, 1)
-    rooms.check(code, key, "plan", (("sentence", "다른 문장"),), [2], AFTER)
+    rooms.check(code, key, Quiz("plan", ABOUT, (2,), BEFORE))
+    rooms.answer_check(code, seat, QuizAnswer(rooms.state_of(code).quiz.number, BEFORE, 0, 1))
+    rooms.check(code, key, Quiz("plan", (("sentence", "다른 문장"),), (2,), AFTER))
     assert rooms.results(code, key).before == ((0, 0),)
 
 
@@ -176,10 +181,10 @@ def test_another_sentence_is_another_quiz(rooms, opened):
 def teachers_calls(rooms, code, key):
     return {
         "show": lambda: rooms.show(code, key, "attention", ()),
-        "ask": lambda: rooms.ask(code, key, "where", ["가", "나"], 1, ()),
+        "ask": lambda: rooms.ask(code, key, Poll("where", ("가", "나"), 1, ())),
         "reveal": lambda: rooms.reveal(code, key),
         "stop_asking": lambda: rooms.stop_asking(code, key),
-        "check": lambda: rooms.check(code, key, "plan", (), [2], BEFORE),
+        "check": lambda: rooms.check(code, key, Quiz("plan", (), (2,), BEFORE)),
         "results": lambda: rooms.results(code, key),
         "end": lambda: rooms.end(code, key),
     }
@@ -248,7 +253,7 @@ def test_seats_that_left_long_ago_make_room_and_those_that_answered_do_not(rooms
 def test_a_hundred_thousand_votes_from_many_threads_are_counted_right_and_leave_nothing_behind(rooms, opened):
     code, key = opened
     seats = [rooms.join(code) for _ in range(1000)]
-    rooms.ask(code, key, "where", list("가나다라마"), 2, ABOUT)
+    rooms.ask(code, key, Poll("where", tuple("가나다라마"), 2, ABOUT))
 
     def vote(some: list[str]) -> None:
         for turn in range(100):
@@ -274,12 +279,12 @@ def test_a_hundred_thousand_votes_from_many_threads_are_counted_right_and_leave_
     [
         lambda rooms, code, key: rooms.show(code, key, "x" * 41, ()),
         lambda rooms, code, key: rooms.show(code, key, "attention", (("sentence", "가" * 8_001),)),
-        lambda rooms, code, key: rooms.ask(code, key, "where", ["가"] * 201, 1, ()),
-        lambda rooms, code, key: rooms.ask(code, key, "where", ["가", "나" * 61], 1, ()),
-        lambda rooms, code, key: rooms.ask(code, key, "where", ["가", "나"], 3, ()),
-        lambda rooms, code, key: rooms.check(code, key, "plan", (), [2] * 17, BEFORE),
-        lambda rooms, code, key: rooms.check(code, key, "plan", (), [1], BEFORE),
-        lambda rooms, code, key: rooms.check(code, key, "plan", (), [2], "between"),
+        lambda rooms, code, key: rooms.ask(code, key, Poll("where", ("가",) * 201, 1, ())),
+        lambda rooms, code, key: rooms.ask(code, key, Poll("where", ["가", "나" * 61], 1, ())),
+        lambda rooms, code, key: rooms.ask(code, key, Poll("where", ("가", "나"), 3, ())),
+        lambda rooms, code, key: rooms.check(code, key, Quiz("plan", (), (2,) * 17, BEFORE)),
+        lambda rooms, code, key: rooms.check(code, key, Quiz("plan", (), (1,), BEFORE)),
+        lambda rooms, code, key: rooms.check(code, key, Quiz("plan", (), (2,), "between")),
     ],
 )
 def test_a_teacher_cannot_fill_the_memory(rooms, opened, call):

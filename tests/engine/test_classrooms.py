@@ -14,6 +14,9 @@ from classroom import (
     ClosedError,
     NotAllowedError,
     NotTheTeacherError,
+    Poll,
+    Quiz,
+    QuizAnswer,
     UnknownCodeError,
 )
 from engine import Engine, EngineError
@@ -75,15 +78,15 @@ def test_a_class_meets_whatever_page_process_each_of_them_has(pages):
     code, key = teachers.open()
     seat = phones.join(code)
     teachers.show(code, key, "attention", ABOUT)
-    teachers.ask(code, key, "where", ("가", "나"), 1, ABOUT)
+    teachers.ask(code, key, Poll("where", ("가", "나"), 1, ABOUT))
     phones.answer(code, seat, 1, (1,))
     assert teachers.state_of(code) == phones.state_of(code)
     assert phones.state_of(code, seat).mine == (1,)
     assert phones.state_of(code).shown.settings == ABOUT
     teachers.reveal(code, key)
     assert phones.state_of(code).counts == (0, 1)
-    teachers.check(code, key, "plan", ABOUT, (2, 2), BEFORE)
-    phones.answer_check(code, seat, phones.state_of(code).quiz.number, BEFORE, 1, 0)
+    teachers.check(code, key, Quiz("plan", ABOUT, (2, 2), BEFORE))
+    phones.answer_check(code, seat, QuizAnswer(phones.state_of(code).quiz.number, BEFORE, 1, 0))
     assert teachers.results(code, key).before == ((0, 0), (1, 0))
     teachers.end(code, key)
     with pytest.raises(UnknownCodeError):
@@ -99,7 +102,7 @@ def test_what_is_refused_is_refused_with_the_same_error(pages):
     with pytest.raises(ClosedError):
         phones.answer(code, seat, 1, (0,))
     with pytest.raises(NotAllowedError):
-        teachers.ask(code, key, "where", ("가",), 1, ())
+        teachers.ask(code, key, Poll("where", ("가",), 1, ()))
 
 
 def test_only_the_calls_of_a_classroom_can_be_called(pages):

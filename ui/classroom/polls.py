@@ -275,9 +275,9 @@ def ask(mine: Membership, kind: str) -> str | None:
     found = KINDS[kind]
     if problem := found.lacks(seen):
         return problem
-    options = found.options(seen)
-    most = min(found.most, len(options))
-    loaders.classrooms().ask(mine.code, mine.key, kind, options, most, address.shared("sentence"))
+    options = tuple(found.options(seen))
+    poll = Poll(kind, options, min(found.most, len(options)), address.shared("sentence"))
+    loaders.classrooms().ask(mine.code, mine.key, poll)
     _prepare(kind, seen)
     return None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
+from classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
@@ -45,13 +45,13 @@ def begin(mine: Membership, plan: str, phase: str) -> str | None:
         sizes = tuple(len(check.options) for check in plan_of(plan, _facts(plan, seen)))
     if not sizes:
         return "class_no_checks"
-    loaders.classrooms().check(mine.code, mine.key, plan, about, sizes, phase)
+    loaders.classrooms().check(mine.code, mine.key, Quiz(plan, about, sizes, phase))
     return None
 
 
 def stop(mine: Membership, quiz: Quiz) -> None:
     """End the questions; the answers stay. Raises ClassroomError for a class that is over."""
-    loaders.classrooms().check(mine.code, mine.key, quiz.plan, quiz.about, quiz.sizes, "")
+    loaders.classrooms().check(mine.code, mine.key, replace(quiz, phase=""))
 
 
 def _facts(plan: str, seen: SentenceState) -> Facts:
@@ -158,7 +158,8 @@ def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:
         return
     st.session_state.setdefault(_TRIED, {})[quiz.number, quiz.phase, number] = option
     try:
-        loaders.classrooms().answer_check(mine.code, mine.seat, quiz.number, quiz.phase, number, option)
+        answer = QuizAnswer(quiz.number, quiz.phase, number, option)
+        loaders.classrooms().answer_check(mine.code, mine.seat, answer)
     except ClassroomError:  # the teacher has stopped asking; a visitor may go on alone
         return
 

@@ -121,7 +121,7 @@ def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
 
     monkeypatch.setattr(quiz, "say", lambda key, **values: key)
     checks = (Check("second", (), ("＝1+1", "나"), 1), Check("copied", (), ("few", "many"), 0))
-    results = Results(Quiz(1, "lesson-plan", (), (2, 2), ""), ((3, 4), (1, 0)), ((0, 7), (0, 0)), (7, 7))
+    results = Results(Quiz("lesson-plan", (), (2, 2), "", 1), ((3, 4), (1, 0)), ((0, 7), (0, 0)), (7, 7))
     rows = list(csv.reader(io.StringIO(quiz.to_csv(results, checks).decode("utf-8-sig"))))
     assert [row[2:] for row in rows[1:]] == [
         ["'＝1+1", "0", "3", "0"],  # a full-width sign begins a formula, too

@@ -6,8 +6,10 @@ corrected. markdown-it-py parses Markdown's blocks by CommonMark.
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,15 +18,16 @@ from service.annotated import Annotated, Piece
 WORD = "X"  # replaces code in a sentence
 
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# Inside a line of Markdown: code, formulas, addresses and directives are read as a word, so that a particle
-# behind them has one to follow; images, targets of links, tags, escapes, entities and emphasis as nothing.
+# Inside a paragraph of Markdown: code, formulas, addresses and directives are read as a word, so that a
+# particle behind them has one to follow; images, targets of links, tags, escapes, entities and emphasis as
+# nothing.
 _INLINE = re.compile(
-    r"(?P<word>(?P<code>`+)(?:(?!`).|`(?!(?P=code)))*?(?P=code)(?!`)"
-    r"|\$\$.+?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    r"(?P<word>(?P<code>`+)(?:[^`]|`(?!(?P=code)))*?(?P=code)(?!`)"
+    r"|\$\$(?s:.+?)\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
     r"|\bhttps?://[^\s<>)\]]+|<[a-z]+:[^>\s]+>|<[^>\s]+@[^>\s]+>|\{[{%#].*?[}%#]\})"
     r"|!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?"
     r"|\]\((?:[^()\n]|\([^()\n]*\))*\)|\]\[[^\]\n]*\]|\[\^[^\]\n]*\]"
-    r"|</?[A-Za-z!][^>\n]*>|\{[\w.:#=\" -]*\}|\\(?=[!-/:-@\[-`{-~])|&#?\w+;"
+    r"|</?[A-Za-z!][^<>]*>|\{[\w.:#=\" -]*\}|\\(?=[!-/:-@\[-`{-~])|&#?\w+;"
     r"|[*~]+|(?<!\w)_+|_+(?!\w)|[\[\]]"
 )
 _IGNORED = re.compile(
@@ -62,30 +65,44 @@ def markdown(text: str) -> Iterator[Annotated]:
             continue
         first, last = token.map
         place, seen = (place if first == seen else lines[first]), first  # cells share their line
-        pieces = list[Piece]()
+        found = list[tuple[int, int]]()  # of each line of the paragraph
         for number, line in enumerate(token.content.split("\n")):
             begun = text.find(line, place if number == 0 else lines[first + number], lines[last])
             if begun < 0:
                 break
-            if pieces:
-                pieces.append(Piece(place, begun, " "))
             place = begun + len(line)
-            pieces += _inline(text, begun, place)
-        if pieces and not any(a < pieces[-1].end and pieces[0].start < b for a, b in ignored):
-            yield Annotated.of(text, pieces)
+            found.append((begun, place))
+        if found and not any(a < found[-1][1] and found[0][0] < b for a, b in ignored):
+            yield Annotated.of(text, _inline(text, found))
 
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
 
 
-def _inline(text: str, start: int, end: int) -> Iterator[Piece]:
-    """The pieces of one line of Markdown."""
-    for match in _INLINE.finditer(text, start, end):
-        yield Piece(start, match.start(), text[start : match.start()])
-        yield Piece(*match.span(), WORD if match["word"] else "")
-        start = match.end()
-    yield Piece(start, end, text[start:end])
+def _inline(text: str, lines: list[tuple[int, int]]) -> Iterator[Piece]:
+    """The pieces of the lines of a paragraph. Code may go on in the next line."""
+    content = "\n".join(text[start:end] for start, end in lines)
+    starts = [0, *accumulate(end - start + 1 for start, end in lines)]
+
+    def place(offset: int) -> int:
+        number = min(bisect_right(starts, offset), len(lines)) - 1
+        return lines[number][0] + offset - starts[number]
+
+    def prose(first: int, last: int) -> Iterator[Piece]:
+        for match in re.finditer("\n|[^\n]+", content[first:last]):
+            begun, end = first + match.start(), first + match.end()
+            if match[0] == "\n":  # the marks of a quotation or list are between two lines, too
+                yield Piece(place(begun), place(end), " ")
+            else:
+                yield Piece(place(begun), place(begun) + end - begun, match[0])
+
+    done = 0
+    for match in _INLINE.finditer(content):
+        yield from prose(done, match.start())
+        yield Piece(place(match.start()), place(match.end() - 1) + 1, WORD if match["word"] else "")
+        done = match.end()
+    yield from prose(done, len(content))
 
 
 class _Escapes(NamedTuple):

@@ -4,6 +4,7 @@ A ``Change`` may be a single space or part of a syllable's neighbourhood; an edi
 words. So the changes of a word are one match, with offsets in characters and in UTF-16 code units.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -119,7 +120,7 @@ class _Placed:
 
     def __init__(self, document: Annotated):
         self._document = document
-        self._astral = [i for i, character in enumerate(document.document) if character > "\uffff"]
+        self._astral = [match.start() for match in re.finditer("[^\0-\uffff]", document.document)]
 
     def sure(self, sentence: SentenceCorrection) -> Iterator[Match]:
         return self._grouped(sentence, sentence.changes, None)

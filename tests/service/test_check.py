@@ -189,6 +189,20 @@ def test_what_calls_the_command_names_options_that_it_has(path):
     assert all(each in described for each in re.findall(r"`(--(?:host|allow)[a-z-]*)`", text))
 
 
+@pytest.mark.parametrize(
+    "typed, read_as",
+    [
+        ("밥을 `머거\n안되요`도 봐요.", "밥을 X도 봐요."),
+        ("> 인용 `머거\n> 안되요`도\n> 봐요.", "인용 X도 봐요."),
+        ("식 $$\n안되요\n$$는 <b\ntitle='안되요'>봐요</b>.", "식 X는 봐요."),
+        ("- 하나 ``머거 `\n  안되요``을\n  봐요.", "하나 X을 봐요."),
+    ],
+)
+def test_code_and_tags_of_markdown_may_cross_lines(typed, read_as):
+    assert [each.text for each in markdown(typed)] == [read_as]
+    assert [each.text for each in markdown(typed.replace("\n", "\r\n"))] == [read_as]
+
+
 @pytest.mark.parametrize("name, wrong, right", MADE)
 def test_a_document_is_corrected_in_place_with_a_list_of_its_changes(tmp_path, name, wrong, right):
     (tmp_path / name).write_bytes(wrong)

@@ -5,7 +5,6 @@ The older network beside the Transformer: chosen in the settings, it answers for
 
 from urllib.parse import quote
 
-import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.visit import (
@@ -226,13 +225,6 @@ def test_long_texts_are_read_in_parts_or_said_to_be_too_long(open_page, correcto
         f"{len(text)}자가 띄어쓰기 없이 이어집니다. 띄어쓰기 없이는 {limit}자까지"
     )
     expect(text_area(page)).to_have_value(text)
-
-
-def test_positional_encoding_at_its_largest(open_page):
-    from model.activations.sublayers import positional_encoding
-
-    page = open_page("positions?positions=512&dimensions=512")
-    np.testing.assert_array_equal(heatmap(page), positional_encoding(512, 512))
 
 
 def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_other_pages(open_page):

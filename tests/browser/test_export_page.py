@@ -8,36 +8,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import viz
-from model.trace.trace import ATTENTION_KINDS, Selection
+from model.trace.trace import ATTENTION_KINDS
 from tests.browser.visit import BROKEN_WORDS, PATIENCE, heatmap, toggle
-from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
+from tests.ui.export.test_export import VALUES, make_state
+from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace
 from ui.export import page as export
 from ui.export.page import Choices, Experiment
 from ui.export.take_away import say_in
 from ui.sentence.state import SentenceState
-from ui.views import VIEWS
 
 NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
 ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-def make_state(
-    text=NASTY, kind="cross_attention", theme="light", trace=None, layer=1, head=2
-) -> SentenceState:
-    corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
-    corrector.name = "fake-model"
-    sentence = corrector.correct(text).sentences[0]
-    seen = corrector.trace(sentence.source, sentence.text)
-    return SentenceState(corrector, sentence, seen, Selection(kind, layer, head), None, theme)
-
-
-def unchanged() -> dict[str, dict[str, object]]:
-    """The settings of every view if the address does not mention them."""
-    return {
-        view.name: {setting.name: setting.read(setting.default) for setting in view.settings}
-        for view in VIEWS
-    }
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +41,7 @@ def open_file(visitor, tmp_path):
     """Writes a state's file and opens it where there is no network: ``open_file(state, width=390)``."""
 
     def open_state(state: SentenceState, language: str = "ko", width: int = 1280, experiment=None) -> Page:
-        choices = Choices(language, ADDRESS, unchanged(), experiment=experiment)
+        choices = Choices(language, ADDRESS, VALUES, experiment=experiment)
         path = tmp_path / "시선.html"
         path.write_bytes(export.to_html(state, partial(say_in, language), choices))
         visitor.complaints, visitor.requests = [], []
@@ -85,7 +67,7 @@ def assert_quiet(page: Page) -> None:
 
 @pytest.mark.parametrize(("kind", "theme"), [("cross_attention", "light"), ("decoder_attention", "dark")])
 def test_the_file_shows_the_numbers_of_the_trace_without_a_network(open_file, kind, theme):
-    state = make_state(kind=kind, theme=theme)
+    state = make_state(NASTY, kind=kind, theme=theme)
     page = open_file(state)
     np.testing.assert_array_equal(heatmap(page, "#heatmap .js-plotly-plot"), state.weights)
     for name in state.trace.kinds:
@@ -103,7 +85,7 @@ def test_the_file_shows_the_numbers_of_the_trace_without_a_network(open_file, ki
 
 
 def test_what_was_typed_is_shown_letter_by_letter(open_file):
-    state = make_state()
+    state = make_state(NASTY)
     page = open_file(state)
     assert page.locator(".sentence").first.text_content() == state.sentence.text
     assert page.evaluate("() => document.querySelectorAll('main b, main img').length") == 0

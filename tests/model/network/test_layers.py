@@ -185,22 +185,6 @@ def multi_head():
     return layer
 
 
-@pytest.mark.parametrize(
-    ("query", "weights", "output"),
-    [
-        ([0, 10, 0], [0, 1, 0, 0], [10, 0]),
-        ([0, 0, 10], [0, 0, 0.5, 0.5], [550, 5.5]),
-        ([10, 10, 0], [0.5, 0.5, 0, 0], [5.5, 0]),
-    ],
-)
-def test_the_worked_example_of_the_literature(query, weights, output):
-    keys = np.array([[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]], np.float32)
-    values = np.array([[1, 0], [10, 0], [100, 5], [1000, 6]], np.float32)
-    got_output, got_weights = scaled_dot_product_attention(np.array([query], np.float32), keys, values)
-    np.testing.assert_allclose(got_weights, [weights], atol=1e-6)
-    np.testing.assert_allclose(got_output, [output], atol=1e-4)
-
-
 def test_logits_are_divided_by_the_root_of_the_depth():
     query, keys = normal(1, 9), normal(3, 9, seed=1)
     logits = query @ keys.T / 3.0

@@ -120,8 +120,12 @@ def test_json_names_a_mean():
     assert (shown["layer"], shown["head"]) == ("mean", "mean")
 
 
-def test_npz_opens_without_pickle_and_gives_every_array_back():
+def test_npz_opens_without_pickle_and_gives_every_array_back_and_the_library_reads_a_trace():
     state = make_state()
+    for file in (data.to_trace(state), data.to_npz(state)):
+        found = AttentionTrace.load(io.BytesIO(file), limited=True)
+        assert found.target_tokens == state.trace.target_tokens
+        np.testing.assert_array_equal(found.cross_attention, state.trace.cross_attention)
     with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
         for field in fields(state.trace):
             if getattr(state.trace, field.name) is None:
@@ -262,14 +266,6 @@ def test_the_app_offers_the_page_and_every_data_format(open_app, monkeypatch):
     labels = [button.proto.label for button in app.get("download_button")]
     assert {"csv", "json", "npz", "trace"} <= data.FILES.keys()
     assert labels == [wording.table("ko")[f"take_away_{name}"] for name in ("html", *data.FILES)]
-
-
-def test_the_trace_is_what_the_library_reads():
-    state = make_state()
-    for file in (data.to_trace(state), data.to_npz(state)):
-        found = AttentionTrace.load(io.BytesIO(file), limited=True)
-        assert found.target_tokens == state.trace.target_tokens
-        np.testing.assert_array_equal(found.cross_attention, state.trace.cross_attention)
 
 
 def test_offering_files_changes_no_setting(open_app):

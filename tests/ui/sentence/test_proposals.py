@@ -159,13 +159,6 @@ def test_after_a_rejection_the_focus_of_another_change_still_names_that_change(o
     assert component(app, "correction")["chosen"] == 1
 
 
-def test_the_network_runs_once_whatever_is_decided(open_app, correctors):
-    app = open_app(sentence=TEXT)
-    for what, number in (("accept", 1), ("reject", 0), ("choose", 2), ("open", 1), ("accept", 0)):
-        ask(app, what, number)
-    assert len(correctors["transformer"].asked) == 1
-
-
 def test_a_decision_is_part_of_the_link_and_a_link_makes_it(open_app):
     app = open_app(sentence="고갱이 왓다", accepted="2", rejected="1")
     assert text_of(app) == "고갱이 왔다"
@@ -188,12 +181,15 @@ def test_hostile_settings_open_the_first_sentence_that_changed(open_app):
         assert text_of(app).startswith("고객이 왓다.")
 
 
-def test_hostile_requests_leave_the_page_as_it_was(open_app):
+def test_hostile_requests_leave_the_page_as_it_was_and_the_network_runs_once_for_all(open_app, correctors):
     app = open_app(sentence=TEXT)
+    for what, number in (("accept", 1), ("reject", 0), ("choose", 2), ("open", 1), ("accept", 0)):
+        ask(app, what, number)
     before = component(app, "correction"), dict(app.session_state["view"])
     for value in (*VALUES[:-2], {"what": ["choose"], "number": 0}, {"what": "open", "number": 99}):
         send(app, "correction", "asked", value)
     assert (component(app, "correction"), app.session_state["view"]) == before
+    assert len(correctors["transformer"].asked) == 1
 
 
 def test_a_card_names_the_words_the_kind_of_mistake_and_the_confidence(open_app):

@@ -1,5 +1,6 @@
 """The address: what it holds, what the browser's Back takes back, and what a hostile one cannot do."""
 
+from itertools import product
 from types import SimpleNamespace
 from urllib.parse import urlencode
 
@@ -112,10 +113,13 @@ def test_back_to_another_page_brings_the_settings_along(open_app, go_back):
     assert [setting(app, name) for name in ("sentence", "layer")] == ["갱", "2"]
 
 
+LISTS = (",".join(["1"] * 200), "9999,9999", "🙂\ufeff,1")
+
+
 def test_back_to_nonsense_breaks_nothing(open_app, go_back):
     app = open_app(sentence=SENTENCE)
-    for value in TEXTS:
-        go_back(app, **dict.fromkeys([*defaults(), "nothing"], value))
+    for value, given in product((*TEXTS, *LISTS), ({}, {"view": "steps", "sentence": SENTENCE})):
+        go_back(app, **dict.fromkeys([*defaults(), "nothing"], value) | given)
         assert app.session_state["view"].keys() == defaults().keys()
         assert all(isinstance(each, str) for each in app.session_state["view"].values())
 

@@ -177,7 +177,7 @@ def test_a_network_without_a_residual_stream_says_so(open_app, view):
     assert KO["lacks_residual"] in told(app)
 
 
-@pytest.mark.parametrize("view", ["patched", "circuit", "receipts"])
+@pytest.mark.parametrize("view", ["without", "patched", "circuit", "receipts"])
 def test_where_nothing_is_changed_there_is_nothing_to_ask(open_app, correctors, planted, view):
     correctors["transformer"] = planted
     assert KO["without_none"] in told(open_app("laboratory", experiment=view, sentence="나다."))

@@ -4,6 +4,7 @@ Run by `pytest examples`; see requirements-examples.txt.
 """
 
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,8 +30,8 @@ from model.analysis import (
     find_circuit,
     logit_lens,
 )
-from model.analysis import circuits as circuit_edges
-from model.analysis import patching as node_effects
+from model.analysis.ablation import node_effects
+from model.analysis.path_patching import circuit_edges
 from model.trace.interventions import Head, Node
 
 BYTES = trained("bytes")
@@ -195,6 +196,42 @@ def test_activation_patching_between_prompts(both):
                 assert heads.patched[4 * layer + head, position] == pytest.approx(expected, abs=1e-4)
 
 
+def log_probability(logits: np.ndarray, token: int) -> np.ndarray:
+    logits = logits.astype(np.float64)
+    return logits[:, token] - np.log(np.exp(logits).sum(-1))
+
+
+def test_a_metric_of_the_logits_in_place_of_a_contrast(both):
+    """The log probability of the written token."""
+    token = both.edit.about.written
+    edit = replace(both.edit, metric=partial(log_probability, token=token))
+    run = corrupted_by_text(both.lab, edit, CORRUPTED)
+    corrupted = read(both.lab, both.edit, CORRUPTED)
+    found = activation_patching(both.lab, run, "output", "decoder")
+    for tokens, score in ((both.tokens, found.score), (corrupted, found.corrupted_score)):
+        logs = both.lens(tokens)[0, -1].log_softmax(-1)
+        assert score == pytest.approx(float(logs[token]), abs=1e-4)
+    values = corrupted_values(both.lab.patched, both.lab.tokenizer, run)
+    circuit = find_circuit(both.lab, edit, ablation=values)
+    assert circuit.score == pytest.approx(found.score, abs=1e-4)
+    assert circuit.empty == pytest.approx(silenced(both, values, token), abs=1e-4)
+
+
+def silenced(both: Both, values: AblationValues, token: int) -> float:
+    """The log probability where all nodes put out their values of the corrupted run."""
+    hooks = []
+    for layer in range(both.lab.patched.layers("decoder")):
+        heads = [values.nodes[Node("decoder_attention", layer, head)] for head in range(4)]
+        fed = values.nodes[Node("decoder_feed_forward", layer)]
+        for name, value in (("attn.hook_z", np.stack(heads, axis=1)), ("hook_mlp_out", fed)):
+            hooks.append((f"blocks.{layer}.{name}", partial(instead, value=torch.tensor(value)[None])))
+    return float(both.lens.run_with_hooks(both.tokens, fwd_hooks=hooks)[0, -1].log_softmax(-1)[token])
+
+
+def instead(tensor: torch.Tensor, hook: Any, value: torch.Tensor) -> torch.Tensor:
+    return value.to(tensor)
+
+
 def zero(both: Both) -> AblationValues:
     run = corrupted_by_text(both.lab, both.edit, CORRUPTED)
     found = corrupted_values(both.lab.patched, both.lab.tokenizer, run)
@@ -223,7 +260,7 @@ def test_a_circuit_and_its_edges(both):
     values = corrupted_values(both.lab.patched, both.lab.tokenizer, run)
     circuit = find_circuit(both.lab, both.edit, ablation=values)
     assert circuit.score == pytest.approx(both.score, abs=1e-4) and set(circuit.members) <= set(circuit.nodes)
-    whole = circuit.__class__(**{**vars(circuit), "members": circuit.nodes})
+    whole = replace(circuit, members=circuit.nodes)
     sender, receiver = Node("decoder_attention", 0, 1), Node("decoder_feed_forward", 0)
     edges = {edge[:2]: edge.nats for edge in circuit_edges(both.lab, both.edit, whole, values).edges}
     block, mid = both.lens.blocks[0], both.cache["blocks.0.hook_resid_mid"]

@@ -22,7 +22,7 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.ablation import mean_values, node_effects
-from model.analysis.circuit_edges import circuit_edges
+from model.analysis.path_patching import circuit_edges
 from model.trace.interventions import Head
 from tests.silent_heads import silent_and_off
 
@@ -46,9 +46,9 @@ def test_the_walk_is_the_model_s_own_pass_or_refused(case):
     for kind in kinds:
         # T5 does not scale its scores down, so rounding shows more.
         np.testing.assert_allclose(walked[kind], trace.attention(kind), atol=5e-4)
-    assert checked(case.lab.patched, *case.ids, own) is case.lab.patched
+    assert checked(case.lab.patched, [(*case.ids, own)]) is case.lab.patched
     with pytest.raises(ValueError, match="does not give its own logits"):
-        checked(case.lab.patched, *case.ids, own[::-1])
+        checked(case.lab.patched, [(*case.ids, own[::-1])])
 
 
 def test_a_head_without_output_is_a_head_that_is_off(case, change):

@@ -33,7 +33,7 @@ from model.adapters.keras_calls import (
     unembedding_of,
 )
 from model.adapters.own_passes import array_of
-from model.adapters.own_stream import NO_NORMALISATION, OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
+from model.adapters.own_stream import NO_NORMALISATION, Built, NoStreamError, OwnStream, checked
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
@@ -42,22 +42,10 @@ Declared = Sequence[tuple[Any, ...]]
 
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
 _NAMES = {  # by which attention layers hold their Dense layers
-    "query": ("query", "_query_dense", "query_dense", "q", "wq", "Wq", "W_q", "q_proj", "to_q"),
-    "key": ("key", "_key_dense", "key_dense", "k", "wk", "Wk", "W_k", "k_proj", "to_k"),
-    "value": ("value", "_value_dense", "value_dense", "v", "wv", "Wv", "W_v", "v_proj", "to_v"),
-    "output": (
-        "out",
-        "_output_dense",
-        "output_dense",
-        "o",
-        "wo",
-        "Wo",
-        "W_o",
-        "o_proj",
-        "out_proj",
-        "to_out",
-        "dense",
-    ),
+    "query": "query _query_dense query_dense q wq Wq W_q q_proj to_q",
+    "key": "key _key_dense key_dense k wk Wk W_k k_proj to_k",
+    "value": "value _value_dense value_dense v wv Wv W_v v_proj to_v",
+    "output": "out _output_dense output_dense o wo Wo W_o o_proj out_proj to_out dense",
 }
 
 
@@ -65,7 +53,7 @@ def declared_attention(model: Any) -> Declared:
     """The attention layers of a model by the usual names of their four Dense layers."""
     found = []
     for owner in model._flatten_layers():
-        held = [[getattr(owner, name, None) for name in names] for names in _NAMES.values()]
+        held = [[getattr(owner, name, None) for name in names.split()] for names in _NAMES.values()]
         parts = [[each for each in some if hasattr(each, "kernel")] for some in held]
         if all(parts):
             query, key, value, output = (some[0] for some in parts)
@@ -99,22 +87,13 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
     built = found.built(mark, vectors, lambda side, length: beginnings[side].added(length))
     stream = OwnStream(built.alone() if is_decoder else built, found.arrays)
     probes = (ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])
-    own = [passed(*each).logits[-len(each[1]) :] for each in probes]
-    try:
-        for each, logits in zip(probes, own, strict=True):
-            checked(stream, *each, logits)
-    except NoStreamError as reason:
-        if reason.kind != OTHER_LOGITS or not is_decoder:
-            raise
+    own = [(*each, passed(*each).logits[-len(each[1]) :]) for each in probes]
 
-        def weights(read: list[int]) -> np.ndarray:
-            pass_ = recording(read)
-            return np.stack([maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at])
+    def weights(read: list[int]) -> np.ndarray:
+        pass_ = recording(read)
+        return np.stack([maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at])
 
-        stream = stream.with_weights(weights, reason)
-        for each, logits in zip(probes, own, strict=True):
-            checked(stream, *each, logits)
-    return stream
+    return checked(stream, own, weights if is_decoder else None)
 
 
 class _Parts:

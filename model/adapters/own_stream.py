@@ -95,7 +95,7 @@ class StreamConfig:
 class OwnStream(ActivationWalk):
     """A walk over ``arrays`` in the paths of ``ActivationWalk``, with the network's own feed-forward.
 
-    Queries and keys are normalised by head where there are arrays ``…/query/norm/gamma`` (d,).
+    Queries and keys are normalised by head with the arrays ``…/query/norm/gamma`` (d,).
     """
 
     def __init__(self, built: Built, arrays: Mapping[str, np.ndarray]):
@@ -208,13 +208,30 @@ def _layer(name: str) -> int:
     return int(name.partition("/")[0].rpartition("_")[2]) - 1
 
 
-def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
-    """``stream`` itself, compared with the ``logits`` (T, V) or log probabilities of the network's own pass.
+Probe = tuple[
+    Sequence[int], Sequence[int], np.ndarray
+]  # source, target, own logits (T, V) or log probabilities
+
+
+def checked(stream: OwnStream, probes: Sequence[Probe], weights: Weights | None = None) -> OwnStream:
+    """``stream`` itself, compared with the network's own passes.
+
+    Args:
+        stream: the walk.
+        probes: of the network's own passes.
+        weights: of the own passes of a decoder alone, with which its values are walked where its scores are
+            computed in another way.
 
     Raises:
         NoStreamError: where the walk gives others, because the network has another architecture.
     """
-    check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
+    try:
+        for source, target, logits in probes:
+            check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
+    except NoStreamError as reason:
+        if weights is None:
+            raise
+        return checked(stream.with_weights(weights, reason), probes)
     return stream
 
 

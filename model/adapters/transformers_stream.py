@@ -18,7 +18,7 @@ import numpy as np
 from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
-from model.adapters.own_stream import OTHER_LOGITS, Built, NoStreamError, OwnStream, checked
+from model.adapters.own_stream import Built, OwnStream, checked
 from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
@@ -62,12 +62,7 @@ def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
         raise ValueError(message) from error
     source, target = (reading.ids(length) for length in PROBE)
     own = passes.pass_over([source], [target], [Intervention()]).logits[0]
-    try:
-        return checked(stream, source, target, own)
-    except NoStreamError as reason:
-        if reason.kind != OTHER_LOGITS or not passes.is_decoder:
-            raise
-        return checked(stream.with_weights(reading.weights, reason), source, target, own)
+    return checked(stream, [(source, target, own)], reading.weights if passes.is_decoder else None)
 
 
 class _Reading:

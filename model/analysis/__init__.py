@@ -34,7 +34,6 @@ from model.analysis.attention_scores import (
     ScoreTerm,
     decompose_attention_score,
 )
-from model.analysis.circuit_edges import Character, CircuitEdges, Edge, attribution_graph, circuit_edges
 from model.analysis.circuits import Circuit, faithfulness, find_circuit, find_common_circuit
 from model.analysis.claims import Claim, Explanation, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
@@ -67,6 +66,7 @@ from model.analysis.patching import (
     corrupted_by_text,
     exchanges,
 )
+from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph, circuit_edges
 from model.analysis.residual_stream import (
     JamoLens,
     LogitAttribution,

@@ -16,8 +16,8 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
-from model.analysis.circuit_edges import circuit_edges
 from model.analysis.contrasts import Edit
+from model.analysis.path_patching import circuit_edges
 from model.text.changes import Change
 from model.trace.interventions import Head
 

@@ -12,8 +12,8 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
-from model.analysis.circuit_edges import Character, CircuitEdges, Edge, attribution_graph
 from model.analysis.circuits import BEYOND, Circuit, holds
+from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph
 from model.trace.interventions import SUBLAYERS, Head, Node
 from ui.sentence.state import SentenceState
 from ui.shell import runs

@@ -9,6 +9,7 @@ import pytest
 from keras import layers
 
 from engine.own_model import load
+from engine.questions import own_config
 from examples.keras_networks import (
     Block,
     ByHand,
@@ -34,9 +35,9 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.attribution_methods import added_vectors
-from model.analysis.circuit_edges import circuit_edges
 from model.analysis.contrasts import Edit
 from model.analysis.contributions import methods_of
+from model.analysis.path_patching import circuit_edges
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
 from tests.model.adapters.test_keras_laboratory import BUILDS, LETTERS, ROW, SOURCE, TARGET, whole_decoder
@@ -209,6 +210,9 @@ def test_attention_without_the_usual_names_is_said_in_one_argument():
 def test_a_decoder_alone_is_walked_and_asked(build):
     """Rows of the question count in the continuation, positions of the stream from the first read token."""
     lab = whole_decoder(**build)
+    assert (
+        STREAM in lab.config.abilities and STREAM not in own_config(lab).abilities
+    )  # pages have rows of targets
     read, (source, target) = 4, (lab.tokenizer.encode_source("cab"), lab.tokenizer.encode_target("dc"))
     walked = lab.patched.taps(source, target, ["logits", "decoder_attention", "decoder_residual"])
     own = lab.laboratory.pass_over([source], [target], [Intervention()])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from model.analysis.ablation import corpus_means, corrupted_values, everyday_pairs
-from model.analysis.circuit_edges import Character, attribution_graph, circuit_edges
 from model.analysis.circuits import (
     RANDOM_SETS,
     NodeSets,
@@ -19,6 +18,7 @@ from model.analysis.circuits import (
 )
 from model.analysis.contrasts import CleanRun, Edit, edits_of
 from model.analysis.patching import CorruptedRun, corrupted_by_correction, corrupted_by_exchange
+from model.analysis.path_patching import Character, attribution_graph, circuit_edges
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import every_node

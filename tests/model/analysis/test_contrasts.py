@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from model.analysis.ablation import node_effects
-from model.analysis.circuit_edges import circuit_edges
 from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import Edit, contrast_of_edit, edits_of
 from model.analysis.contributions import contribution
 from model.analysis.head_effects import ablated_fix_probability
 from model.analysis.patching import corrupted_by_exchange
+from model.analysis.path_patching import circuit_edges
 from tests.planted import CODA, RIGHT, ROW, WRONG
 
 (EDIT,) = edits_of(WRONG, RIGHT)

@@ -11,7 +11,6 @@ from model.analysis import (
     AblationValues,
     AttentionCell,
     activation_patching,
-    circuit_edges,
     contribution,
     corrupted_values,
     data_id,
@@ -25,7 +24,8 @@ from model.analysis import (
     logit_lens,
     verified_explanation,
 )
-from model.analysis import patching as node_effects
+from model.analysis.ablation import node_effects
+from model.analysis.path_patching import circuit_edges
 from model.trace.interventions import Head
 
 TEXTS = "머거요", "먹어요"

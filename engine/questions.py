@@ -290,7 +290,7 @@ def circuit_edges(
         return None
     about = edit_at(corrector, edit)
     values = _ablation_values(corrector, about, instead)
-    return found, analysis.path_patching(corrector, about, found, values)
+    return found, analysis.circuit_edges(corrector, about, found, values)
 
 
 @question(STREAM, is_long=True, in_numpy=True)

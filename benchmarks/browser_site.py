@@ -96,7 +96,9 @@ def typed(page: Page, texts: list[str]) -> list[list[float]]:
 
 def private_megabytes(page: Page) -> float:
     """Private memory of the page's process in MB, the worker and the network in it included."""
-    session = page.context.browser.new_browser_cdp_session()
+    browser = page.context.browser
+    assert browser is not None, "the page is one of a browser that was launched"
+    session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     sizes = [_private(each["id"]) for each in processes if each["type"] == "renderer"]
     return max(sizes) / 1000

@@ -103,7 +103,7 @@ def run(chromium: str) -> dict[str, float]:
 
 @click.command()
 @click.option("--runs", default=3, show_default=True)
-def main(runs):
+def main(runs: int) -> None:
     """Print the median, lowest and highest seconds of each mark."""
     results = [run(os.environ.get("CHROMIUM", "/usr/bin/chromium")) for _ in range(runs)]
     click.echo(f"{os.cpu_count()} processors, {runs} runs, seconds after the server's first answer")

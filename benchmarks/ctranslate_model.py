@@ -7,6 +7,7 @@ composed vector.
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ctranslate2.converters.utils import fuse_linear
@@ -46,7 +47,7 @@ def convert(folder: Path, destination: Path, num_layers: int, num_heads: int) ->
     spec.save(str(destination))
 
 
-def _put_embeddings(spec, weights: dict[str, np.ndarray], tokenizer: Tokenizer) -> None:
+def _put_embeddings(spec: Any, weights: dict[str, np.ndarray], tokenizer: Tokenizer) -> None:
     names = ("token", "initial", "medial", "final")
     tables = [weights[f"transformer/embedding/{name}_embedding"] for name in names]
     features = tokenizer.features()
@@ -63,7 +64,7 @@ def _put_embeddings(spec, weights: dict[str, np.ndarray], tokenizer: Tokenizer) 
         side.position_encodings.encodings = positional_encoding(POSITIONS, d_model)
 
 
-def _put_blocks(side, weights: dict[str, np.ndarray], name: str) -> None:
+def _put_blocks(side: Any, weights: dict[str, np.ndarray], name: str) -> None:
     _put_norm(side.layer_norm, weights, f"transformer/{name}_norm")
     for number, layer in enumerate(side.layer, 1):
         path = f"transformer/{name}_{number}"

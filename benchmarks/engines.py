@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from model.stored.folder import CONFIG_FILE, VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.text.tokenizer import pad, split_sentences
@@ -39,7 +40,7 @@ class Ours:
         correction = self.corrector.correct(text)
         maps = [sentence.trace for sentence in correction.sentences]
         seconds = time.perf_counter() - started
-        assert all(trace.encoder_attention.size for trace in maps)
+        assert all(trace.attention("encoder_attention").size for trace in maps)
         return seconds, correction.with_minimum_confidence(0).text
 
     def correct_file(self, texts: list[str]) -> tuple[float, list[str]]:
@@ -64,7 +65,7 @@ class CTranslate:
         self.ids = {name: i for i, name in enumerate(self.names)}
         with tempfile.TemporaryDirectory() as place:
             convert(folder, Path(place), config["num_layers"], config["num_heads"])
-            cores = os.cpu_count()
+            cores = os.cpu_count() or 1
             self.translators = {
                 threads: ctranslate2.Translator(
                     place, compute_type="float32", inter_threads=threads[0], intra_threads=threads[1]
@@ -73,7 +74,7 @@ class CTranslate:
             }
         self.for_one, self.for_files = (1, cores), ((1, cores), 0)
 
-    def _translate(self, threads: tuple[int, int], texts: list[str], **options) -> list[str]:
+    def _translate(self, threads: tuple[int, int], texts: list[str], **options: Any) -> list[str]:
         sources = [[self.names[i] for i in self.tokenizer.encode_source(text)] for text in texts]
         options = {"max_decoding_length": max(map(len, sources)) * 4 // 3 + 16, **options}
         results = self.translators[threads].translate_batch(
@@ -104,7 +105,7 @@ class CTranslate:
         """Choose for files the fastest of some settings, by correcting ``texts``; says which."""
         choices = [(threads, tokens) for threads in self.translators for tokens in (1024, 2048, 4096, 8192)]
 
-        def seconds(choice):
+        def seconds(choice: tuple[tuple[int, int], int]) -> float:
             self.for_files = choice
             return min(self.correct_file(texts)[0] for _ in range(2))
 
@@ -149,7 +150,7 @@ class Marian:
         return seconds, ""
 
 
-def marian(shape: dict, attention: str):
+def marian(shape: dict[str, Any], attention: str) -> Any:
     """A MarianMTModel of ``shape`` (as in ``config.json``) with random weights, on all cores."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
@@ -158,7 +159,7 @@ def marian(shape: dict, attention: str):
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(os.cpu_count())
     torch.manual_seed(0)
-    sizes = {}
+    sizes: dict[str, Any] = {}
     for side in ("encoder", "decoder"):
         sizes |= {
             f"{side}_layers": shape["num_layers"],

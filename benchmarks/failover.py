@@ -15,6 +15,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -69,7 +70,7 @@ class FailoverPlan(LoadPlan):
 
 @with_options_of(FailoverPlan)
 @click.command()
-def main(**options):
+def main(**options: Any) -> None:
     """Print how long the visitors waited; ends with 1 where one was lost, saw an error, or none had to come
     back.
     """

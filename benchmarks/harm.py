@@ -38,7 +38,7 @@ from rapidfuzz.distance import Levenshtein
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.sentences import WORDS
-from model import Correction
+from model import Correction, Corrector
 from model.norm import misspellings
 from model.text import hangul
 from model.text.changes import Change
@@ -418,7 +418,7 @@ class Violation(NamedTuple):
     what: str
 
 
-def check(corrector, texts: Sequence[ComposedText]) -> tuple[Counter, list[Violation]]:
+def check(corrector: Corrector, texts: Sequence[ComposedText]) -> tuple[Counter[str], list[Violation]]:
     """The number of texts on which each invariant was checked, and all violations.
 
     ``corrector`` is any model.Corrector.
@@ -433,7 +433,7 @@ def check(corrector, texts: Sequence[ComposedText]) -> tuple[Counter, list[Viola
     return checked, violations
 
 
-def _violations(corrector, texts: Sequence[ComposedText]) -> Iterator[Violation]:
+def _violations(corrector: Corrector, texts: Sequence[ComposedText]) -> Iterator[Violation]:
     corrections = corrector.correct_batch([text.text for text in texts])
     # A text that was left alone is settled already.
     changed = [each.text for each, text in zip(corrections, texts, strict=True) if each.text != text.text]
@@ -449,11 +449,11 @@ def _violations(corrector, texts: Sequence[ComposedText]) -> Iterator[Violation]
                 yield Violation(name, text.recipe, text.text, correction.text, "; ".join(wrong))
 
 
-def _corrected(corrector, texts: Sequence[str]) -> dict[str, str]:
+def _corrected(corrector: Corrector, texts: Sequence[str]) -> dict[str, str]:
     return {text: each.text for text, each in zip(texts, corrector.correct_batch(texts), strict=True)}
 
 
-def report(checked: Counter, violations: Sequence[Violation]) -> Iterator[str]:
+def report(checked: Counter[str], violations: Sequence[Violation]) -> Iterator[str]:
     """The lines of a table, by invariant, and of the recipes that violate it."""
     yield "| invariant | texts | violated | in |"
     yield "|---|---:|---:|---|"
@@ -478,7 +478,7 @@ def of_each_invariant(violations: Sequence[Violation], count: int) -> list[Viola
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option("--show", default=20, show_default=True, help="Print this many violations.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A CSV of all violations.")
-def main(texts, seed, model, show, out):
+def main(texts: int, seed: int, model: str, show: int, out: Path | None) -> None:
     """Print which invariants hold."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector

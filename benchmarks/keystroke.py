@@ -164,7 +164,7 @@ def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -
 @click.option("--keys", default=40, show_default=True)
 @click.option("--tokens", default=40, show_default=True)
 @click.option("--port", default=8765, show_default=True)
-def main(keys, tokens, port):
+def main(keys: int, tokens: int, port: int) -> None:
     """Print the median and the 95th percentile of each stage, and the bytes."""
     rng = random.Random(tokens)
     # Syllables without a final consonant, as many different ones as there are keys.

@@ -25,6 +25,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -194,7 +195,7 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
 
 @with_options_of(LoadPlan)
 @click.command()
-def main(**options):
+def main(**options: Any) -> None:
     """Print how long the visitors waited; exit with 1 if a sentence or a visitor was lost or saw an error."""
     plan = read_options(LoadPlan, options)
     figures = asyncio.run(visit_all(plan))

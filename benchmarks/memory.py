@@ -54,7 +54,7 @@ def watch_corrections(model: str, count: int, every: int) -> None:
 
     def correct(tokens: int) -> None:
         sentences = corrector.correct(pair_of(rng, tokens).wrong).sentences
-        assert all(sentence.trace.encoder_attention.size for sentence in sentences)
+        assert all(sentence.trace.attention("encoder_attention").size for sentence in sentences)
 
     click.echo(f"model loaded: {megabytes(process):.0f} MB")
     corrector.warm_up()
@@ -97,7 +97,8 @@ def watch_typing(minutes: float) -> None:
         page.wait_for_selector(".js-plotly-plot .main-svg", timeout=180_000)
         box, started = page.get_by_label("고칠 글"), time.monotonic()
         click.echo(f"first picture: {megabytes(server):.0f} MB")
-        measured, every = [], minutes / 20
+        measured: list[tuple[float, float]] = []
+        every = minutes / 20
         for keys, text in enumerate(typed_texts(random.Random(0)), 1):
             box.fill(text)
             page.wait_for_timeout(1000 * KEY)
@@ -115,7 +116,7 @@ def watch_typing(minutes: float) -> None:
 @click.option("--corrections", default=5000, show_default=True)
 @click.option("--every", default=500, show_default=True)
 @click.option("--minutes", type=float, help="Watch a typing session of so many minutes instead.")
-def main(model, corrections, every, minutes):
+def main(model: str, corrections: int, every: int, minutes: float | None) -> None:
     """Print resident memory and its slope."""
     if minutes:
         watch_typing(minutes)

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,7 +36,7 @@ WARM_UP = 5  # sentences of each length that are not counted
 
 def peers(model: str, stack: ExitStack) -> dict[str, Worker]:
     shape = json.loads((find_model_folder(model) / CONFIG_FILE).read_text())
-    made = {
+    made: dict[str, tuple[Any, ...]] = {
         OURS: (Ours, model),
         CTRANSLATE: (CTranslate, model),
         WITH_MAPS: (Marian, shape, True),
@@ -83,7 +84,7 @@ def show_growth(medians: dict[int, dict[str, float]]) -> None:
         click.echo(f"{tokens:5} tokens: " + "; ".join(grown))
 
 
-def whole_numbers(_context, _option, text: str) -> list[int]:
+def whole_numbers(_context: click.Context, _option: click.Parameter, text: str) -> list[int]:
     try:
         return [int(word) for word in text.split(",")]
     except ValueError:
@@ -91,7 +92,7 @@ def whole_numbers(_context, _option, text: str) -> list[int]:
 
 
 @click.group()
-def main():
+def main() -> None:
     """Compare with CTranslate2 and transformers."""
 
 
@@ -100,7 +101,7 @@ def main():
 @click.option("--rounds", default=20, show_default=True)
 @click.option("--lengths", default="32,128,512", show_default=True, callback=whole_numbers)
 @click.option("--seed", default=0, show_default=True)
-def sentences(model, rounds, lengths, seed):
+def sentences(model: str, rounds: int, lengths: list[int], seed: int) -> None:
     """Single sentences: milliseconds of each engine, and ratios."""
     rng = random.Random(seed)
     click.echo(f"{os.cpu_count()} processors, {rounds} rounds; tokens count the end mark")
@@ -125,7 +126,7 @@ def sentences(model, rounds, lengths, seed):
 @click.option("--sentences", "count", default=10_000, show_default=True)
 @click.option("--rounds", default=1, show_default=True, help="Files, each of new sentences.")
 @click.option("--seed", default=0, show_default=True)
-def file(model, count, rounds, seed):
+def file(model: str, count: int, rounds: int, seed: int) -> None:
     """A file of sentences, in sentences a second: ``correct_batch`` and CTranslate2 at its best settings."""
     rng = random.Random(seed)
     with Worker(Ours, model) as ours, Worker(CTranslate, model) as theirs:

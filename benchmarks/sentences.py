@@ -19,7 +19,8 @@ class MadePair(NamedTuple):
 
 def right_sentence(rng: random.Random, characters: int) -> str:
     """One sentence, its only full stop at the end, of at least about ``characters`` characters."""
-    clauses, length = [], 0
+    clauses: list[str] = []
+    length = 0
     parts_of = [_PARTS[name] for name in ("when", "who", "where", "how")]
     while True:
         parts = [rng.choice(words) for words in parts_of if rng.random() < 0.6]

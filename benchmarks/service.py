@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote_from_bytes, urlencode
 
 import anyio
@@ -116,7 +117,7 @@ def _bodies(rng: random.Random, count: int) -> Iterator[bytes]:
             ).encode()
 
 
-async def _status(app, body: bytes) -> int:
+async def _status(app: Any, body: bytes) -> int:
     statuses = list[int]()
 
     async def receive() -> Message:

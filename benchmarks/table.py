@@ -29,7 +29,7 @@ LOOK = 0.5  # seconds between two looks at how far it is
 @click.option("--rows", default=10_000, show_default=True)
 @click.option("--workers", default=1, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-def main(rows, workers, seed):
+def main(rows: int, workers: int, seed: int) -> None:
     """Print the seconds and the rows a second."""
     rng = random.Random(seed)
     text = "\n".join(pair_of(rng, rng.randint(20, 60)).wrong for _ in range(rows))

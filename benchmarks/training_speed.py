@@ -15,9 +15,11 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -29,7 +31,7 @@ from benchmarks.peers import whole_numbers
 from benchmarks.sentences import right_sentence
 from benchmarks.server import Worker
 from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
-from model.text.tokenizer import START_ID
+from model.text.tokenizer import START_ID, Tokenizer
 from training.corpus.corpus import read_sentences
 from training.options import knob, read_options, with_options_of
 from training.run.settings import PRECISIONS
@@ -39,11 +41,11 @@ SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
 RATE = 1e-4
 
 
-def vocabulary():
+def vocabulary() -> Tokenizer:
     return load_vocabulary(find_model_folder("transformer") / VOCABULARY_FILE)
 
 
-def batches(count: int, batch: int, tokens: int, vocab_size: int):
+def batches(count: int, batch: int, tokens: int, vocab_size: int) -> Iterator[tuple[np.ndarray, ...]]:
     """(source, decoder input, target), each (batch, tokens) int32, ``count`` times."""
     rng = np.random.default_rng(0)
     for _ in range(count):
@@ -133,7 +135,7 @@ class Speed:
 
 @with_options_of(Speed)
 @click.command()
-def main(**options):
+def main(**options: Any) -> None:
     """Print pairs a second, medians."""
     asked = read_options(Speed, options)
     rounds, steps, batch, tokens = asked.rounds, asked.steps, asked.batch, asked.tokens
@@ -149,7 +151,7 @@ def main(**options):
             }
             for worker in workers.values():
                 worker.call("steps", 3, batch, tokens)  # warm up
-            seconds = {engine: [] for engine in workers}
+            seconds: dict[tuple[str, str], list[float]] = {engine: [] for engine in workers}
             for _ in range(rounds):
                 for engine, worker in workers.items():
                     seconds[engine].append(worker.call("steps", steps, batch, tokens))

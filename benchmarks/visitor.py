@@ -20,6 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
+from websockets.typing import Origin, Subprotocol
 
 TEXT_AREA = "live_text"
 CORRECTION = "correction"  # the component that shows the corrected text
@@ -91,8 +92,8 @@ class Visitor:
         )
         self._socket = await connect(
             f"{scheme}://{parts.netloc}/_stcore/stream",
-            subprotocols=wanted,
-            origin=self.address,
+            subprotocols=[Subprotocol(each) for each in wanted],
+            origin=Origin(self.address),
             additional_headers={
                 "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())
             },
@@ -111,18 +112,24 @@ class Visitor:
         """Have the page run with these states of its components, JSON by id; nothing checks them here."""
         await self._run_script(states=states)
 
+    @property
+    def _opened(self) -> ClientConnection:
+        assert self._socket is not None, "open it first"
+        return self._socket
+
     async def send_bytes(self, data: bytes) -> None:
         """Send any bytes."""
-        await self._socket.send(data)
+        await self._opened.send(data)
 
     async def next_run(self, patience: float | None = None) -> Seen:
         """The drawn elements of the next run that comes to its end, given up or not.
 
         TimeoutError where nothing comes for ``patience`` seconds; without it there is no limit.
         """
-        seen, shown = Seen(), []
+        seen = Seen()
+        shown: list[str] = []
         while True:
-            raw = await asyncio.wait_for(self._socket.recv(), patience)
+            raw = await asyncio.wait_for(self._opened.recv(decode=False), patience)
             message = ForwardMsg.FromString(raw)
             seen.size += len(raw)
             if message.WhichOneof("type") == "ref_hash":
@@ -223,7 +230,7 @@ class Visitor:
         for id_, value in states.items():
             state = message.rerun_script.widget_states.widgets.add()
             state.id, state.json_value = id_, value
-        await self._socket.send(message.SerializeToString())
+        await self._opened.send(message.SerializeToString())
 
     def _fetch_shell(self, patience: float) -> None:
         jar = CookieJar()
@@ -232,7 +239,7 @@ class Visitor:
         request = urllib.request.Request(self.address, headers={"Cookie": known} if known else {})
         with opener.open(request, timeout=patience) as page:
             page.read()
-        self.cookies |= {cookie.name: cookie.value for cookie in jar}
+        self.cookies |= {cookie.name: cookie.value or "" for cookie in jar}
 
 
 async def wait_for_the_network(address: str, seconds: float) -> None:

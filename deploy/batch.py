@@ -11,12 +11,14 @@ counted twice. The nodes need the same repository and the model's folder, both a
 
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
 
 import click
 
@@ -42,10 +44,24 @@ from model.tables import (
     read_rows,
 )
 from model.tables.correcting import CsvWriter
+from training.options import knob, read_options, with_options_of
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = "corrected.csv"
 TOGETHER = 64  # rows of a part that are corrected at once
+
+
+@dataclass(frozen=True)
+class BatchSettings:
+    """The options of the command that decide the result."""
+
+    heads: bool = knob(False, "What each head does, instead of corrections.", is_flag=True)
+    effects: int = knob(10, "With --heads: how many sentences of a part are read again without each head.")
+    column: str | None = knob(
+        None, "Its header, or its number from 1. [default: text, src, 문장 …, or the only one]"
+    )
+    rows: int = knob(1000, "Rows in one part.", type=click.IntRange(min=1))
+    model: str = knob(DEFAULT_MODEL, "A folder in assets/, or a path.")
 
 
 @dataclass(frozen=True)
@@ -61,17 +77,15 @@ class BatchJob:
     fingerprint: str
 
     @classmethod
-    def of(
-        cls, file: Path, column: str | None, heads: bool, effects: int, rows: int, model: str
-    ) -> "BatchJob":
+    def of(cls, file: Path, asked: BatchSettings) -> "BatchJob":
         """Raises:
         ModelFolderError: unreadable files.
         """
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        folder = find_model_folder(model).absolute()
+        folder = find_model_folder(asked.model).absolute()
         found = fingerprint(folder, weights_path(folder))
-        return cls(digest, column, heads, effects, rows, str(folder), found)
+        return cls(digest, asked.column, asked.heads, asked.effects, asked.rows, str(folder), found)
 
 
 class FinishedParts:
@@ -138,7 +152,12 @@ def parts_of(file: Path, job: BatchJob) -> Iterator[tuple[int, list[TableRow]]]:
         yield from enumerate(iter(lambda: list(islice(rows, job.rows)), []))
 
 
-def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total: None) -> int:
+def do(
+    file: Path,
+    job: BatchJob,
+    parts: FinishedParts,
+    told: Callable[[int, int], object] = lambda done, total: None,
+) -> int:
     """Compute the missing parts and return their number; ``told`` is called after each.
 
     Ray has to be initialised. The rows wait in its memory on this machine, so no node that goes takes any
@@ -148,7 +167,8 @@ def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total:
     import ray
     from ray.data import ActorPoolStrategy, from_arrow_refs
 
-    waiting, total = [], 0
+    waiting: list[Any] = []  # references to Ray's memory
+    total, work = 0, cast(Any, Work)
     for number, rows in parts_of(file, job):
         total += 1
         if not parts.has(number):
@@ -158,7 +178,7 @@ def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total:
     if not waiting:
         return total
     actors = ActorPoolStrategy(min_size=1, max_size=max(1, len(waiting)))
-    results = from_arrow_refs(waiting).map(Work, fn_constructor_args=(job,), compute=actors, num_cpus=1)
+    results = from_arrow_refs(waiting).map(work, fn_constructor_args=(job,), compute=actors, num_cpus=1)
     for done, result in enumerate(results.iter_rows(), start=total - len(waiting) + 1):
         parts.keep(result["part"], result["result"])
         told(done, total)
@@ -169,7 +189,7 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
     """Write all rows in order as one CSV file with the ``others`` of the columns; returns a sentence."""
     counts = TableCounts()
 
-    def write(file) -> None:
+    def write(file: BinaryIO) -> None:
         writer = CsvWriter(file, others=others)
         for number in range(total):
             for line in parts.read(number).splitlines():
@@ -196,25 +216,14 @@ def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -
     return f"{whole.done['roles']:,} sentences: {write_result(whole, folder)}"
 
 
+@with_options_of(BatchSettings)
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
-@click.option("--heads", is_flag=True, help="What each head does, instead of corrections.")
-@click.option(
-    "--effects",
-    default=10,
-    show_default=True,
-    help="With --heads: how many sentences of a part are read again without each head.",
-)
-@click.option(
-    "--column", help="Its header, or its number from 1. [default: text, src, 문장 …, or the only one]"
-)
-@click.option("--rows", type=click.IntRange(min=1), default=1000, show_default=True, help="Rows in one part.")
-@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 @click.option(
     "--address", default="local", show_default=True, help="Address of Ray; auto finds a running cluster."
 )
-def main(file, out, heads, effects, column, rows, model, address):
+def main(file: Path, out: Path, address: str, **options: Any) -> None:
     """Correct the texts of FILE (CSV, TXT, XLSX), or measure the effects of heads over them.
 
     The same command goes on where it was stopped. All nodes need this repository at the same place.
@@ -224,18 +233,21 @@ def main(file, out, heads, effects, column, rows, model, address):
     import ray
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+    asked = read_options(BatchSettings, options)
     try:
-        job = BatchJob.of(file, column, heads, effects, rows, model)
+        job = BatchJob.of(file, asked)
         parts = FinishedParts(out, job)
         environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
-        ray.init(address, runtime_env=environment, log_to_driver=False, logging_level="warning")
+        ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.WARNING)
         with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
             bar = progress.add_task("")
             total = do(file, job, parts, lambda done, of: progress.update(bar, completed=done, total=of))
-        others = other_columns(file, column)
+        others = other_columns(file, asked.column)
     except (OSError, TableError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(write_heads(parts, total, out, job) if heads else write_corrections(parts, total, out, others))
+    click.echo(
+        write_heads(parts, total, out, job) if asked.heads else write_corrections(parts, total, out, others)
+    )
 
 
 def other_columns(file: Path, column: str | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from ray import serve
 from ray.serve.handle import DeploymentHandle
@@ -58,13 +59,13 @@ class Together:
     It runs on the head node. If that ends, everything ends; if another node ends, the class goes on.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._rooms = Classrooms()
 
     def call(self, body: bytes) -> tuple[int, bytes]:
         """(status, body) for one call; raises nothing."""
         try:
-            return 200, wire.write_answer(answer_call(self._rooms, wire.read_call(body)))
+            return 200, wire.write_answer(answer_call(self._rooms, wire.read_call(body) or ()))
         except Exception as error:  # noqa: BLE001  the caller gets it
             return REFUSED, wire.write_error(error)
 
@@ -105,9 +106,10 @@ def application(
 ) -> serve.Application:
     """The deployment for the models in ``folders``: ``least`` to ``replicas`` of them, ``cores`` each."""
     on_the_head = {"num_cpus": 0, "resources": {HEAD: 0.001}}
-    together = serve.deployment(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
+    declare: Any = serve.deployment
+    together = declare(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
     return (
-        serve.deployment(Replica)
+        declare(Replica)
         .options(
             autoscaling_config={
                 "min_replicas": least,

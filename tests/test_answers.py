@@ -38,7 +38,7 @@ def fake(corrector: FakeCorrector) -> Asked:
     return corrector
 
 
-def test_a_trace_file_answers_with_its_one_pass():
+def test_a_trace_file_answers_with_its_one_pass() -> None:
     trace = random_trace("가", "나")
     seen: AttentionTrace = FromFile("a.npz", "0", trace).trace("가", "나")
     assert seen is trace

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -314,7 +314,7 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _say(language: str):
+def _say(language: str) -> Callable[..., str]:
     return lambda key, /, **values: table(language)[key].format(**values)
 
 

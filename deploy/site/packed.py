@@ -64,7 +64,7 @@ def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
         size = 4 * int(np.prod(shape))
         layout.append({"name": name, "shape": shape, "start": place, "bytes": size})
         place += size
-    return _placed(files, {each["name"]: each for each in layout}), layout
+    return _placed(files, {str(each["name"]): each for each in layout}), layout
 
 
 def _placed(files: GraphFiles, layout: Mapping[str, dict]) -> dict[str, bytes]:

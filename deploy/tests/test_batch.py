@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import ray
 
-from deploy.batch import RESULT, BatchJob, FinishedParts, do, write_corrections, write_heads
+from deploy.batch import RESULT, BatchJob, BatchSettings, FinishedParts, do, write_corrections, write_heads
 from model.survey.survey import Survey, SurveyPlan, made_pairs, readable
 from model.survey.survey_files import result
 
@@ -35,7 +35,7 @@ def read(path) -> list[tuple]:
 
 
 def test_a_folder_with_the_work_on_another_file_is_refused(file, tiny_folder, tmp_path):
-    job = BatchJob.of(file, None, heads=False, effects=0, rows=EACH, model=str(tiny_folder))
+    job = BatchJob.of(file, BatchSettings(heads=False, effects=0, rows=EACH, model=str(tiny_folder)))
     FinishedParts(tmp_path / "out", job).keep(3, b"done")
     assert FinishedParts(tmp_path / "out", job).has(3)
     with pytest.raises(click.ClickException, match="another file, or by other settings"):
@@ -47,7 +47,7 @@ class Stopped(Exception):
 
 
 def test_nothing_is_lost_and_nothing_is_done_twice(cluster, file, tiny_folder, tiny_corrector, tmp_path):
-    job = BatchJob.of(file, None, heads=False, effects=0, rows=EACH, model=str(tiny_folder))
+    job = BatchJob.of(file, BatchSettings(heads=False, effects=0, rows=EACH, model=str(tiny_folder)))
     parts, kept, out = FinishedParts(tmp_path / "out", job), [], tmp_path / "out"
     keep, parts.keep = parts.keep, lambda number, data: (kept.append(number), keep(number, data))
 
@@ -70,7 +70,7 @@ def test_nothing_is_lost_and_nothing_is_done_twice(cluster, file, tiny_folder, t
 
 def check_heads(file, folder, corrector, out):
     """On the node that is left."""
-    job = BatchJob.of(file, None, heads=True, effects=1, rows=ROWS // 2, model=str(folder))
+    job = BatchJob.of(file, BatchSettings(heads=True, effects=1, rows=ROWS // 2, model=str(folder)))
     parts = FinishedParts(out, job)
     total = do(file, job, parts)
     assert write_heads(parts, total, out, job).startswith(f"{ROWS} sentences")

@@ -217,8 +217,8 @@ function mark(root, button) {
 }
 
 /** One line below the text, always there. */
-function hint({ words }) {
-  return node("p", "about", words.hint);
+function hint({ words, chosen }) {
+  return node("p", "about", chosen === null ? words.hint : "");
 }
 
 /** The change that is open: what was wrong and why, how sure, and everything that can be done about it. */

@@ -16,6 +16,7 @@ from ui.classroom import session
 from ui.components.component import heard
 from ui.components.live_text import live_text, replace, whole
 from ui.components.widgets import welcome
+from ui.sentence import three_numbers
 from ui.sentence.decisions import MAX_CHARACTERS, Doing, corrected, show_correction, within_limit
 from ui.sentence.stage import (
     Stage,
@@ -206,7 +207,8 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
     words |= {"waiting": say("waiting_for_a_turn"), "limit": f"{MAX_CHARACTERS:,}"}
     live_text(address.get("sentence"), words, LONGEST_PASTE, _take_typed)
     text = address.get("sentence")
-    said, status = st.container(key="said"), st.container(key="status")
+    said, measured = st.container(key="said"), st.container(key="measured")
+    status = st.container(key="status")
     with status:
         corrector = models.load_corrector(entry)
     if corrector is None:
@@ -236,6 +238,8 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
         view, selection = chosen_view(trace, tabs)
         state = SentenceState(corrector, sentence, trace, selection, change, controls.theme())
         found = changed(found, view=view, state=of_one_head(view, state))
+        with measured:
+            three_numbers.show(state)
     return found
 
 

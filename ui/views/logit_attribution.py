@@ -183,9 +183,7 @@ def _describe_parts(state: SentenceState, found: LogitAttribution) -> str:
 def _describe_map(state: SentenceState, found: LogitAttribution) -> str:
     if state.kind not in KINDS:
         return say("wrote_encoder")
-    rows = [row for row in state.rows if row < len(state.queries)] or [0]
-    values = _selected(state, found.maps(state.kind))
-    row = rows[int(np.abs(values[rows]).max(axis=1).argmax())]
+    values, row = _selected(state, found.maps(state.kind)), state.asked_query
     key, looked = int(np.abs(values[row]).argmax()), int(state.weights[row].argmax())
     asked = {
         "query": visible_token(state.queries[row]),

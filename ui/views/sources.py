@@ -18,7 +18,7 @@ from ui.shell import controls, markup, runs
 from ui.shell.settings import Ordinal
 from ui.views.fork import step_name
 from ui.views.view import Figures, Values, View, declare, idea, needs_experiment
-from ui.wording import change_in_words, correlation, say
+from ui.wording import change_in_words, correlation, nats, say
 from viz.labels import visible_token
 
 STEP = Ordinal("sources_step", of="sentence")  # the written token in question; empty: where the change begins
@@ -169,6 +169,7 @@ def _describe(state: SentenceState, values: Values) -> str:
         token=visible_token(token),
         key=visible_token(state.trace.source_tokens[key]),
         position=key + 1,
+        effect=nats(float(answered[REFERENCE].source[key])),
         agreeing=sum(each.top_1 for each in _agreements(found).values()),
         count=len(found) - 1,
     )

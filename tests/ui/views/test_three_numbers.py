@@ -1,0 +1,114 @@
+"""Looked, wrote, mattered: the line below the text and the views that it leads to tell the same numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import questions
+from model import Corrector
+from model.analysis.contributions import REFERENCE
+from model.analysis.three_numbers import CROSS, Named, ThreeNumbers
+from model.trace.interventions import Head
+from model.trace.trace import Selection
+from tests.planted import RIGHT, WRONG
+from tests.ui.screen import html, setting
+from ui.sentence.state import SentenceState
+from ui.sentence.three_numbers import measured
+from ui.views import heads_off, heatmap, logit_attribution, sources
+from ui.wording import nats, table
+from viz.labels import visible_token
+
+EDITS = (
+    "비를 맞으며 거러가요.",
+    "그렇게 하면 안되요.",
+    "가치 가자.",
+    "역활을 맡았다.",
+    "할수 있다.",
+    "갈께요.",
+)
+KO = table("ko")
+
+
+class Asking:
+    """The shipped network, asked in this process."""
+
+    def __init__(self, corrector: Corrector):
+        self.corrector, self.config = corrector, corrector.config
+
+    def ask(self, question, *arguments, **named):
+        return question(self.corrector, *arguments, **named)
+
+    def known(self, question, *arguments, **named):
+        """Methods by gradients, which need Keras, are not known."""
+        return self.ask(question, *arguments, **named) if arguments[-1] < len(questions.ROUNDS) - 1 else None
+
+
+@pytest.fixture(scope="module")
+def asking():
+    return Asking(Corrector.load())
+
+
+@pytest.mark.parametrize("text", EDITS)
+def test_every_view_answers_the_same_question_with_the_same_numbers(asking, settings, text):
+    (sentence,) = asking.corrector.correct(text).sentences
+    selection = Selection(CROSS, 2, None)
+    state = SentenceState(asking, sentence, sentence.trace, selection, sentence.changes[0], "light")
+    found = measured(state)
+    tokens = state.trace.source_tokens
+    shown = {
+        name: visible_token(tokens[getattr(found, name).key]) for name in ("looked", "wrote", "mattered")
+    }
+    head = Selection(CROSS, found.head.layer, found.head.head)
+
+    told = heatmap._describe(replace(state, selection=head), {"shown": "weights", "unit": "syllable"} | OFF)
+    assert f"{found.looked.amount:.2f}" in told and shown["looked"].replace("␣", "빈칸") in told
+
+    everything = replace(state, selection=Selection(CROSS))
+    told = logit_attribution._describe(everything, {"wrote_as": "map"})
+    assert nats(found.wrote.amount) in told and f"‘{shown['wrote']}’" in told
+
+    row, methods, _ = sources._answers(state, state.explained)
+    left_out = methods[REFERENCE].source[:-1]
+    assert (int(np.abs(left_out).argmax()), row) == (found.mattered.key, state.asked_row)
+    assert left_out[found.mattered.key] == pytest.approx(found.mattered.amount)
+
+    effects = heads_off._effects(state, {"off": "zero"})
+    assert effects.contrast.row == state.asked_row
+    assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
+    explanation = state.ask(questions.verified_explanation, state.edit)
+    assert explanation.contrast == effects.contrast
+
+
+OFF = {"unmarked": False, "fitted": False, "logarithmic": False}
+
+
+@pytest.mark.parametrize(
+    ("wrote", "mattered", "relation"),
+    [
+        ((1, 4.5), (1, 3.0), "agree"),
+        ((2, 4.5), (2, 3.0), "others"),
+        ((2, 4.5), (3, 3.0), "passed_on"),
+        ((2, 4.5), (0, -0.3), "against"),
+    ],
+)
+def test_a_sentence_says_how_they_go_together(wrote, mattered, relation):
+    found = ThreeNumbers(Head(CROSS, 0, 0), Named(1, 0.4), Named(*wrote), Named(*mattered), 0.1, 0.2)
+    assert found.relation == relation
+
+
+def test_the_line_leads_to_each_view(open_app, correctors, planted_circuit):
+    correctors["transformer"] = planted_circuit
+    app = open_app(sentence=WRONG, edit="1")
+    assert not app.exception
+    assert f"{KO['three_wrote']} " in app.button(key="three_wrote").label
+    assert 'class="note three"' in html(app)
+    app.button(key="three_mattered").click().run()
+    assert setting(app, "experiment") == "sources"
+    assert RIGHT in html(app) or not app.exception
+
+
+def test_there_is_no_line_without_a_chosen_change(open_app, correctors, planted_circuit):
+    correctors["transformer"] = planted_circuit
+    app = open_app(sentence=WRONG)
+    assert not [each for each in app.button if each.key == "three_wrote"]

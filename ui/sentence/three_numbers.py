@@ -1,0 +1,100 @@
+"""Line below the text about the change in focus: looked, wrote, mattered; each leads to its view."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from engine import questions as declared
+from model.analysis.three_numbers import CROSS, ThreeNumbers, three_numbers
+from ui.sentence.state import SentenceState
+from ui.shell import address, header, markup, runs
+from ui.views.view import needs_activations, needs_experiment, open_head
+from ui.wording import head_name, nats, plain_markdown, say
+from viz.labels import visible_token
+
+NAMES = ("looked", "wrote", "mattered")
+
+
+def show(state: SentenceState) -> None:
+    """The line, as high as ever, and a sentence that says why the three differ. What is not known yet is
+    asked once the page is drawn."""
+    if state.change is None or not _can(state):
+        return
+    known = _answers(state, state.known)
+    if known is None:
+        runs.ask_later(lambda: _answers(state, state.ask))
+    with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
+        for name in NAMES:
+            st.button(
+                f"{say(f'three_{name}')} {_label(state, name, known)}",
+                key=f"three_{name}",
+                type="tertiary",
+                disabled=known is None,
+                help=say(f"three_{name}_help"),
+                on_click=_lead,
+                args=(state, name, known),
+            )
+    markup.paragraph("" if known is None else why(state, known), "note three")
+
+
+def _can(state: SentenceState) -> bool:
+    needs = (
+        needs_experiment(declared.head_effects),
+        needs_experiment(declared.left_out),
+        needs_activations(declared.direct_logit_attribution),
+    )
+    return not state.from_file and all(need(state) is None for need in needs)
+
+
+def _answers(state: SentenceState, ask: Callable) -> ThreeNumbers | None:
+    """The three numbers, by ``state.ask`` or ``state.known``; None where something is not known."""
+    found = (
+        ask(declared.head_effects, state.edit, ()),
+        ask(declared.direct_logit_attribution, *state.texts, state.spans),
+        ask(declared.left_out, state.edit),
+    )
+    if any(each is None for each in found):
+        return None
+    return three_numbers(state.trace, *found) if found[0].contrast in found[1].questions else None
+
+
+def measured(state: SentenceState) -> ThreeNumbers | None:
+    """The three numbers of the change in focus. Raises EngineError."""
+    return _answers(state, state.ask)
+
+
+def _label(state: SentenceState, name: str, found: ThreeNumbers | None) -> str:
+    if found is None:
+        return "…"
+    key, amount = getattr(found, name)
+    number = f"{amount:.2f}" if name == "looked" else nats(amount)
+    return f"**{plain_markdown(visible_token(state.trace.source_tokens[key]))}** {number}"
+
+
+def why(state: SentenceState, found: ThreeNumbers) -> str:
+    """One sentence about how the three numbers go together."""
+    tokens = state.trace.source_tokens
+    names = {name: visible_token(tokens[getattr(found, name).key]) for name in NAMES}
+    numbers = {
+        "direct": nats(found.direct),
+        "by_head": nats(found.by_head),
+        "amount": nats(found.mattered.amount),
+    }
+    return say(f"three_{found.relation}", head=head_name(found.head), **names, **numbers)
+
+
+def _lead(state: SentenceState, name: str, found: ThreeNumbers) -> None:
+    """From a callback: the view that shows this number."""
+    address.put("cell", "")
+    if name == "looked":
+        open_head(state, found.head)
+    elif name == "wrote":
+        for setting, value in (("kind", CROSS), ("layer", "mean"), ("head", "mean")):
+            address.put(setting, value)
+        address.put("view", "wrote")
+        address.put("wrote_as", "map")
+        header.turn_to("attention")
+    else:
+        address.put("sources_step", "")
+        address.put("experiment", "sources")
+        header.turn_to("laboratory")

@@ -1,8 +1,9 @@
 """Heatmap grid of all heads' attention maps in one trace, with a byte for each cell."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -201,7 +202,9 @@ def head_grid(
     masked: np.ndarray | None = None,
     order: Sequence[TileHead] | None = None,
     labels: Sequence[str] = (),
+    notes: Mapping[TileHead, str] = MappingProxyType({}),
     chosen: Collection[TileHead] = (),
+    marked: Collection[TileHead] = (),
     colour_max: float = 1.0,
     signed: bool = False,
     scale: bool = True,
@@ -221,7 +224,9 @@ def head_grid(
         order: the tiles ``(layer, head)``, counted from 0, from the top left in reading order; it may leave
             some out. By default every tile is at its layer and head, whose names are on the axes.
         labels: a text above each tile, in the sequence of ``order``, or none.
+        notes: a text of some tiles, which their hover shows.
         chosen: tiles that are framed.
+        marked: tiles with a small square in their upper right corner.
         colour_max: the weight of the strongest colour.
         signed: whether ``weights`` are amounts of both signs, such as nats; then two colours part at 0, and
             -colour_max is the strongest colour of the other side.
@@ -251,12 +256,18 @@ def head_grid(
         return {"data": [], "layout": layout}
     layout |= {
         "shapes": [
-            _frame(tiles, place, theme) for place, tile in enumerate(tiles.order) if tile in set(chosen)
+            draw(tiles, place, theme)
+            for draw, those in ((_frame, set(chosen)), (_corner, set(marked)))
+            for place, tile in enumerate(tiles.order)
+            if tile in those
         ],
         "annotations": [_label(tiles, place, text, theme) for place, text in enumerate(labels)],
     }
     mosaic = _heatmap(tiles, colour_max, signed, weight_title, theme) | {"showscale": scale}
-    return {"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout}
+    return {
+        "data": [mosaic, _tile_markers(tiles, titles, names, _hovered(tiles, labels, notes))],
+        "layout": layout,
+    }
 
 
 def _names(names: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
@@ -290,19 +301,23 @@ def _heatmap(tiles: Tiles, colour_max: float, signed: bool, weight_title: str, t
     }
 
 
+def _hovered(tiles: Tiles, labels: Sequence[str], notes: Mapping[TileHead, str]) -> list[str]:
+    """What the hover of each tile says behind its layer and head."""
+    each = zip(tiles.order, labels or [""] * len(tiles.order), strict=True)
+    shown = ((label, notes.get(tile, "")) for tile, label in each)
+    return ["".join(f"<br><b>{template_text(text)}</b>" for text in both if text) for both in shown]
+
+
 def _tile_markers(
-    tiles: Tiles, titles: tuple[str, str], names: tuple[tuple[str, ...], ...], labels: Sequence[str]
+    tiles: Tiles, titles: tuple[str, str], names: tuple[tuple[str, ...], ...], hovered: Sequence[str]
 ) -> dict:
     # Heatmap cells cannot be selected, and naming the tile in each of its cells would outweigh the picture.
     layer_title, head_title = map(template_text, titles)
     texts = [
         f"{layer_title} {template_text(names[0][layer])}<br>{head_title} {template_text(names[1][head])}"
-        for layer, head in tiles.order
+        + more
+        for (layer, head), more in zip(tiles.order, hovered, strict=True)
     ]
-    if labels:
-        texts = [
-            f"{text}<br><b>{template_text(label)}</b>" for text, label in zip(texts, labels, strict=True)
-        ]
     return {
         "type": "scatter",
         "x": tiles.centre_columns.tolist(),
@@ -322,6 +337,15 @@ def _frame(tiles: Tiles, place: int, theme: str) -> dict:
     above = (tiles.rows + min(tiles.row_gap, tiles.column_gap)) / 2
     row, column = tiles.centre_rows[place], tiles.centre_columns[place]
     return rectangle((column - beside, column + beside), (row - above, row + above), palette(theme).accent, 3)
+
+
+def _corner(tiles: Tiles, place: int, theme: str) -> dict:
+    """A small filled square in the upper right corner of one tile."""
+    side = max(tiles.columns / 8, 0.5)
+    right = tiles.centre_columns[place] + tiles.columns / 2
+    top = tiles.centre_rows[place] - tiles.rows / 2
+    square = rectangle((right - side, right), (top, top + side), palette(theme).accent, 1)
+    return square | {"fillcolor": palette(theme).accent}
 
 
 def _label(tiles: Tiles, place: int, text: str, theme: str) -> dict:

@@ -236,6 +236,9 @@ def _answer(found: loaders.Correction, what: str, number: int, decides: bool = T
         _decide(found, what, number)
 
 
+PRESSED = "pressed_change"  # in the session: a word was pressed, and the map of its head is not open yet
+
+
 def _decide(found: loaders.Correction, what: str, number: int) -> None:
     decisions = Decisions.read()
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)
@@ -254,6 +257,8 @@ def _decide(found: loaders.Correction, what: str, number: int) -> None:
     if what in ("none", "all"):
         address.put("edit", "")
         return
+    if what == "choose":
+        st.session_state[PRESSED] = True
     _focus(found.with_decisions(accepted, rejected), number, release=what == "choose")
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import questions as declared
 from model.analysis.three_numbers import CROSS, ThreeNumbers, three_numbers
+from ui.sentence.decisions import PRESSED
 from ui.sentence.state import SentenceState
 from ui.shell import address, header, markup, runs
 from ui.views.view import needs_activations, needs_experiment, open_head
@@ -15,14 +16,17 @@ from viz.labels import visible_token
 NAMES = ("looked", "wrote", "mattered")
 
 
-def show(state: SentenceState) -> None:
+def show(state: SentenceState, opens_head: bool) -> None:
     """The line, as high as ever, and a sentence that says why the three differ. What is not known yet is
-    asked once the page is drawn."""
-    if state.change is None or not _can(state):
+    asked once the page is drawn. ``opens_head``: whether a pressed word opens the map of its head."""
+    if not _can(state):
+        return
+    if state.change is None:
+        markup.paragraph("", "note three")  # keeps the room, so that a pressed word moves nothing
         return
     known = _answers(state, state.known)
-    if known is None:
-        runs.ask_later(lambda: _answers(state, state.ask))
+    if known is None or PRESSED in st.session_state:
+        runs.ask_later(lambda: _settle(state, opens_head))
     with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
         for name in NAMES:
             st.button(
@@ -35,6 +39,13 @@ def show(state: SentenceState) -> None:
                 args=(state, name, known),
             )
     markup.paragraph("" if known is None else why(state, known), "note three")
+
+
+def _settle(state: SentenceState, opens_head: bool) -> None:
+    """Ask for the numbers, and open the map of the head that matters for a word that was pressed."""
+    found = _answers(state, state.ask)
+    if st.session_state.pop(PRESSED, False) and opens_head and found is not None:
+        address.put_head(found.head.layer, found.head.head, found.head.kind)
 
 
 def _can(state: SentenceState) -> bool:

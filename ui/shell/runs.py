@@ -222,6 +222,11 @@ def ask_later(question: Callable[[], object]) -> None:
     st.session_state[_LATER] = question
 
 
+def ask_last(question: Callable[[], object]) -> None:
+    """``ask_later``, unless this run asks another question."""
+    st.session_state.setdefault(_LATER, question)
+
+
 def drop_questions() -> None:
     """Forget the questions of a run that was ended before it could ask them."""
     st.session_state.pop(_LATER, None)

@@ -1,21 +1,25 @@
 """Overview of all heads of all layers as small maps; a chosen one opens its head."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 import streamlit as st
 
 import viz
+from engine import questions as declared
 from model.analysis import attention_maps as heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import interventions
 from model.trace.trace import LayerHead, Selection
 from ui.components import figures
 from ui.sentence.state import SentenceState
-from ui.shell import address, controls, markup
+from ui.shell import address, controls, markup, runs
 from ui.shell.settings import Choice, register
-from ui.views.view import file_name, open_head, picture_title
+from ui.views.view import file_name, may_switch_off, open_head, picture_title
 from ui.wording import capital, change_in_words, percent, say
 from viz.figure import Specification
 from viz.theme import palette
@@ -42,7 +46,7 @@ def draw(
     """
     framed = state.selection.heads(state.trace) if framed is None else framed
     figures.draw(
-        _figure(state, rank(state, _order_of(state)), framed, nats),
+        _figure(state, rank(state, _order_of(state)), framed, nats, without_each(state)),
         "overview",
         file_name(state, "heads"),
         partial(open_tile, None if shown_below else state),
@@ -52,6 +56,22 @@ def draw(
     if nats is not None:
         largest = f"{float(np.abs(nats).max()) or 1.0:.2f}"
         markup.colour_key(palette(state.theme).diverging, f"−{largest}", f"+{largest} · {say('wrote_nats')}")
+
+
+def without_each(state: SentenceState) -> Mapping[LayerHead, str | None]:
+    """The text that is written without each of the heads shown where it is another one, once a change is in
+    focus. Nothing until it is known; it is asked once the page is drawn. None for a text without an end."""
+    if state.change is None or not may_switch_off(state):
+        return {}
+    layers, heads = state.trace.shape(state.kind)
+    places = list(product(range(layers), range(heads)))
+    sets = ((), *((interventions.Head(state.kind, *place),) for place in places))
+    found = state.known(declared.ablate_heads, state.sentence.source, sets)
+    if found is None:
+        runs.ask_last(lambda: state.ask(declared.ablate_heads, state.sentence.source, sets))
+        return {}
+    whole, *texts = (each.text for each in found)
+    return {place: text for place, text in zip(places, texts, strict=True) if text != whole}
 
 
 def explain(state: SentenceState) -> None:
@@ -111,9 +131,18 @@ def rank(state: SentenceState, order: str) -> Ranking:
 
 
 def _figure(
-    state: SentenceState, ranking: Ranking, framed: list[LayerHead], nats: np.ndarray | None = None
+    state: SentenceState,
+    ranking: Ranking,
+    framed: list[LayerHead],
+    nats: np.ndarray | None = None,
+    without: Mapping[LayerHead, str | None] = MappingProxyType({}),
 ) -> Specification:
-    """The tiles as Plotly's data."""
+    """The tiles as Plotly's data; ``without``: the texts that are written without heads
+    that change something."""
+    notes = {
+        head: say("overview_without_none") if text is None else say("overview_without", text=text)
+        for head, text in without.items()
+    }
     by_place = ranking.name == "place"
     return viz.head_grid.specification(
         state.trace.attention(state.kind) if nats is None else nats,
@@ -125,7 +154,9 @@ def _figure(
         masked=state.hidden,
         order=None if by_place else ranking.heads,
         labels=() if by_place else [ranking.label(head) for head in ranking.heads],
+        notes=notes,
         chosen=framed,
+        marked=without,
         scale=False,
         theme=state.theme,
     )

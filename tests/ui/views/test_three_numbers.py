@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from engine import questions
+from engine.question import Edit
 from model import Corrector
 from model.analysis.contributions import REFERENCE
-from model.analysis.three_numbers import CROSS, Named, ThreeNumbers
+from model.analysis.three_numbers import CROSS, Named, ThreeNumbers, head_that_matters
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from tests.planted import RIGHT, WRONG
-from tests.ui.screen import html, setting
+from tests.ui.screen import figure, html, send, setting
 from ui.sentence.state import SentenceState
 from ui.sentence.three_numbers import measured
 from ui.views import heads_off, heatmap, logit_attribution, sources
@@ -112,3 +113,34 @@ def test_there_is_no_line_without_a_chosen_change(open_app, correctors, planted_
     correctors["transformer"] = planted_circuit
     app = open_app(sentence=WRONG)
     assert not [each for each in app.button if each.key == "three_wrote"]
+
+
+def test_a_pressed_word_opens_the_map_of_the_head_that_matters_and_a_link_does_not(
+    open_app, correctors, planted_circuit
+):
+    correctors["transformer"] = planted_circuit
+    app = open_app(sentence=WRONG, edit="1")
+    assert setting(app, "head") == "mean"
+    app = open_app(sentence=WRONG)
+    app = send(app, "correction", "asked", {"what": "choose", "number": 0})
+    head = measured_head(planted_circuit)
+    assert [setting(app, name) for name in ("kind", "layer", "head")] == [
+        head.kind,
+        str(head.layer + 1),
+        str(head.head + 1),
+    ]
+
+
+def measured_head(network) -> Head:
+    (change,) = network.correct(WRONG).changes
+    edit = Edit(WRONG, RIGHT, (change.source_start, change.source_end))
+    return head_that_matters(network.ask(questions.head_effects, edit, ()))
+
+
+def test_tiles_tell_what_is_written_without_their_head(open_app, correctors, planted_circuit):
+    correctors["transformer"] = planted_circuit
+    app = open_app(sentence=WRONG, edit="1")
+    spec = figure(app, "overview")
+    told = [text for text in spec["data"][1]["text"] if KO["overview_without"].split(":")[0] in text]
+    squares = [each for each in spec["layout"]["shapes"] if "fillcolor" in each]
+    assert len(told) == len(squares) == 2

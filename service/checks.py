@@ -207,7 +207,12 @@ _SIGNS = {"\t": "  ", "\n": "\n\n", OBJECT: WORD}  # read otherwise than they ar
 
 
 def local(document: Annotated) -> tuple[int, Annotated]:
-    """(offset, document): the part of its file that a document needs, so that little is sent to a process."""
+    """(offset, document): the part of its file that a document needs, so that little is sent to a process.
+
+    Example:
+        >>> local(Annotated("# 밥", (Piece(2, 3, "밥"),)))[0]
+        2
+    """
     offset = min(piece.start for piece in document.pieces)
     end = max(piece.end for piece in document.pieces)
     pieces = (Piece(a - offset, b - offset, text) for a, b, text in document.pieces)

@@ -36,7 +36,12 @@ _IGNORED = re.compile(
 
 
 def plain(text: str) -> Iterator[Annotated]:
-    """A plain text. Its paragraphs are texts of their own, so that a long file is many small ones."""
+    """A plain text. Its paragraphs are texts of their own, so that a long file is many small ones.
+
+    Example:
+        >>> [each.text for each in plain("하나.\\n\\n둘.")]
+        ['하나.', '둘.']
+    """
     for match in re.finditer(r"\S(?:.|\n(?!\s*\n))*", text):
         yield Annotated.of(text, [Piece(*match.span(), match[0])])
 
@@ -212,7 +217,12 @@ def _inside(outer: Annotated, inner: Annotated) -> Annotated:
 
 
 def catalogue(text: str) -> Iterator[Annotated]:
-    """The translations (``msgstr``) of a gettext catalogue, without its header."""
+    """The translations (``msgstr``) of a gettext catalogue, without its header.
+
+    Example:
+        >>> [each.text for each in catalogue('msgid "eat"\\nmsgstr "밥을 머거요"')]
+        ['밥을 머거요']
+    """
     pattern = r'^msgstr(?:\[\d+\])?[ \t]+"((?:[^"\\]|\\.|"[ \t]*\r?\n[ \t]*")*)"'
     for match in re.finditer(pattern, text, re.MULTILINE):
         before = text.rfind("msgid", 0, match.start())
@@ -238,7 +248,12 @@ def strings(text: str) -> Iterator[Annotated]:
 
 
 def subtitles(text: str) -> Iterator[Annotated]:
-    """The texts of a SubRip file, without numbers and times. The lines of a picture are one text."""
+    """The texts of a SubRip file, without numbers and times. The lines of a picture are one text.
+
+    Example:
+        >>> [each.text for each in subtitles("1\\n00:01 --> 00:02\\n밥을\\n머거요")]
+        ['밥을 머거요']
+    """
     for block in re.finditer(r"-->[^\n]*\n((?:(?!\s*\n)[^\n]*(?:\n|\Z))+)", text):
         pieces = list[Piece]()
         start, end = block.span(1)

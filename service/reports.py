@@ -31,7 +31,12 @@ def as_text(found: Sequence[Finding]) -> str:
 
 
 def as_json(found: Sequence[Finding]) -> str:
-    """A list of objects with the fields of ``Finding``."""
+    """A list of objects with the fields of ``Finding``.
+
+    Example:
+        >>> as_json([])
+        '[]'
+    """
     return json.dumps([asdict(each) for each in found], ensure_ascii=False, indent=1)
 
 

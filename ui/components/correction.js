@@ -23,7 +23,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function watch(root) {
   const writing = root.getRootNode().host?.closest(".st-key-writing");
   const watched = new ResizeObserver(() => {
-    if (writing) document.documentElement.style.setProperty("--writing", `${writing.offsetHeight}px`);
+    const height = `${writing?.offsetHeight}px`;
+    if (writing && height !== root.height) {
+      document.documentElement.style.setProperty("--writing", (root.height = height));
+      window.dispatchEvent(new Event("resize")); // the pictures below fit the room that is left
+    }
     place(root);
   });
   watched.observe(writing ?? root);

@@ -177,16 +177,16 @@ class OwnPasses:
 
         Raises ValueError for a network whose layers are not known.
         """
-        return insides(self._known(), source, target)
+        return insides(self._known(source, target), source, target)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
         """As ``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
-        return zeroed(self._known(), source, target)
+        return zeroed(self._known(source, target), source, target)
 
-    def _known(self) -> OwnStream:
+    def _known(self, source: Ids, target: Ids) -> OwnStream:
         if self.stream is None:
             raise ValueError("what the layers of this network hold inside is not known from outside")
-        return self.stream
+        return self.stream.of_values(len(source) + len(target) - 1) if self.is_decoder else self.stream
 
     def declared(self, attention: np.ndarray) -> dict[str, Any]:
         """Further fields of the trace of a decoder alone, with its attention (L, H, N, N)."""

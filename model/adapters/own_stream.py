@@ -110,7 +110,8 @@ class OwnStream(ActivationWalk):
         self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
         self._units = {}
         self._added = lru_cache(maxsize=64)(built.positions)
-        self._weights: Weights | None = None
+        self._weights: Weights | None = None  # in place of those that are walked
+        self.own_weights: Weights | None = None  # of a decoder alone, for texts beyond its window
         self.unlike: NoStreamError | None = None
 
     def with_weights(self, weights: Weights, unlike: NoStreamError) -> "OwnStream":
@@ -125,15 +126,21 @@ class OwnStream(ActivationWalk):
         found._weights, found.unlike = weights, unlike
         return found
 
+    def of_values(self, length: int) -> "OwnStream":
+        """The walk for values of ``length`` tokens: beyond the window with the own passes' weights."""
+        is_local = self.built.window is not None and length > self.built.window
+        if not is_local or self._weights is not None or self.own_weights is None:
+            return self
+        return self.with_weights(self.own_weights, NoStreamError("its attention is local", OTHER_LOGITS))
+
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
         """A decoder alone reads both as one sequence. Raises ValueError for more than its attention sees."""
         if self.built.start is not None:
             return super().inputs(source, target)
         read, window = [*source, *target[:-1]], self.built.window
         if window and self._weights is None and len(read) > window:
-            raise ValueError(
-                f"the stream is walked in texts of at most {window} tokens, received {len(read)}"
-            )
+            message = f"the stream is walked in texts of at most {window} tokens, received {len(read)}"
+            raise NoStreamError(message, OTHER_LOGITS)
         return [], read
 
     def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
@@ -232,6 +239,7 @@ def checked(stream: OwnStream, probes: Sequence[Probe], weights: Weights | None 
         if weights is None:
             raise
         return checked(stream.with_weights(weights, reason), probes)
+    stream.own_weights = weights
     return stream
 
 

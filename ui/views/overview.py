@@ -26,6 +26,7 @@ from viz.theme import palette
 
 ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
 register(ORDER)
+LEAST_HEIGHT = 240  # pixels of room in the window from which on the tiles stay on the first screen
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
     r"D_h = \frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \,\lvert j - p(i) \rvert",
@@ -144,7 +145,7 @@ def _figure(
         for head, text in without.items()
     }
     by_place = ranking.name == "place"
-    return viz.head_grid.specification(
+    figure = viz.head_grid.specification(
         state.trace.attention(state.kind) if nats is None else nats,
         layer_title=say("layer_label"),
         head_title=say("head_label"),
@@ -160,6 +161,8 @@ def _figure(
         scale=False,
         theme=state.theme,
     )
+    figure["layout"]["meta"] |= {"low": True, "least": LEAST_HEIGHT}
+    return figure
 
 
 def open_tile(elsewhere: SentenceState | None, point: dict) -> None:

@@ -137,6 +137,7 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: Corru
         ValueError: for a run with other positions.
 
     Example:
+        >>> from model.analysis import corrupted_by_exchange
         >>> run = corrupted_by_exchange(corrector, *edits_of("머거요", "먹어요"))
         >>> values = corrupted_values(corrector.patched, corrector.tokenizer, run)
         >>> values.nodes[Node("cross_attention", 3, 0)].shape

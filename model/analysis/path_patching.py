@@ -86,6 +86,7 @@ def circuit_edges(
         ablation: the one with which it was found, by default ``mean_values``.
 
     Example:
+        >>> from model.analysis import find_circuit
         >>> (edit,) = edits_of("머거요", "먹어요")
         >>> circuit = find_circuit(corrector, edit)
         >>> found = circuit_edges(corrector, edit, circuit)
@@ -208,6 +209,7 @@ def attribution_graph(
         ValueError: for a trace without probabilities.
 
     Example:
+        >>> from model.analysis import find_circuit
         >>> (edit,) = edits_of("머거요", "먹어요")
         >>> circuit = find_circuit(corrector, edit)
         >>> edges = circuit_edges(corrector, edit, circuit)

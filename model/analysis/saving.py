@@ -52,9 +52,12 @@ class Result:
             ValueError: for a part that is neither an array nor plain data.
 
         Example:
-            >>> (edit,) = edits_of("머거요", "먹어요")
-            >>> find_circuit(corrector, edit).save("circuit", corrector, [("머거요", "먹어요")], goal=0.9)
-            >>> load("circuit").members == find_circuit(corrector, edit).members
+            >>> from tempfile import TemporaryDirectory
+            >>> from model.analysis import find_circuit
+            >>> circuit = find_circuit(corrector, *edits_of("머거요", "먹어요"))
+            >>> with TemporaryDirectory() as folder:
+            ...     circuit.save(folder, corrector, [("머거요", "먹어요")], goal=0.9)
+            ...     load(folder).members == circuit.members
             True
         """
         arrays: dict[str, np.ndarray] = {}

@@ -15,7 +15,7 @@ from model.text.changes import Change
 # that is often misspelt.
 _OF_NORM = {
     "spacing": "words_apart one_word particle_joined dependent_noun suffix_and_noun unit_noun number_tens "
-    "linking_words auxiliary title_apart",
+    "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada",
     "dwae": "doe_dwae boe_bwae",
     "i_hi": "i_adverb hi_adverb i_after_double",
     "saisiot": "saisiot_native saisiot_mixed saisiot_chinese saisiot_none",
@@ -33,7 +33,7 @@ _OF_NORM = {
     "tense": "tense_inside tense_after_stop kkun",
     "meaning": "homophones_57 ikka_itda one_form",
     "loan": "loan_coda loan_tense loan_final_stop loan_fricative loan_affricate loan_vowel loan_usual loan_f "
-    "loan_liquid loan_name",
+    "loan_liquid loan_name loan_certain",
 }
 # The norm writes these as the parts are written alone: what is written by ear is ``sound``.
 _OF_FORM = (

@@ -18,13 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
-from model.analysis.kinds import KINDS, kinds_of
+from model.analysis.school_kinds import SCHOOL_KINDS, reason_of
 from model.correction.answers import Answers, AnswersMany
 from model.correction.correction import Correction
 from model.stored.folder import write_atomically
 from model.tables.rows import LONGEST, TableRow
 
-AND = "+"  # between the kinds of one change: "spacing+sound"
+AND = "+"  # between the kinds of one change: "sound+spacing"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
 
 
@@ -46,7 +46,7 @@ class TableCounts:
 
     rows: int = 0
     changed: int = 0
-    kinds: Counter = field(default_factory=Counter)  # changes by model.analysis.kinds.KINDS; of two, by both
+    kinds: Counter = field(default_factory=Counter)  # changes by SCHOOL_KINDS; of two, by both
     problems: list[tuple[int, str]] = field(default_factory=list)  # the first ones' (row number, problem)
     bad: int = 0
 
@@ -61,12 +61,12 @@ class TableCounts:
                 self.problems.append((done.row.number, done.row.problem))
 
     def by_kind(self) -> dict[str, int]:
-        """Every kind with its number of changes, 0 included, in the order of KINDS.
+        """Every kind with its number of changes, 0 included, in the order of SCHOOL_KINDS.
 
         >>> TableCounts().by_kind()["spacing"]
         0
         """
-        return {kind: self.kinds[kind] for kind in KINDS}
+        return {kind: self.kinds[kind] for kind in SCHOOL_KINDS}
 
 
 def correct_rows(
@@ -98,10 +98,10 @@ def change_kinds(correction: Correction) -> tuple[str, ...]:
 
     Example:
         >>> change_kinds(corrector.correct("머거요."))
-        ('liaison',)
+        ('sound',)
     """
     return tuple(
-        AND.join(kinds_of(change, correction.source, correction.text)) for change in correction.changes
+        AND.join(reason_of(change, correction.source, correction.text).kinds) for change in correction.changes
     )
 
 

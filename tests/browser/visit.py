@@ -48,7 +48,7 @@ def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:
     deadline = time.monotonic() + PATIENCE / 1000
     while (found := read()) != wanted and time.monotonic() < deadline:
         page.wait_for_timeout(50)
-    assert found == wanted
+    assert found == wanted, found
 
 
 def settings(page: Page) -> dict[str, str]:

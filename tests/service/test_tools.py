@@ -1,6 +1,7 @@
 """Tools of the Model Context Protocol, asked by the SDK's own client."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
@@ -21,7 +22,8 @@ def ask(server, name: str, **arguments):
         async with Client(server) as client:
             return await client.call_tool(name, arguments)
 
-    return anyio.run(run)
+    with ThreadPoolExecutor(1) as thread:  # a browser's test leaves a loop in this one
+        return thread.submit(anyio.run, run).result()
 
 
 @pytest.fixture(scope="session")

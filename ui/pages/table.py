@@ -136,7 +136,7 @@ def _show_counts(job: TableJob) -> None:
         rows = sorted(found.items(), key=lambda item: -item[1])
         shown = pd.DataFrame(
             {say("table_changes"): [f"{number:,}" for _, number in rows]},
-            index=[say(f"edits_kind_{kind}") for kind, _ in rows],
+            index=[say(f"mistake_{kind}") for kind, _ in rows],
         )
         markup.table(shown, say("table_changes"))
     if counts.problems:
@@ -175,7 +175,7 @@ def _show_rows(job: TableJob) -> None:
 
 def _all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
     """The kinds of all changes of a row in words."""
-    return ", ".join(" + ".join(say(f"edits_kind_{kind}") for kind in each.split(AND)) for each in kinds)
+    return ", ".join(" + ".join(say(f"mistake_{kind}") for kind in each.split(AND)) for each in kinds)
 
 
 def _wording(of_page: str) -> Wording:

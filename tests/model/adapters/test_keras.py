@@ -204,7 +204,7 @@ class Difference(layers.Layer):
 
     def call(self, state):
         heads = ops.stack(ops.split(state, 4, axis=-1), axis=1)  # (1, 4, N, d)
-        later = (1 - np.tri(state.shape[1], dtype="float32")) * -1e9
+        later = ops.convert_to_tensor((1 - np.tri(state.shape[1], dtype="float32")) * -1e9)
         one, other = (
             ops.softmax(ops.matmul(x, ops.swapaxes(x, -1, -2)) + later) for x in ops.split(heads, 2, axis=1)
         )

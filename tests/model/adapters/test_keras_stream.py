@@ -246,7 +246,7 @@ def rotated(heads):
     """(1, N, H, d): each pair of dimensions is turned by its position (Su et al. 2021)."""
     angle = np.arange(heads.shape[1], dtype="float32")[None, :, None, None]
     one, other = keras.ops.split(heads, 2, axis=-1)
-    cosine, sine = np.cos(angle), np.sin(angle)
+    cosine, sine = keras.ops.cos(angle), keras.ops.sin(angle)
     return keras.ops.concatenate([one * cosine - other * sine, one * sine + other * cosine], axis=-1)
 
 
@@ -260,9 +260,8 @@ class Rotating(layers.Layer):
     def call(self, query, memory, use_causal_mask=False):
         size = 1, query.shape[1], 2, 4
         query, key = (rotated(keras.ops.reshape(part(query), size)) for part in (self.query, self.key))
-        scores = keras.ops.einsum("bqhd,bkhd->bhqk", query, key) / 2 - 1e9 * (
-            1 - np.tri(size[1], dtype="float32")
-        )
+        later = keras.ops.convert_to_tensor(1e9 * (1 - np.tri(size[1], dtype="float32")))
+        scores = keras.ops.einsum("bqhd,bkhd->bhqk", query, key) / 2 - later
         value = keras.ops.reshape(self.value(memory), size)
         heads = keras.ops.einsum("bhqk,bkhd->bqhd", keras.ops.softmax(scores), value)
         return self.out(keras.ops.reshape(heads, (1, size[1], 8)))

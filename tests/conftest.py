@@ -3,6 +3,7 @@
 import gc
 import os
 from importlib.util import find_spec
+from shutil import which
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from model.text.tokenizer import END_ID
 from tests.random_weights import fill_at_random
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# JAX is no requirement: where it is missing, its tests are not collected, so that a skipped test means that
-# something is wrong.
+# JAX and LibreOffice are no requirements: where one is missing, its tests are not collected, so that
+# a skipped test means that something is wrong.
 collect_ignore = [] if find_spec("jax") else ["training/run/test_compiled.py"]
+if which("soffice") is None:
+    collect_ignore.append("model/tables/test_documents_in_libreoffice.py")
 if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores already
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 

@@ -1,8 +1,6 @@
 """Documents of word processors: only the mistakes change, and what is no document is refused by name."""
 
 import io
-import shutil
-import subprocess
 import zipfile
 
 import pytest
@@ -116,18 +114,3 @@ def test_a_file_that_is_no_such_document_is_refused_with_its_reason(name, conten
 def test_rows_are_paragraphs_with_text():
     rows = list(read_rows(io.BytesIO(docx(p("하나") + p("") + p("셋"))), "글.docx"))
     assert [(row.number, row.text) for row in rows] == [(1, "하나"), (3, "셋")]
-
-
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice Writer")
-def test_corrected_documents_open_in_libreoffice(tmp_path):
-    """LibreOffice has no filter for HWPX."""
-    names = [made.name for made in MADE if made.name.endswith(".docx")]
-    for made in MADE:
-        (tmp_path / made.name).write_bytes(made.right)
-    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
-    command = ["soffice", profile, "--headless", "--convert-to", "txt:Text (encoded):UTF8", *names]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
-    for name in names:
-        text = (tmp_path / name).with_suffix(".txt").read_text("utf-8-sig")
-        assert "안 돼" in text or "먹어" in text, name
-        assert "안되" not in text, name

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from model.correction.proposing import OFFERED, meet
+from model.correction.proposing import meet, offered_in_dialect
 from model.correction.words import Words, find_words
 from model.norm import misspellings
 from model.norm.kinds import Misspelling, kinds
 from model.text.changes import Change, find_changes
-from model.text.protected import is_dialect
 from model.text.readings import fitting, reading
 
 CONFIDENCE = 0.95
@@ -60,10 +59,9 @@ class KnownMistake(NamedTuple):
         rated = tuple(map(rate, self.changes))
         if math.prod(each.fix_probability or 0.0 for each in rated) < self.least:
             return ()
-        sure = [OFFERED if is_dialect(each, text) else CONFIDENCE for each in rated]
         return tuple(
-            replace(each, known_confidence=confidence, instead_of=each.wrong)
-            for each, confidence in zip(rated, sure, strict=True)
+            offered_in_dialect(replace(each, known_confidence=CONFIDENCE, instead_of=each.wrong), text)
+            for each in rated
         )
 
 

@@ -47,11 +47,14 @@ def changes_of(
     kept = _without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
     changes = find_changes(source, apply_changes(source, parts))
-    rated = (_rated(change, kept) for change in select_changes(changes, accepts))
-    return tuple(
-        replace(each, known_confidence=min(each.confidence, OFFERED)) if is_dialect(each, source) else each
-        for each in rated
-    )
+    return tuple(offered_in_dialect(_rated(each, kept), source) for each in select_changes(changes, accepts))
+
+
+def offered_in_dialect(change: Change, source: str) -> Change:
+    """``change``, no surer than an offer where it is of a dialect form in quotes."""
+    if not is_dialect(change, source):
+        return change
+    return replace(change, known_confidence=min(change.confidence, OFFERED))
 
 
 def _without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:

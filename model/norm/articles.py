@@ -139,7 +139,7 @@ def misspellings(text: str) -> Iterator[tuple[int, Misspelling]]:
 @cache
 def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
     index: dict[str, list[Misspelling]] = {}
-    for row in (row for row in rows() if held_out or not row.held_out):
+    for row in _rows(held_out):
         index.setdefault(row.wrong[:2], []).append(row)
     return index
 
@@ -147,6 +147,10 @@ def _by_beginning(held_out: bool) -> dict[str, list[Misspelling]]:
 @cache
 def _by_difference(held_out: bool) -> dict[tuple[str, str], list[Misspelling]]:
     index: dict[tuple[str, str], list[Misspelling]] = {}
-    for row in (row for row in rows() if held_out or not row.held_out):
+    for row in _rows(held_out):
         index.setdefault(_difference(row.right, row.wrong), []).append(row)
     return index
+
+
+def _rows(held_out: bool) -> Iterator[Misspelling]:
+    return (row for row in rows() if held_out or not row.held_out)

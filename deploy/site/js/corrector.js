@@ -1,7 +1,7 @@
 // From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/english_layout.py.
 import { readOff, visible } from "./network.js";
-import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, meet, probable } from "./proposing.js";
-import { hasProse, isDialect, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
+import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, meet, offeredInDialect, probable } from "./proposing.js";
+import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
 import { applyChanges, clipped, confidence, findChanges, growth, inOrder, isSyllable, moved, movesSpaces, normalise, restored, selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and model/correction/offers.py. // They are offered beside the corrections, never made.
@@ -295,9 +295,8 @@ export class Corrector {
       const rate = probable(await this.network.read(this.tokenizer.encodeSource(text), target), this.tokenizer.encodeTarget(text));
       const rated = mistake.changes.map(rate);
       if (rated.reduce((product, { fix }) => product * fix, 1) < mistake.least) continue;
-      const { OFFERED, KNOWN_CONFIDENCE } = this.rules.numbers;
-      const sure = (change) => (isDialect(change, text, this.rules) ? OFFERED : KNOWN_CONFIDENCE);
-      found.push(...rated.map((change) => ({ ...change, knownConfidence: sure(change), insteadOf: change.wrong })));
+      const sure = rated.map((change) => ({ ...change, knownConfidence: this.rules.numbers.KNOWN_CONFIDENCE, insteadOf: change.wrong }));
+      found.push(...sure.map((change) => offeredInDialect(change, text, this.rules)));
     }
     return found;
   }

@@ -92,8 +92,13 @@ export function changesOf(source, chosen, accepts, rules) {
   const kept = withoutSpoilers(chosen);
   const parts = kept.map(({ stretch, text }) => ({ sourceStart: stretch.start, sourceEnd: stretch.end, right: text }));
   const changes = findChanges(source, applyChanges(source, parts));
-  const offered = (change) => (isDialect(change, source, rules) ? { ...change, knownConfidence: Math.min(confidence(change), rules.numbers.OFFERED) } : change);
-  return selectChanges(changes, accepts).map((change) => offered(rated(change, kept)));
+  return selectChanges(changes, accepts).map((change) => offeredInDialect(rated(change, kept), source, rules));
+}
+
+/** `change`, no surer than an offer where it is of a dialect form in quotes. */
+export function offeredInDialect(change, source, rules) {
+  if (!isDialect(change, source, rules)) return change;
+  return { ...change, knownConfidence: Math.min(confidence(change), rules.numbers.OFFERED) };
 }
 
 /** Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed. */

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from model.tables.correcting import CorrectedRow, without_formula
 from model.tables.reading import csv_records, csv_separator, encoding_of, read_columns, text_lines
@@ -18,6 +18,7 @@ from model.tables.reading import csv_records, csv_separator, encoding_of, read_c
 SAME = (".csv", ".txt")  # the formats that can be written as they were read
 NAME = "corrected"  # of the column beside the texts
 
+Line = TypeVar("Line")
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -47,22 +48,15 @@ class SameTable:
             result.writelines(line.encode(encoding, "surrogateescape") for line in lines(file, iter(rows)))
 
     def _text_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
-        waiting = next(rows, None)
-        for number, line in enumerate(text_lines(file), start=1):
-            done = None
-            if waiting is not None and waiting.row.number == number:
-                done, waiting = waiting, next(rows, None)
+        for _, line, done in _beside(text_lines(file), rows):
             body = line.rstrip("\r\n")
             yield line if done is None or not done.kinds else done.corrected + line[len(body) :]
 
     def _csv_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
         columns = read_columns(file, self.source.name, self.column)
         place = None if columns is None else columns.chosen
-        separator, waiting = csv_separator(file), next(rows, None)
-        for number, (written, cells) in enumerate(csv_records(file, separator), start=1):
-            done = None
-            if waiting is not None and waiting.row.number == number:
-                done, waiting = waiting, next(rows, None)
+        separator = csv_separator(file)
+        for number, (written, cells), done in _beside(csv_records(file, separator), rows):
             if columns is None or place is None or cells is None or len(cells) <= place:
                 yield written
                 continue
@@ -84,6 +78,18 @@ class SameTable:
                     if end > place + 1
                     else row.with_cells(end, end, cells)
                 )
+
+
+def _beside(
+    lines: Iterable[Line], rows: Iterator[CorrectedRow]
+) -> Iterator[tuple[int, Line, CorrectedRow | None]]:
+    """(number, line, row) for each of ``lines``, from 1; None for a line that no row of ``rows`` is of."""
+    waiting = next(rows, None)
+    for number, line in enumerate(lines, start=1):
+        done = None
+        if waiting is not None and waiting.row.number == number:
+            done, waiting = waiting, next(rows, None)
+        yield number, line, done
 
 
 @dataclass(frozen=True)

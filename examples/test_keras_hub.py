@@ -4,6 +4,8 @@ Skipped where KerasHub is not installed: its tokenizers need TensorFlow Text, wh
 so it is installed by itself (requirements-examples.txt says how).
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -46,27 +48,20 @@ def gpt2():
     return grown(keras_hub.models.GPT2CausalLM(backbone=keras_hub.models.GPT2Backbone(**NARROW)))
 
 
-def llama():
+def decoder(name: str, **sizes: int):
+    """A decoder alone with grouped keys."""
     keras.utils.set_random_seed(0)
-    return grown(keras_hub.models.LlamaCausalLM(backbone=keras_hub.models.LlamaBackbone(**GROUPED)))
+    backbone = getattr(keras_hub.models, f"{name}Backbone")(**GROUPED, **sizes)
+    return grown(getattr(keras_hub.models, f"{name}CausalLM")(backbone=backbone))
 
 
-def qwen():
-    keras.utils.set_random_seed(0)
-    return grown(keras_hub.models.QwenCausalLM(backbone=keras_hub.models.QwenBackbone(**GROUPED)))
-
-
-def qwen3():
-    """Its queries and keys are normalised by head."""
-    keras.utils.set_random_seed(0)
-    backbone = keras_hub.models.Qwen3Backbone(**GROUPED, head_dim=4)
-    return grown(keras_hub.models.Qwen3CausalLM(backbone=backbone))
-
-
-def gemma():
-    keras.utils.set_random_seed(0)
-    backbone = keras_hub.models.GemmaBackbone(**GROUPED, head_dim=4)
-    return grown(keras_hub.models.GemmaCausalLM(backbone=backbone))
+DECODERS = {
+    "gpt2": gpt2,
+    "llama": partial(decoder, "Llama"),
+    "qwen": partial(decoder, "Qwen"),
+    "qwen3": partial(decoder, "Qwen3", head_dim=4),  # its queries and keys are normalised by head
+    "gemma": partial(decoder, "Gemma", head_dim=4),
+}
 
 
 def bert():
@@ -119,22 +114,22 @@ def test_padding_is_told_to_the_model():
     np.testing.assert_allclose(trace.cross_attention[..., :-2], plain.cross_attention, atol=1e-5)
 
 
-@pytest.mark.parametrize("make", [gpt2, llama])
-def test_a_decoder_alone(make):
-    trace = opened(trace_keras(make(), SOURCE, pad=PAD))
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_a_decoder_alone(name):
+    trace = opened(trace_keras(DECODERS[name](), SOURCE, pad=PAD))
     assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
     assert trace.target_tokens[:-1] == ("5", "7", "3", "2") and trace.log_probabilities.shape == (5,)
 
 
-@pytest.mark.parametrize("make", [gpt2, llama, qwen, qwen3, gemma])
-def test_a_decoder_alone_in_the_laboratory(make):
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder_alone_in_the_laboratory(name):
     words = Vocabulary(
         encode=lambda text: [ord(each) - 94 for each in text],
         decode=lambda ids: "".join(chr(each + 94) for each in ids),
         start=START,
         end=2,
     )
-    model = make()
+    model = DECODERS[name]()
     lab, ids = laboratory_of(model, words), [START, *words.encode_source("cab"), *words.encode_target("d")]
     found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1], pad=PAD)
     np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)

@@ -7,7 +7,7 @@ The pages' process therefore imports neither TensorFlow nor Keras.
 * ATTENTION_ENGINE: empty, and the page starts its own workers; a folder, and it uses the workers of
   ``python -m engine`` on this machine; an http address, and ``deploy/serve.py`` answers there.
 * ATTENTION_WORKERS: the number of workers, 1 by default.
-* ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed
+* ATTENTION_AHEAD: 0 keeps idle workers from preparing in advance, for machines whose cores are needed
   elsewhere.
 
 ``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares its

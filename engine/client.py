@@ -92,14 +92,13 @@ class Engine:
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
-        """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph.
+        """Start ``workers`` processes, each of which loads those folders of ``models`` that have an ONNX file.
 
         Returns at once.
 
-        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of
-        their own, which starts with the first such question. With ``ahead`` that worker makes graphs of
-        TensorFlow while it is idle. This takes a minute of one core, and later questions are answered twice
-        as fast. Without it the first question of each sort waits for its graph.
+        They answer without TensorFlow. Gradients and models without an ONNX file need it; they have a
+        separate worker, which starts with the first such question. With ``ahead`` it computes a first
+        gradient while it is idle; without it the next question by gradients waits for that.
 
         A folder that cannot be read is left out; ``open`` raises its error.
         """
@@ -138,7 +137,7 @@ class Engine:
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
         """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names
         none. ATTENTION_WORKERS is their number, 1 by default. With ATTENTION_AHEAD=0 started workers
-        compile nothing while they are idle.
+        prepare nothing while they are idle.
 
         Raises ValueError for a number of workers that is no positive integer, and for an address without a
         host.
@@ -381,7 +380,7 @@ def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
 
 
 def works_ahead() -> bool:
-    """Whether workers that are started here make graphs while they are idle: unless ATTENTION_AHEAD is 0."""
+    """Whether workers that are started here use idle time to prepare: unless ATTENTION_AHEAD is 0."""
     return os.environ.get("ATTENTION_AHEAD") != "0"
 
 

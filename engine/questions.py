@@ -1,4 +1,4 @@
-"""Requests that a worker answers about one model, each declared once as a typed function.
+"""``Question`` objects: all that a page may ask a worker about one model, each a typed function.
 
 A question is a function that takes a corrector and arguments that can be hashed: texts, numbers, tuples,
 named tuples. The arguments are part of the key under which the answer is kept, so everything that the answer
@@ -366,7 +366,7 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
 
 
 def _contrasted(corrector: Network, edit: Edit) -> analysis.Edit | None:
-    """The change at ``span``; None where its fix begins as the typed text does."""
+    """``edit_at``; None where the fix begins with the token that was typed, so that no two logits differ."""
     found = edit_at(corrector, edit)
     with suppress(ValueError):
         analysis.contrast_of_edit(corrector, found)

@@ -22,7 +22,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
@@ -163,7 +163,7 @@ def _answer_waiting(corrector: Answers, question: WaitingQuestion) -> None:
 
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
-IDLE = 2.0  # seconds without a question, after which the worker compiles in advance
+IDLE = 2.0  # seconds without a question, after which the worker prepares the laboratory
 DONE = object()
 
 
@@ -172,8 +172,8 @@ class ModelCache:
 
     At most ``room`` of them; the least recently used goes first.
 
-    Each model loads in a separate thread, one after the other. With ``ahead`` the laboratory's graphs are
-    made while the worker is idle, after its first question. Safe to call from threads.
+    Each model loads in a separate thread, one after the other. With ``ahead`` the worker prepares the
+    laboratory while it is idle, after its first question. Safe to call from threads.
     """
 
     def __init__(self, room: int, questions: int, ahead: bool = True):
@@ -262,9 +262,7 @@ class ModelCache:
             corrector.warm_up_doubts()
 
     def _begin_warming(self, queue: QuestionQueue) -> None:
-        """Make the laboratory's graphs ahead, once for each model, after the first question of the
-        laboratory.
-        """
+        """Prepare the laboratory, once for each model, after its first question that needs Keras."""
         corrector = queue.corrector
         with self._changed:
             first, queue.is_warmed = not queue.is_warmed, True
@@ -272,15 +270,12 @@ class ModelCache:
             Thread(target=self._warm_laboratory, args=(corrector, queue), daemon=True).start()
 
     def _warm_laboratory(self, corrector: Corrector, queue: QuestionQueue) -> None:
-        """Make the graphs of the views that read the residual stream, and the laboratory's, one at a time,
-        while the worker is idle and no model is being loaded.
+        """Read the residual stream once, compute the losses that claims are compared with, and load Keras:
+        one at a time, while the worker is idle and no model is being loaded.
         """
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
-        null = (
-            null_losses(each.patched, each.tokenizer) for each in (corrector,)
-        )  # with which claims are compared
-        laboratory = corrector.laboratory.warm_up()  # its first step has all graphs made at their next call
-        warming = chain(islice(laboratory, 1), reading, null, laboratory)
+        null = (null_losses(each.patched, each.tokenizer) for each in (corrector,))
+        warming = chain(reading, null, corrector.laboratory.warm_up())
         while queue.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:

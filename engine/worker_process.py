@@ -42,7 +42,7 @@ class Orders(NamedTuple):
     models: tuple[ModelKey, ...]  # loaded at once, in this order
     models_in_memory: int
     questions: int  # that may wait for one model
-    ahead: bool = True  # whether graphs are made while it is idle; else by the questions that need them
+    ahead: bool = True  # whether it prepares the laboratory while it is idle; else the first questions do
     socket: str | None = None  # the path of its Unix socket; None makes one in a new private folder
 
 

@@ -353,8 +353,8 @@ def _label(tiles: Tiles, place: int, text: str, theme: str) -> dict:
         "text": plain_text(text),
         "x": tiles.centre_columns[place] - tiles.columns / 2,
         "xanchor": "left",
-        "y": tiles.centre_rows[place]
-        - (tiles.rows + tiles.row_gap) / 2,  # as far from the frame above as from its own
+        # As far from the frame above as from its own.
+        "y": tiles.centre_rows[place] - (tiles.rows + tiles.row_gap) / 2,
         "yanchor": "middle",
         "borderpad": 0,
         "showarrow": False,

@@ -44,7 +44,9 @@ def attention_effect_scatter(
     its ``(kind, layer, head)``.
 
     Args:
-        attention: (N,) in 0..1. effects: (N,) in nats. heads: N of ``(kind, layer, head)``, counted from 0.
+        attention: (N,) in 0..1.
+        effects: (N,) in nats.
+        heads: N of ``(kind, layer, head)``, counted from 0.
         chosen: heads with a ring around them.
 
     Raises:

@@ -46,9 +46,11 @@ def layer_grid(
     Args:
         texts: (P, T) texts of the cells, as they were typed; they are escaped here.
         probabilities: (P, T) in 0..1; nan for cells that stay empty.
-        places: P names of the rows. ``tokens``: T tokens below the columns.
+        places: P names of the rows.
+        tokens: T tokens below the columns.
         details: (P, T) lines that the hover adds.
-        outlined: a column that is framed. ``emphasis``: columns whose labels are bold.
+        outlined: a column that is framed.
+        emphasis: columns whose labels are bold.
 
     Raises:
         ValueError: shapes that do not fit each other, probabilities outside 0..1, a column that does not
@@ -197,7 +199,8 @@ def layer_curve(
     """A point for each of P places, joined by a line, with a line at 0 where the sign changes.
 
     Args:
-        values: P numbers of any sign. ``places``: their P names, below the points.
+        values: P numbers of any sign.
+        places: their P names, below the points.
         details: P texts that the hover adds.
         marked: a place with a vertical line, such as the one from which on nothing changes any more.
         captions: the title of the values.

@@ -109,17 +109,17 @@ def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> 
         **_positions(say, width, theme),
     }
     found = {name: _template(say, figure, theme) for name, figure in figures.items()}
-    numbers = {
+    heatmaps = {
         scale: [
-            _template(say, _table(scale, numbers, theme), theme)["spec"]["data"][0]
-            for numbers in (False, True)
+            _template(say, _table(scale, has_numbers, theme), theme)["spec"]["data"][0]
+            for has_numbers in (False, True)
         ]
         for scale in (viz.SIGNED, viz.WEIGHT)
     }
     for name in ("table", "steps"):
-        found[name]["textfont"] = numbers[viz.SIGNED][1]["textfont"]
+        found[name]["textfont"] = heatmaps[viz.SIGNED][1]["textfont"]
         found[name]["colours"] = {
-            scale: [each["colorscale"] for each in both] for scale, both in numbers.items()
+            scale: [each["colorscale"] for each in both] for scale, both in heatmaps.items()
         }
     return found
 

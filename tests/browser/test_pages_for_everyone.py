@@ -121,6 +121,6 @@ def test_an_arrow_shows_the_tabs_that_a_phone_has_no_room_for(open_page):
         shown = page.get_by_role("radio", name=tab, exact=True)
         expect(shown).not_to_be_in_viewport(ratio=1)
         page.mouse.click(place["x"] + place["width"] - 8, place["y"] + place["height"] / 2)
-        expect(shown).to_be_in_viewport(ratio=0.95)
+        expect(shown).to_be_in_viewport(ratio=0.99)
     shown.click()
     expect_settings(page, view="predict")

@@ -92,7 +92,7 @@ class Engine:
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
-        """Start ``workers`` processes, each of which loads those folders of ``models`` that have an ONNX file.
+        """Start ``workers`` processes, each loading the folders of ``models`` with an ONNX file.
 
         Returns at once.
 

@@ -1,7 +1,7 @@
 """One visitor of the app without a browser: Streamlit's own messages over its websocket.
 
 The messages are described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
-text area (``ui/components/live_text.py``), whose state travels as JSON under the id that the page gave the
+text area (``ui/components/widgets.py``), whose state travels as JSON under the id that the page gave the
 component.
 """
 

@@ -32,18 +32,12 @@ from model.stored.folder import (
     weights_path,
     write_atomically,
 )
-from model.survey.survey import Survey, SurveyPlan, made_pairs, readable
+from model.survey.sums import readable
+from model.survey.survey import Survey, SurveyPlan, made_pairs
 from model.survey.survey_files import write_result
-from model.tables import (
-    CorrectedRow,
-    TableCounts,
-    TableError,
-    TableRow,
-    correct_rows,
-    read_columns,
-    read_rows,
-)
-from model.tables.correcting import CsvWriter
+from model.tables.correcting import CorrectedRow, CsvWriter, TableCounts, correct_rows
+from model.tables.reading import read_columns, read_rows
+from model.tables.rows import TableError, TableRow
 from training.options import knob, read_options, with_options_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -26,9 +26,9 @@ from starlette.responses import Response
 from classroom import Classrooms
 from engine import remote as wire
 from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from engine.links import answer_call
 from engine.records import PREPARE, EngineError
 from engine.remote import REFUSED
-from engine.shared_classrooms import answer_call
 from engine.worker import ModelCache
 from model.stored.folder import ASSETS, DEFAULT_MODEL, model_folders, model_name
 

@@ -20,13 +20,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from classroom import AnyClassrooms, Classrooms
 from engine.answer_cache import AnswerCache
-from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link
+from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
 from engine.own_model import VARIABLE, TracedConfig
-from engine.packing import freeze, unpack
-from engine.question import MB, P, Question, R
+from engine.question import P, Question, R
 from engine.questions import correct, own_config, trace
-from engine.records import LIVE, EngineDiedError, Message, ModelKey, Progress, version_on_disk
-from engine.shared_classrooms import SharedClassrooms
+from engine.records import (
+    LIVE,
+    MB,
+    EngineDiedError,
+    Message,
+    ModelKey,
+    Progress,
+    freeze,
+    unpack,
+    version_on_disk,
+)
 from engine.worker_process import Orders, WorkerProcess, find_worker
 from model.correction.correction import Correction
 from model.graph.files import only_keras

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from engine.records import LIVE, EngineError, ModelKey
+from engine.records import LIVE, MB, EngineError, ModelKey
 from model.correction.answers import Answers, NetworkDescription
 from model.graph.files import can_answer
 from model.stored.folder import ModelFolderError, read_config
 from model.trace.interventions import Head
-
-MB = 2**20
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from engine.own_model import TracedConfig
-from engine.packing import PackedCorrection, pack
-from engine.question import MB, ChangeSpan, Edit, HeadSets, Means, question
+from engine.question import ChangeSpan, Edit, HeadSets, Means, question
+from engine.records import MB, PackedCorrection, pack
 from model import analysis
 from model.analysis.ablation import mean_values
 from model.analysis.attention_scores import AttentionCell
@@ -28,12 +28,11 @@ from model.analysis.contributions import REFERENCE, methods_of
 from model.analysis.edits import changes_in_tokens
 from model.analysis.head_effects import TextPair
 from model.analysis.head_effects import ablated_fix_probability as ablation_probability
+from model.analysis.school_kinds import change_kinds
 from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
-from model.survey.sums import Sums, sums_of_effects, sums_of_roles
-from model.survey.survey import pairs_of
-from model.tables import change_kinds
+from model.survey.sums import Sums, pairs_of, sums_of_effects, sums_of_roles
 from model.text.changes import Change
 from model.trace.interventions import Contrast, Head, Intervention, OutputWeights, Projections
 from model.trace.trace import AttentionTrace, Described, Grown

@@ -30,6 +30,7 @@ from threading import Condition, Lock, Thread
 from typing import Any, NamedTuple
 
 from classroom import Classrooms
+from engine.links import answer_call
 from engine.own_model import TracedCorrector, TracedNetwork, load
 from engine.question import QUESTIONS
 from engine.records import (
@@ -45,7 +46,6 @@ from engine.records import (
     Progress,
     library_error,
 )
-from engine.shared_classrooms import answer_call
 from model.analysis.claims import null_losses
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
 from model.correction.answers import Answers

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from model.tables.correcting import without_formula
+from model.tables.rows import without_formula
 from package import __version__
 from service.checks import Finding
 

@@ -8,7 +8,7 @@ from viz.amounts import Amount, Measured, before_after, waterfall
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import MethodPanel, attention_bars, contribution_panels
 from viz.browser.explore import Exploration, explore
-from viz.figure import Captions
+from viz.figure import Captions, Hidden
 from viz.graphs import GraphEdge, GraphNode, circuit_graph, token_branches
 from viz.head_grid import cells_joined, head_grid
 from viz.head_mosaic import head_mosaic, role_mosaic
@@ -16,7 +16,6 @@ from viz.head_studies import attention_effect_scatter, pruning_curve, reliabilit
 from viz.labels import number_text
 from viz.layers import layer_curve, layer_grid, place_map
 from viz.number_table import SIGNED, WEIGHT, attention_steps, number_heatmap
-from viz.overlay import Hidden
 from viz.positions import (
     ShiftReference,
     embedding_sizes,

@@ -11,17 +11,20 @@ from numpy.typing import ArrayLike
 
 from viz.axes import CellSize, ColumnTicks, cell_size, column_ticks, row_ticks
 from viz.figure import (
+    HOVER_AXES,
     TITLE_HEIGHT,
+    Hidden,
     Specification,
     as_figure,
     base_axis,
     base_layout,
     figure_title,
     legend_across,
+    legend_entry,
+    outlines,
     weight_scale,
 )
 from viz.labels import plain_text, template_text, token_label, visible_token, width_in_em
-from viz.overlay import HOVER_AXES, Hidden, legend_entry, outlines
 from viz.theme import WeightColours, palette, weight_colours
 
 # Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.

@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.axes import ColumnTicks, cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, upright_line
 from viz.labels import plain_text, template_text, token_label
-from viz.overlay import upright_line
 from viz.theme import palette
 
 _TOLERANCE = 1e-4

@@ -17,10 +17,10 @@ from viz.figure import (
     base_axis,
     base_layout,
     figure_title,
+    rectangle,
     weight_scale,
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
-from viz.overlay import rectangle
 from viz.theme import colour_scale, palette
 
 _GRAPH_ROW, _LEAST_ROW, _FOOT, _EM = 50, 38, 40, 13  # pixels; an em is that of the rows' names

@@ -16,10 +16,10 @@ from viz.figure import (
     base_axis,
     base_layout,
     figure_title,
+    rectangle,
     weight_scale,
 )
 from viz.labels import plain_text, template_text
-from viz.overlay import rectangle
 from viz.theme import palette, weight_colours
 
 TileHead = tuple[int, int]  # layer and head, both counted from 0

@@ -7,9 +7,16 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, weight_scale
+from viz.figure import (
+    TITLE_HEIGHT,
+    base_axis,
+    base_layout,
+    figure_title,
+    legend_across,
+    rectangle,
+    weight_scale,
+)
 from viz.labels import plain_text, template_text
-from viz.overlay import rectangle
 from viz.theme import colour_scale, palette
 
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0

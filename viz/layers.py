@@ -15,10 +15,11 @@ from viz.figure import (
     base_axis,
     base_layout,
     figure_title,
+    rectangle,
+    upright_line,
     weight_scale,
 )
 from viz.labels import cell_label, plain_text, template_text, visible_token, width_in_em
-from viz.overlay import rectangle, upright_line
 from viz.theme import colour_scale, palette
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names

@@ -14,6 +14,7 @@ from viz.figure import (
     PLAIN,
     TITLE_HEIGHT,
     Captions,
+    Hidden,
     base_axis,
     base_layout,
     figure_title,
@@ -21,7 +22,6 @@ from viz.figure import (
     weight_scale,
 )
 from viz.labels import number_text, plain_text, template_text, token_label, weight_text
-from viz.overlay import Hidden
 from viz.theme import colour_scale, palette
 
 SIGNED, WEIGHT = "signed", "weight"

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, legend_across
+from viz.figure import (
+    PLAIN,
+    TITLE_HEIGHT,
+    Captions,
+    base_axis,
+    base_layout,
+    figure_title,
+    legend_across,
+    legend_entry,
+    upright_line,
+)
 from viz.labels import plain_text, template_text
-from viz.overlay import legend_entry, upright_line
 from viz.theme import palette
 
 if TYPE_CHECKING:

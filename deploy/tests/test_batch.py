@@ -10,7 +10,8 @@ import pytest
 import ray
 
 from deploy.batch import RESULT, BatchJob, BatchSettings, FinishedParts, do, write_corrections, write_heads
-from model.survey.survey import Survey, SurveyPlan, made_pairs, readable
+from model.survey.sums import readable
+from model.survey.survey import Survey, SurveyPlan, made_pairs
 from model.survey.survey_files import result
 
 WORDS = "전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"

@@ -8,6 +8,7 @@ another word.
 from typing import NamedTuple
 
 from model.analysis.kinds import kinds_of, sound_rules
+from model.correction.correction import Correction
 from model.norm import Article, article_of
 from model.text.changes import Change
 
@@ -78,3 +79,18 @@ def _other(change: Change) -> str:
     """``punctuation`` where the letters and digits are the same, else ``other``."""
     letters = ["".join(filter(str.isalnum, side)) for side in (change.wrong, change.right)]
     return "punctuation" if letters[0] == letters[1] else "other"
+
+
+AND = "+"  # between the kinds of one change: "sound+spacing"
+
+
+def change_kinds(correction: Correction) -> tuple[str, ...]:
+    """The kinds of each change of a correction, joined by AND.
+
+    Example:
+        >>> change_kinds(corrector.correct("머거요."))
+        ('sound',)
+    """
+    return tuple(
+        AND.join(reason_of(change, correction.source, correction.text).kinds) for change in correction.changes
+    )

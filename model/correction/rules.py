@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-from model.correction import candidates, known_mistakes, proposing
+from model.correction import candidates, proposing
+from model.correction import mending as known_mistakes
 from model.norm.kinds import AFTER_NOUN, kinds, rows
 from model.text import hangul, keyboard, protected, readings, tokenizer
 

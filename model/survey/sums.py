@@ -24,7 +24,7 @@ Shapes: L layers, H heads, P parts of the decoder, N heads and feed-forward netw
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,9 +39,10 @@ from model.analysis.residual_stream import KINDS as WRITING
 from model.analysis.residual_stream import direct_logit_attribution
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of
 from model.analysis.statistics import Tally, rank_correlation
-from model.correction.answers import Network
+from model.correction.answers import AnswersMany, Network
 from model.text import hangul
 from model.text.changes import Change, find_changes
+from model.text.tokenizer import normalise
 from model.trace.interventions import Contrast, Intervention, Node
 from model.trace.trace import AttentionTrace
 
@@ -309,3 +310,37 @@ def _circuit(corrector: Network, edit: AskedEdit) -> dict[str, np.ndarray | floa
         "circuit_left": circuit.completeness,
         "circuit_members": members,
     }
+
+
+GivenText = tuple[str, str | None]  # a text, and its right form where the file has it
+
+
+def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[TextPair, ...], int]:
+    """((source, target), …) of texts with or without a target, and the number that are too long or empty.
+
+    Without a target, the text's sentences have their corrections.
+
+    Example:
+        >>> pairs_of([("머거요", "먹어요"), ("", "")], corrector)
+        ((('머거요', '먹어요'),), 1)
+    """
+    corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
+    pairs: list[TextPair] = []
+    for text, target in given:
+        if target is None:
+            pairs += [(each.source, each.text) for each in next(corrected).sentences]
+        else:
+            pairs.append((normalise(text), normalise(target)))
+    kept = readable(pairs, corrector)
+    return kept, len(pairs) - len(kept)
+
+
+def readable(pairs: Iterable[TextPair], corrector: AnswersMany) -> tuple[TextPair, ...]:
+    """The pairs that are neither empty nor too long for the network.
+
+    Example:
+        >>> readable([("네", "네"), ("", ""), ("가" * 999, "가")], corrector)
+        (('네', '네'),)
+    """
+    longest = corrector.config.max_length
+    return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))

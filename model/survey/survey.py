@@ -13,7 +13,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -27,13 +27,21 @@ from model.analysis.head_effects import TextPair, pruning_curve, random_order
 from model.analysis.statistics import Tally
 from model.correction.answers import AnswersMany, Network
 from model.stored.folder import of_weights, write_atomically
-from model.survey.sums import ANY_KIND, LOSS, Sums, sums_of_answers, sums_of_effects, sums_of_roles
-from model.tables import TableError, read_rows
-from model.text.tokenizer import normalise
+from model.survey.sums import (
+    ANY_KIND,
+    LOSS,
+    GivenText,
+    Sums,
+    pairs_of,
+    sums_of_answers,
+    sums_of_effects,
+    sums_of_roles,
+)
+from model.tables.reading import read_rows
+from model.tables.rows import TableError
 from model.trace.interventions import Head
 
 PAIR_COLUMNS = ("src", "tgt")
-GivenText = tuple[str, str | None]  # a text, and its right form where the file has it
 
 
 class SurveyFileError(Exception):
@@ -75,7 +83,7 @@ def _pairs_of_csv(path: Path, text: str) -> list[GivenText]:
 
 
 def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
-    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``).
+    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.reading.read_rows``).
 
     If a header has a column ``tgt``, its cells are the targets, and rows without a target are left out.
 
@@ -92,26 +100,6 @@ def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
             yield row.text, targets[row.number] if targets else None
 
 
-def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[TextPair, ...], int]:
-    """((source, target), …) of texts with or without a target, and the number that are too long or empty.
-
-    Without a target, the text's sentences have their corrections.
-
-    Example:
-        >>> pairs_of([("머거요", "먹어요"), ("", "")], corrector)
-        ((('머거요', '먹어요'),), 1)
-    """
-    corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
-    pairs: list[TextPair] = []
-    for text, target in given:
-        if target is None:
-            pairs += [(each.source, each.text) for each in next(corrected).sentences]
-        else:
-            pairs.append((normalise(text), normalise(target)))
-    kept = readable(pairs, corrector)
-    return kept, len(pairs) - len(kept)
-
-
 def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
     """Every sentence with its correction.
 
@@ -121,17 +109,6 @@ def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
     """
     made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
     return [(each.source, each.text) for each in made]
-
-
-def readable(pairs: Iterable[TextPair], corrector: AnswersMany) -> tuple[TextPair, ...]:
-    """The pairs that are neither empty nor too long for the network.
-
-    Example:
-        >>> readable([("네", "네"), ("", ""), ("가" * 999, "가")], corrector)
-        (('네', '네'),)
-    """
-    longest = corrector.config.max_length
-    return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
 
 
 STATE = "state.npz"

@@ -18,13 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
-from model.analysis.school_kinds import SCHOOL_KINDS, reason_of
+from model.analysis.school_kinds import AND, SCHOOL_KINDS, change_kinds
 from model.correction.answers import Answers, AnswersMany
 from model.correction.correction import Correction
 from model.stored.folder import write_atomically
-from model.tables.rows import LONGEST, TableRow
+from model.tables.rows import LONGEST, SURROGATE, TableRow, without_formula
 
-AND = "+"  # between the kinds of one change: "sound+spacing"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
 
 
@@ -93,18 +92,6 @@ def _corrected(row: TableRow, correction: Correction) -> CorrectedRow:
     return CorrectedRow(row, correction.text, change_kinds(correction))
 
 
-def change_kinds(correction: Correction) -> tuple[str, ...]:
-    """``CorrectedRow.kinds`` of a correction.
-
-    Example:
-        >>> change_kinds(corrector.correct("머거요."))
-        ('sound',)
-    """
-    return tuple(
-        AND.join(reason_of(change, correction.source, correction.text).kinds) for change in correction.changes
-    )
-
-
 if TYPE_CHECKING:
     from openpyxl.cell import WriteOnlyCell
 
@@ -125,9 +112,6 @@ class Wording(NamedTuple):
 
 CODES = Wording()
 
-# Beginnings of formulas in spreadsheets: OWASP's list for CSV injection.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
 # 22.9.2.19).
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
@@ -153,18 +137,6 @@ def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tupl
     problem = wording.problem(row.problem) if row.problem else ""
     kept = (*row.others, *[""] * others)[:others]
     return row.number, *kept, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
-
-
-def without_formula(text: str) -> str:
-    """``text`` for a CSV file, with an apostrophe before anything that a spreadsheet would calculate.
-
-    Halves of surrogate pairs, which no file can hold, become U+FFFD.
-
-    >>> without_formula("=1+1"), without_formula("밥")
-    ("'=1+1", '밥')
-    """
-    text = _SURROGATE.sub("\ufffd", text)
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 class CsvWriter:
@@ -219,7 +191,7 @@ class XlsxWriter:
     def _text(self, value: str) -> "WriteOnlyCell":
         from openpyxl.cell import WriteOnlyCell
 
-        value = _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", _SURROGATE.sub("\ufffd", value))
+        value = _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", SURROGATE.sub("\ufffd", value))
         cell = WriteOnlyCell(self._sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
         cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
         return cell

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from model.tables.correcting import CorrectedRow, without_formula
+from model.tables.correcting import CorrectedRow
 from model.tables.reading import csv_records, csv_separator, encoding_of, read_columns, text_lines
+from model.tables.rows import without_formula
 
 SAME = (".csv", ".txt")  # the formats that can be written as they were read
 NAME = "corrected"  # of the column beside the texts

@@ -1,5 +1,6 @@
-"""Rows of a file of texts, and what may be wrong with a row or a file."""
+"""Rows of a file of texts, problems of a row or a file, and cells without formulas."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -55,3 +56,20 @@ def row_of(number: int, text: str, others: tuple[str, ...] = ()) -> Iterator[Tab
         yield TableRow(number, "", "too_long", others)
     elif text.strip():
         yield TableRow(number, text, None, others)
+
+
+# Beginnings of formulas in spreadsheets: OWASP's list for CSV injection.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def without_formula(text: str) -> str:
+    """``text`` for a CSV file, with an apostrophe before anything that a spreadsheet would calculate.
+
+    Halves of surrogate pairs, which no file can hold, become U+FFFD.
+
+    >>> without_formula("=1+1"), without_formula("밥")
+    ("'=1+1", '밥')
+    """
+    text = SURROGATE.sub("\ufffd", text)
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text

@@ -6,7 +6,7 @@ import subprocess
 
 from deploy.site import bundle
 from deploy.site.rules import rules
-from model.correction.known_mistakes import find_known_mistakes
+from model.correction.mending import find_known_mistakes
 from model.correction.words import Words
 from model.text.changes import Change
 from model.text.protected import is_dialect, kept_spans, verbatim_spans

@@ -21,9 +21,8 @@ from classroom import (
 )
 from engine import Engine, EngineError
 from engine import remote as wire
-from engine.links import Link
+from engine.links import Link, SharedClassrooms, answer_call
 from engine.records import CLASSROOMS, ModelKey
-from engine.shared_classrooms import SharedClassrooms, answer_call
 from engine.worker_process import Orders, WorkerProcess, prepare_folder
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."),)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError, questions
-from engine.packing import pack, unpack
 from engine.questions import ROUNDS
+from engine.records import pack, unpack
 from model import ModelFolderError
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.text.changes import find_changes

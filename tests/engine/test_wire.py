@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from engine import remote as wire
-from engine.packing import freeze, pack
 from engine.question import QUESTIONS, Edit
 from engine.questions import Patching
-from engine.records import EngineBusyError, EngineError, ModelKey, Progress
+from engine.records import EngineBusyError, EngineError, ModelKey, Progress, freeze, pack
 from model import ModelFolderError
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import METHODS

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from model import Corrector
-from model.tables import read_rows
+from model.tables.reading import read_rows
 from service.__main__ import main
 from service.checks import Checking, read
 from service.files import READERS, files_in, markdown, reader_of

@@ -31,8 +31,11 @@ from engine.records import EngineError
 from model.survey.results import HeadSurvey
 from model.survey.survey import GivenText, Survey, SurveyPlan, read_given
 from model.survey.survey_files import result
-from model.tables import Columns, CorrectedRow, TableCounts, TableRow, read_columns, read_rows
+from model.tables.columns import Columns
+from model.tables.correcting import CorrectedRow, TableCounts
 from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
+from model.tables.reading import read_columns, read_rows
+from model.tables.rows import TableRow
 from ui.shell import markup
 from ui.wording import say
 
@@ -338,7 +341,7 @@ def job_of(
 ) -> AnyJob | None:
     """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read.
     Shows TooManyRowsError and TableError as messages."""
-    from model.tables import TableError
+    from model.tables.rows import TableError
 
     try:
         return jobs.job(given.content, given.name, corrector, column)

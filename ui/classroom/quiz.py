@@ -10,7 +10,7 @@ from classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, 
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
-from model.tables.correcting import without_formula
+from model.tables.rows import without_formula
 from model.trace.interventions import Contrast, Head
 from ui import wording
 from ui.asking import loaders

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.tables.correcting import without_formula
+from model.tables.rows import without_formula
 from model.trace.strict_npz import packed
 
 if TYPE_CHECKING:

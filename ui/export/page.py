@@ -20,7 +20,6 @@ from model.trace.trace import LayerHeads, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.views import heatmap as full_size
-from ui.views.received import changed_columns
 from ui.views.view import file_name, needs_probabilities
 from viz.browser import document
 from viz.browser.document import Component, without_font_file
@@ -149,7 +148,7 @@ def _lines_data(state: SentenceState, say: Say, choices: Choices) -> dict:
         named,
         mass=choices.values["lines"]["mass"] / 100,
         label=say(f"kind_{state.kind}"),
-        changed=(state.rows, changed_columns(state)),
+        changed=(state.rows, state.changed_columns),
         isolated=state.rows if state.focus else (),
         file=file_name(state, "lines"),
         theme=state.theme,

@@ -6,8 +6,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.tables import AND, Columns, CorrectedRow, TableError
-from model.tables.correcting import COLUMNS, Wording, as_bytes
+from model.analysis.school_kinds import AND
+from model.tables.columns import Columns
+from model.tables.correcting import COLUMNS, CorrectedRow, Wording, as_bytes
+from model.tables.rows import TableError
 from ui.asking import models
 from ui.asking.files import (
     MOST_TEXTS,
@@ -23,7 +25,7 @@ from ui.asking.files import (
     tables,
 )
 from ui.components.component import chosen_row
-from ui.components.live_text import replace
+from ui.components.widgets import replace
 from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
 from ui.shell import header, markup

@@ -210,6 +210,13 @@ class SentenceState:
         return wording.changed_rows(self.changes, self.kind, len(self.queries))
 
     @property
+    def changed_columns(self) -> list[int]:
+        """The keys that the changes concern: source tokens, or target tokens that were read again."""
+        if self.kind == "decoder_attention":  # column j holds the token of row j - 1
+            return [row + 1 for row in self.rows if row + 1 < len(self.keys)]
+        return wording.changed_rows(self.changes, "encoder_attention", len(self.keys))
+
+    @property
     def place(self) -> str:
         """The words for the layer and the head."""
         return self.selection.label(say, self.trace)

@@ -13,7 +13,6 @@ from ui.components.figures import draw_lines
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Number, Text
-from ui.views.received import changed_columns
 from ui.views.view import Values, View, declare, file_name, idea
 from ui.wording import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
@@ -103,7 +102,7 @@ def data_of(state: SentenceState, heads: list[LayerHeads], mass: int) -> dict:
         named,
         mass=mass / 100,
         label=label,
-        changed=(state.rows, changed_columns(state)),
+        changed=(state.rows, state.changed_columns),
         isolated=state.rows if state.focus else (),
         file=file_name(state, "lines"),
         theme=state.theme,

@@ -3,7 +3,6 @@
 import numpy as np
 
 import viz
-from ui import wording
 from ui.sentence.state import SentenceState
 from ui.views.view import Figures, Values, View, declare, map_label
 from ui.wording import say
@@ -28,7 +27,7 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         _received(state)[None],
         state.keys,
         [state.place],
-        outlined=changed_columns(state),
+        outlined=state.changed_columns,
         outlined_title=say("received_changed"),
         first=1,
         token_title=say(f"key_{state.kind}"),
@@ -36,13 +35,6 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         theme=state.theme,
     )
     return {"received": (figure, map_label(state))}
-
-
-def changed_columns(state: SentenceState) -> list[int]:
-    """The keys that the changes concern: source tokens, or target tokens that were read again."""
-    if state.kind == "decoder_attention":  # column j holds the token of row j - 1
-        return [row + 1 for row in state.rows if row + 1 < len(state.keys)]
-    return wording.changed_rows(state.changes, "encoder_attention", len(state.keys))
 
 
 def _describe(state: SentenceState, values: Values) -> str:

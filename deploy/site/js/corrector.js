@@ -128,7 +128,7 @@ export function findEdits(part, words, rules) {
   return { shown, hidden, all: inOrder([...shown, ...hidden]) };
 }
 
-// --- Misspellings of the norm that the network missed, as model/correction/known_mistakes.py.
+// --- Misspellings of the norm that the network missed, as model/correction/mending.py.
 
 const rowsByBeginning = new WeakMap(); // of rules: [wrong, right, boundary, isCertain] by the first two characters of wrong
 

@@ -3,7 +3,7 @@
 import pytest
 
 from model import Corrector
-from model.correction.known_mistakes import find_known_mistakes
+from model.correction.mending import find_known_mistakes
 from model.correction.words import Words
 from model.norm import without_held_out
 from model.text.changes import apply_changes

@@ -5,9 +5,7 @@ import io
 from openpyxl import Workbook
 
 from model.correction.correction import Correction, SentenceCorrection
-from model.tables import (
-    read_rows,
-)
+from model.tables.reading import read_rows
 from model.text.changes import find_changes
 
 

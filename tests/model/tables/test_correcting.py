@@ -8,17 +8,19 @@ from click.testing import CliRunner
 from openpyxl import load_workbook
 
 from model.__main__ import main
-from model.tables import (
+from model.tables import command
+from model.tables.correcting import (
+    COLUMNS,
     CorrectedRow,
+    PartialResult,
+    ResumableJob,
     TableCounts,
-    TableRow,
-    command,
+    Wording,
+    as_bytes,
     correct_rows,
-    count_rows,
-    read_rows,
 )
-from model.tables.correcting import COLUMNS, PartialResult, ResumableJob, Wording, as_bytes
-from model.tables.rows import LONGEST
+from model.tables.reading import count_rows, read_rows
+from model.tables.rows import LONGEST, TableRow
 from tests.model.tables.made_files import Replacer, read
 
 

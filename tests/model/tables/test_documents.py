@@ -5,8 +5,9 @@ import zipfile
 
 import pytest
 
-from model.tables import TableError, read_columns, read_rows
 from model.tables.documents import Document
+from model.tables.reading import read_columns, read_rows
+from model.tables.rows import TableError
 from tests.model.tables.made_documents import HP, MADE, W, archive, docx, hp, hwpx, p
 from tests.model.tables.made_files import Replacer, xlsx
 

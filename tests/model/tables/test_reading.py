@@ -7,15 +7,9 @@ import zipfile
 import pytest
 from openpyxl import Workbook
 
-from model.tables import (
-    TableError,
-    TableRow,
-    correct_rows,
-    read_columns,
-)
-from model.tables.correcting import as_bytes
-from model.tables.reading import UNPACKED
-from model.tables.rows import FILE_PROBLEMS, LONGEST
+from model.tables.correcting import as_bytes, correct_rows
+from model.tables.reading import UNPACKED, read_columns
+from model.tables.rows import FILE_PROBLEMS, LONGEST, TableError, TableRow
 from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
 
 

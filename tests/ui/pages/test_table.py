@@ -9,9 +9,8 @@ import pytest
 import streamlit as st
 
 from engine.records import EngineBusyError
-from model.tables import PROBLEMS, TableError
 from model.tables.columns import HEADERS
-from model.tables.rows import FILE_PROBLEMS
+from model.tables.rows import FILE_PROBLEMS, PROBLEMS, TableError
 from tests.model.tables.made_documents import docx, p
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told

@@ -14,7 +14,7 @@ from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import open_state
 from ui.sentence.state import SentenceState
-from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
+from ui.views.lines import chosen_heads, describe, heads_of
 from ui.wording import table
 from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
 
@@ -88,7 +88,7 @@ def test_changed_tokens_are_marked_on_both_sides():
     assert [token["sign"] for token in data["queries"] if token["changed"]] == ["객"]
     assert [token["sign"] for token in data["keys"] if token["changed"]] == ["갱"]
     decoder = state("decoder_attention")
-    assert [decoder.keys[column] for column in changed_columns(decoder)] == ["객"]
+    assert [decoder.keys[column] for column in decoder.changed_columns] == ["객"]
 
 
 def test_a_chosen_change_is_isolated_and_spoken_of():

@@ -1,15 +1,13 @@
-"""Misspellings of the norm's tables, proposed where the network missed them.
+"""``Mending``: reads, chooses and reads a second time; misspellings of the norm that the network missed.
 
-The network writes one character after the other, and a candidate exchanges one of them (``candidates``). So a
-misspelling of several characters (또아리 for 똬리) may have no right candidate, and a loan word that people
-often misspell (디렉토리) may look right. A wrong spelling of the tables becomes a candidate if no word of the
-training sentences begins with it; the network rates it in a pass over the mended text, and a spelling that
-it finds impossible there stays.
+``Mending`` is the base class of ``Corrector``. The network writes one character after the other, and a
+candidate exchanges one of them (``candidates``). So a misspelling of several characters (또아리 for 똬리) may
+have no right candidate, and a loan word that people often misspell (디렉토리) may look right. A wrong
+spelling of the norm's tables becomes a candidate if no word of the training sentences begins with it; the
+network rates it in a pass over the mended text, and a spelling that it finds impossible there stays.
 
 In 120,000 training sentences, which are right but for what their writers missed, it changes 128 places that
 the network leaves; 10 of these are right as they stand, names and rare words such as 소연.
-
-``Mending``: base class of ``Corrector`` that reads, chooses and reads a second time.
 """
 
 import math

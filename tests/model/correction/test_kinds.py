@@ -17,6 +17,7 @@ LEAST = {
     "particles": 32,
     "detached": 23,
     "missed": 20,
+    "past": 24,
     "words": 17,
 }
 KINDS = Path(__file__).with_name("kinds.txt")

@@ -6,6 +6,7 @@ import click
 
 from deploy.site import build
 from deploy.site.bundle import PackagesMissing
+from deploy.site.extension import write_extension
 from model import ModelFolderError
 from model.stored.folder import DEFAULT_MODEL
 
@@ -13,17 +14,22 @@ from model.stored.folder import DEFAULT_MODEL
 @click.command()
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--one-file", is_flag=True, help="OUT is one HTML file, which needs no host and no network.")
+@click.option("--extension", is_flag=True, help="OUT is the folder of an extension for Chromium and Firefox.")
 @click.option(
     "--model", default=DEFAULT_MODEL, show_default=True, help="A model by its name in assets/, or a folder."
 )
-def main(out: Path, one_file: bool, model: str) -> None:
+def main(out: Path, one_file: bool, extension: bool, model: str) -> None:
     """Write the network for the visitor's own browser to OUT."""
+    if one_file and extension:
+        raise click.UsageError("--extension makes a folder, --one-file a file")
     try:
         site = build.make(model)
     except (ModelFolderError, ValueError, PackagesMissing) as error:
         raise click.ClickException(str(error)) from error
     if one_file:
         out.write_bytes(build.one_file(site))
+    elif extension:
+        write_extension(site, out)
     else:
         build.write_folder(site, out)
     files = [out] if one_file else [path for path in out.rglob("*") if path.is_file()]

@@ -5,10 +5,11 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import assets
@@ -116,40 +117,69 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: 
 
     The part named library, which draws, is always there.
     """
-    modules = [
-        (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
-    ]
-    texts = [
-        ("", _shell(parts, alone)),
-        *modules,
-        (' type="module"', f"{bundled('page.js', 'page')}page.begin({str(not alone).lower()});\n"),
-    ]
-    texts = [(kind, whole(ascii_script(text), "</script")) for kind, text in texts]
+    scripts = scripts_of(parts, DRAWING, "page.js", alone=alone)
+    texts = [(each.kind, whole(ascii_script(each.text), "</script")) for each in scripts]
     library = zlib.decompress(parts["library"].packed).decode()
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
-    described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
-    charset = ENCODING if alone else "utf-8"
     policy = _policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)
-    head = f"""<!DOCTYPE html>
+    links = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n{"" if alone else LINKS}'
+    pieces = [html(content, body(content["texts"]["ko"]), links, ENCODING if alone else "utf-8")]
+    if alone:
+        pieces += [_held(part) for part in parts.values()]
+    pieces += [f"<script{kind}>{text}</script>\n".encode("ascii") for kind, text in texts]
+    return b"".join([*pieces, END])
+
+
+class PageScript(NamedTuple):
+    """A script of a page, with the attributes of its element."""
+
+    name: str
+    kind: str
+    text: str
+
+
+def scripts_of(
+    parts: Mapping[str, PackedPart],
+    drawing: Sequence[Script],
+    entry: str,
+    *,
+    alone: bool = False,
+    files: Mapping[str, str] = MappingProxyType({}),
+) -> list[PageScript]:
+    """The scripts of a page in their order.
+
+    Args:
+        drawing: scripts beside those of the components, as ``viz`` has them.
+        entry: of ``js/``; its ``begin`` starts the page.
+        files: of the scripts that the page makes no element for: the file of each by its part's name.
+    """
+    module = ' type="module"'
+    components = [
+        PageScript(each.name, module, each.handed_to(f'window.register("{each.name}")'))
+        for each in (*WRITING, *drawing)
+    ]
+    start = f"{bundled(entry, 'page')}page.begin({str(not (alone or files)).lower()});\n"
+    begun = PageScript(entry.partition(".")[0], module, start)
+    return [PageScript("shell", "", _shell(parts, files, alone)), *components, begun]
+
+
+def html(content: Mapping[str, Any], inside: str, links: str, charset: str = "utf-8") -> bytes:
+    """A page up to its scripts; ``inside`` its body."""
+    described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
+    return ascii_html(f"""<!DOCTYPE html>
 <html lang="ko">
 <head>
 <meta charset="{charset}">
 <meta name="network" content="{escape(content["fingerprint"])}">
 <script type="text/plain" id="beginning"></script>
-<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-{"" if alone else _links()}<title>{escape(content["texts"]["ko"]["product"])}</title>
+{links}<title>{escape(content["texts"]["ko"]["product"])}</title>
 <style>{_styles()}</style>
 </head>
 <body>
-"""
-    body = _body(content["texts"]["ko"]) + f'<script type="text/plain" id="content">{described}</script>\n'
-    pieces = [ascii_html(head + body)]
-    if alone:
-        pieces += [_held(part) for part in parts.values()]
-    pieces += [f"<script{kind}>{text}</script>\n".encode("ascii") for kind, text in texts]
-    return b"".join([*pieces, b"</body>\n</html>\n"])
+{inside}<script type="text/plain" id="content">{described}</script>
+""")
 
 
 def _held(part: PackedPart) -> bytes:
@@ -158,14 +188,16 @@ def _held(part: PackedPart) -> bytes:
     )
 
 
-def _shell(parts: Mapping[str, PackedPart], alone: bool) -> str:
+def _shell(parts: Mapping[str, PackedPart], files: Mapping[str, str], alone: bool) -> str:
     """The first script, with where the parts are."""
+    is_here = alone or bool(files)  # nothing is fetched from a host
     listed = {
-        part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
+        part.name: {"file": part.file, "size": 0 if is_here else len(part.packed)} for part in parts.values()
     }
     spelling = {"high": high(), "escape": ESCAPE, "shift": SHIFT}
     known = {
         "PARTS": listed,
+        "SCRIPTS": dict(files),
         "SPELLING": spelling,
         "OPENED_WITH": OPENED_WITH,
         "PREPARED": PREPARED,
@@ -187,8 +219,8 @@ def _policy(hashes: list[str], more: Mapping[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
-def _links() -> str:
-    return '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'
+LINKS = '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'
+END = b"</body>\n</html>\n"
 
 
 def _styles() -> str:
@@ -202,28 +234,34 @@ def _ascii_style(text: str) -> str:
     return "".join(each if each.isascii() else rf"\{ord(each):x} " for each in text)
 
 
-def _body(texts: Mapping[str, str]) -> str:
-    area = (
-        '<label for="text"></label>'
-        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea>'
-        '<output for="text"></output><p role="status"></p>'
-    )
-    live, correction = WRITING
+def body(texts: Mapping[str, str]) -> str:
+    """The places of the site's own page."""
     return f"""<main>
 <header><h1 data-text="product">{escape(texts["product"])}</h1>
 <select id="example"></select>
 <button type="button" id="lecture"></button>
 <button type="button" id="theme"></button>
 <select id="language"></select></header>
-{_closed("live", live, area)}
-{_closed("correction", correction, correction.html)}
-<p id="status" role="status" data-open="no"></p>
+{writing()}
 <div id="explorer" hidden>{EXPLORE.html}</div>
 <p class="note" data-text="site_private"></p>
 <p class="note" data-text="site_left_out"></p>
 <noscript><p class="note">{escape(texts["take_away_no_script"])}</p></noscript>
 </main>
 """
+
+
+def writing() -> str:
+    """The places of the text, of its correction and of the network's state."""
+    area = (
+        '<label for="text"></label>'
+        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea>'
+        '<output for="text"></output><p role="status"></p>'
+    )
+    live, correction = WRITING
+    return f"""{_closed("live", live, area)}
+{_closed("correction", correction, correction.html)}
+<p id="status" role="status" data-open="no"></p>"""
 
 
 def _closed(name: str, script: Script, html: str) -> str:

@@ -44,11 +44,11 @@ class Page:
         wanted = {"context": self._context, "url": address, "wait": "complete"}
         self._send("browsingContext.navigate", wanted)
 
-    def evaluate(self, expression: str) -> Any:
-        """The value of an expression of JavaScript, which may be a promise."""
+    def evaluate(self, expression: str, context: str | None = None) -> Any:
+        """The value of an expression of JavaScript, which may be a promise. ``context``: None for the tab."""
         wanted = {
             "expression": f"(async () => JSON.stringify(await ({expression}) ?? null))()",
-            "target": {"context": self._context},
+            "target": {"context": context or self._context},
             "awaitPromise": True,
         }
         found = self._send("script.evaluate", wanted)
@@ -68,6 +68,15 @@ class Page:
         keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
         actions = [{"type": "key", "id": "keyboard", "actions": keys}]
         self._send("input.performActions", {"context": self._context, "actions": actions})
+
+    def install(self, extension: Path) -> None:
+        """Add an extension from its folder, until the browser ends."""
+        self._send("webExtension.install", {"extensionData": {"type": "path", "path": str(extension)}})
+
+    def evaluate_in_window(self, expression: str) -> Any:
+        """The value of an expression in the browser's own window, around the tabs."""
+        tree = self._send("browsingContext.getTree", {"moz:scope": "chrome"})
+        return self.evaluate(expression, tree["contexts"][0]["context"])
 
     def _send(self, method: str, params: dict) -> dict:
         self._number += 1
@@ -98,6 +107,7 @@ def firefox(profile: Path, *, reaches_nothing: bool = False) -> Iterator[Page]:
         str(profile),
         "--remote-debugging-port",
         "0",
+        "--remote-allow-system-access",  # to an extension's pages, and to its button
     ]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, "HOME": str(profile)}

@@ -21,7 +21,7 @@ def packages(monkeypatch):
 
 
 def test_each_script_is_imported_by_an_entry():
-    entries = {"shell.js", "worker.js", "page.js", "service.js"}
+    entries = {"shell.js", "worker.js", "page.js", "service.js", "popup.js"}
     imported = {
         name
         for path in bundle.SCRIPTS.glob("*.js")

@@ -174,7 +174,7 @@ function wordsSaid(proposals, found, say) {
 
 // --- The page: text goes to the worker, its answer is shown. Text and settings are in the address behind #.
 
-const LONGEST = 20000; // characters that the area takes
+export const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
 const [SOON, LATER, PATIENCE] = [20, 2000, 5000]; // milliseconds
@@ -338,11 +338,17 @@ export class Site {
       button.textContent = name;
       if (pressed !== undefined) button.setAttribute("aria-pressed", pressed);
     };
+    this.dressControls(label);
+  }
+
+  dressControls(label) {
+    const { lang, theme, lecture } = this.state;
+    const { say } = this;
+    label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
+    label("lecture", say("lecture_label"), lecture);
     const languages = document.getElementById("language");
     languages.value = lang;
     languages.setAttribute("aria-label", say("lang_label"));
-    label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
-    label("lecture", say("lecture_label"), lecture);
     const example = document.getElementById("example");
     example.setAttribute("aria-label", say("example_label"));
     const options = this.examples.map(({ id }, i) => new Option(say(`example_${id}`), i));
@@ -498,11 +504,11 @@ export class Site {
 
 /**
  * Starts the page with the content that deploy/site/build.py wrote into it. `isServed`: whether it comes from
- * a host.
+ * a host. `Kind`: of the page.
  */
-export async function begin(isServed) {
+export async function begin(isServed, Kind = Site) {
   const packed = document.getElementById("content").textContent;
   const content = JSON.parse(new TextDecoder().decode(await window.unpacked(packed)));
-  window.site = new Site({ isServed, ...content });
+  window.site = new Kind({ isServed, ...content });
   window.site.start();
 }

@@ -21,19 +21,22 @@ const parts = {};
 window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
+/** The address of the worker. It is made of a text of the page, so that it obeys the page's policy, except in
+ * an extension, whose policy holds for its files. */
+const addressOf = async () =>
+  SCRIPTS.worker ?? URL.createObjectURL(new Blob([await window.part("worker")], { type: "text/javascript" }));
+
 /**
  * {worker, prepare, listen}: the worker that corrects; a function that has a second one prepare for it; and
- * one that is given a listener to their messages, past and future. They are made of a text of the page, so
- * that they obey the page's policy.
+ * one that is given a listener to their messages, past and future.
  *
  * At a first visit the library comes before their parts, since the stored example is drawn with it. Where
  * everything is on this device already, they start at once: a worker hears nothing while the page is drawing,
  * even if that was sent before.
  */
 window.begunWorker = (async () => {
-  const isHere = PARTS.library.size === 0 || navigator.serviceWorker?.controller;
-  const [script] = await Promise.all([window.part("worker"), isHere || window.part("library")]);
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const isHere = !PARTS.library?.size || navigator.serviceWorker?.controller;
+  const [address] = await Promise.all([addressOf(), isHere || window.part("library")]);
   const early = [];
   let hear = (data) => early.push(data);
   const begun = () => {
@@ -60,10 +63,18 @@ window.begunWorker = (async () => {
 })();
 window.begunWorker.catch(() => {}); // the page tells it
 
-// plot.js waits for this instead of fetching a file.
+// plot.js waits for this instead of fetching a file. A page that draws nothing has neither.
 window.attentionPlotly = (async () => {
   const script = document.createElement("script");
-  script.textContent = new TextDecoder().decode(await window.part("library"));
-  document.head.append(script);
+  if (SCRIPTS.library) await loaded(Object.assign(script, { src: SCRIPTS.library }));
+  else if (PARTS.library) {
+    script.textContent = new TextDecoder().decode(await window.part("library"));
+    document.head.append(script);
+  }
   return window.Plotly;
 })();
+
+function loaded(script) {
+  document.head.append(script);
+  return new Promise((resolve, reject) => Object.assign(script, { onload: resolve, onerror: reject }));
+}

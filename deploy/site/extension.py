@@ -1,0 +1,98 @@
+"""Browser extension (Manifest V3) of the site's files: a popup that corrects the marked text of a tab.
+
+Extensions may run scripts only from their own files, so the scripts of the pages and the worker's are files
+here. Nothing is fetched from a host.
+
+Reference:
+    https://developer.chrome.com/docs/extensions/reference/manifest
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from deploy.site import build
+from package import __version__
+from viz.browser.texts import FIRST
+
+PERMISSIONS = ("activeTab", "scripting")  # the tab in which the button was pressed, until it is left
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+SCRIPTS = {"worker": "worker.js", "library": "library.js"}  # parts that are files here
+WORKER = {"worker": SCRIPTS["worker"]}
+DRAWN = ("library", "font")  # parts that the popup does without
+POPUP = """<main class="popup">
+{writing}
+<footer id="explorer" hidden><button type="button" id="open"></button></footer>
+<p class="note" data-text="site_marked"></p>
+<p class="note" data-text="site_private"></p>
+</main>
+"""
+
+
+def write_extension(site: build.Site, out: Path) -> None:
+    """Write the extension's folder, which Chromium loads unpacked, and Firefox as a temporary add-on."""
+    (out / build.PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
+    texts = site.content["texts"]
+    parts = {name: part for name, part in site.parts.items() if name not in SCRIPTS}
+    files: dict[str, bytes] = {
+        file: zlib.decompress(site.parts[name].packed) for name, file in SCRIPTS.items()
+    }
+    files |= {part.file: part.packed for part in parts.values()}
+    files |= {"icon.svg": (build.HERE / "icon.svg").read_bytes(), "manifest.json": _json(manifest())}
+    for language, say in texts.items():
+        (out / "_locales" / language).mkdir(parents=True, exist_ok=True)
+        messages = {"name": {"message": say["product"]}, "about": {"message": say["site_private"]}}
+        files[f"_locales/{language}/messages.json"] = _json(messages)
+    files |= _page("index.html", build.body(texts[FIRST]), site, parts, SCRIPTS)
+    without = {name: part for name, part in parts.items() if name not in DRAWN}
+    files |= _page(
+        "popup.html", POPUP.format(writing=build.writing()), site, without, {"worker": "worker.js"}
+    )
+    for name, content in files.items():
+        (out / name).write_bytes(content)
+
+
+def manifest() -> dict[str, Any]:
+    """The manifest, which both browsers read."""
+    return {
+        "manifest_version": 3,
+        "name": "__MSG_name__",
+        "description": "__MSG_about__",
+        "version": __version__,
+        "default_locale": FIRST,
+        "permissions": list(PERMISSIONS),
+        "action": {"default_popup": "popup.html", "default_title": "__MSG_name__"},
+        "commands": {"_execute_action": {"suggested_key": {"default": "Alt+Shift+K"}}},
+        "content_security_policy": {"extension_pages": POLICY},
+        "browser_specific_settings": {
+            "gecko": {
+                "id": "see-attention@localhost",
+                "strict_min_version": "128.0",
+                "data_collection_permissions": {"required": ["none"]},
+            }
+        },
+    }
+
+
+def _page(
+    name: str, body: str, site: build.Site, parts: Mapping[str, build.PackedPart], files: Mapping[str, str]
+) -> dict[str, bytes]:
+    """A page and its scripts by the names of their files."""
+    is_whole = "library" in files
+    entry = "page.js" if is_whole else "popup.js"
+    scripts = build.scripts_of(parts, build.DRAWING if is_whole else (), entry, files=files)
+    prefix = name.partition(".")[0]
+    found = {f"{prefix}-{each.name}.js": each.text.encode() for each in scripts}
+    elements = (f'<script{each.kind} src="{prefix}-{each.name}.js"></script>\n' for each in scripts)
+    found[name] = build.html(site.content, body, "") + "".join(elements).encode() + build.END
+    return found
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode()

@@ -175,7 +175,7 @@ def test_a_text_that_took_too_long_goes_on_where_it_stopped(corrector, monkeypat
 
 def test_the_rate_forgets_after_a_minute(monkeypatch):
     rate, now = Rate(2), [0.0]
-    monkeypatch.setattr("service.server.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("service.server.time", SimpleNamespace(monotonic=lambda: now[0]))
     assert [rate.admits("a") for _ in range(3)] == [True, True, False]
     assert rate.admits("b")
     now[0] = 61.0

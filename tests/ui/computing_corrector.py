@@ -14,18 +14,11 @@ def computed(found: Projections, kind: str) -> np.ndarray:
     """(L, H, Q, K) float32: the weights that the projections give."""
     layers, heads, queries, _ = found.query.shape
     allowed = ~hidden_by_look_ahead(queries) if kind == "decoder_attention" else None
-    return np.array(
-        [
-            [
-                dot_product_attention(
-                    *(a[i, h] for a in (found.query, found.key, found.value)), allowed
-                ).weights
-                for h in range(heads)
-            ]
-            for i in range(layers)
-        ],
-        np.float32,
-    )
+    found_weights = np.empty((layers, heads, queries, found.key.shape[2]), np.float32)
+    for place in np.ndindex(layers, heads):
+        parts = (part[place] for part in (found.query, found.key, found.value))
+        found_weights[place] = dot_product_attention(*parts, allowed).weights
+    return found_weights
 
 
 def computed_trace(source: str, target: str) -> AttentionTrace:

@@ -1,8 +1,10 @@
 """The app with the correctors of ``fake_corrector``, opened without a browser."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
@@ -113,9 +115,15 @@ def open_laboratory(open_app, correctors, planted):
 
     def open_at(experiment: str, **settings: str):
         correctors["transformer"] = planted
-        app = open_app(
-            page="laboratory", experiment=experiment, **{"sentence": WRONG, "edit": "1"} | settings
-        )
-        return app
+        asked = {"experiment": experiment, "sentence": WRONG, "edit": "1"} | settings
+        return open_app(page="laboratory", **asked)
 
     return open_at
+
+
+@pytest.fixture
+def downloads(monkeypatch) -> dict[str, Callable[[], bytes]]:
+    """Label of each download button -> what makes its file, as Streamlit calls it outside of the session."""
+    found = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: found.update({label: make}))
+    return found

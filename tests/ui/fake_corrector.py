@@ -54,21 +54,11 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def one_map_trace(source: str, target: str) -> AttentionTrace:
     """The trace of a recurrent network: one map, of one layer and one head."""
-    source_tokens, target_tokens = tokens(source), tokens(target)
-    s, t = len(source_tokens), len(target_tokens)
-    return AttentionTrace(
-        source_tokens=source_tokens,
-        target_tokens=target_tokens,
-        decoder_input_tokens=("<s>", *target_tokens[:-1]),
-        encoder_attention=None,
-        decoder_attention=None,
-        cross_attention=attention(np.random.default_rng(1), 1, 1, t, s),
-        source_positional_encoding=None,
-        target_positional_encoding=None,
-        log_probabilities=np.zeros(t, np.float32),
-        alternatives=tuple((token, "갈") for token in target_tokens),
-        alternative_probabilities=np.tile(np.array([0.75, 0.25], np.float32), (t, 1)),
-    )
+    whole = random_trace(source, target)
+    s, t = len(whole.source_tokens), len(whole.target_tokens)
+    lacking = "encoder_attention decoder_attention source_positional_encoding target_positional_encoding"
+    one_map = attention(np.random.default_rng(1), 1, 1, t, s)
+    return replace(whole, cross_attention=one_map, **dict.fromkeys(lacking.split()))
 
 
 def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Projections]:

@@ -83,6 +83,45 @@ def setting(app: AppTest, name: str) -> str:
     return app.session_state["view"][name]
 
 
+def chosen(app: AppTest, *names: str) -> tuple[str, ...]:
+    return tuple(setting(app, name) for name in names)
+
+
+def keys(app: AppTest) -> set[str]:
+    """The keys of all buttons and controls."""
+    kinds = ("button", "segmented_control", "selectbox", "toggle")
+    return {each.key for kind in kinds for each in getattr(app, kind)}
+
+
+def menu(app: AppTest, key: str):
+    (found,) = [each for each in app.get("menu_button") if each.key == key]
+    return found
+
+
+def words(app: AppTest) -> list[tuple[str, str]]:
+    """(typed, now) of each changed word of the corrected text."""
+    return [
+        tuple("".join(text for text, _ in piece[side]) for side in ("typed", "now"))
+        for piece in component(app, "correction")["pieces"]
+        if piece.get("made")
+    ]
+
+
+def text_of(app: AppTest) -> str:
+    """The corrected text as it stands now."""
+    pieces = component(app, "correction")["pieces"]
+    return "".join(
+        piece["text"] if "text" in piece else "".join(text for text, _ in piece["now"])
+        for piece in pieces
+        if "sentence" not in piece
+    )
+
+
+def ask(app: AppTest, what: object, number: object) -> AppTest:
+    """``app`` after a press in the corrected text: ``choose``, ``accept``, ``reject`` … a change."""
+    return send(app, "correction", "asked", {"what": what, "number": number})
+
+
 def open_popover(app: AppTest, key: str) -> AppTest:
     """``app`` with a popover or an expander opened; what is in it is drawn only then."""
     app.session_state[key] = True

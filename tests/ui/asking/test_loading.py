@@ -12,17 +12,25 @@ from engine.records import LibraryMissingError, Progress
 from model import ModelFolderError
 from model.stored.config import TransformerConfig
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.pages.test_attention import words
-from tests.ui.screen import component, figures, messages, setting
+from tests.ui.screen import component, figures, messages, setting, words
 from ui.asking import loaders
 from ui.asking.loaders import STAGES_SHOWN, StillLoading
 from ui.shell import address, runs
 from ui.shell.settings import defaults
-from viz.browser.texts import LANGUAGES, table
+from viz.browser.texts import table
 
 KO = table("ko")
 OTHER = "고갱이 왔다"
 PAGES_THAT_NEED_THE_MODEL = ("calculation", "masks", "positions", "network")
+
+
+def failing(error: Exception):
+    """Stands for a question to the network: ``error`` comes in place of an answer."""
+
+    def fail(*_):
+        raise error
+
+    return fail
 
 
 def progress(app) -> list[str]:
@@ -148,7 +156,6 @@ def test_a_model_that_cannot_be_loaded_is_a_message_after_the_wait(open_app, wai
     assert not progress(app)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     ("error", "message"),
     [
@@ -158,14 +165,11 @@ def test_a_model_that_cannot_be_loaded_is_a_message_after_the_wait(open_app, wai
     ],
 )
 def test_where_no_answer_comes_a_message_says_why_and_the_next_run_asks_again(
-    open_app, correctors, monkeypatch, language, error, message
+    open_app, correctors, monkeypatch, error, message
 ):
-    def fail(text):
-        raise error
-
-    monkeypatch.setattr(correctors["transformer"], "correct", fail)
-    app = open_app(sentence=OTHER, lang=language)
-    assert messages(app) == [table(language)[message]]
+    monkeypatch.setattr(correctors["transformer"], "correct", failing(error))
+    app = open_app(sentence=OTHER)
+    assert messages(app) == [KO[message]]
     assert component(app, "live_text")["text"] == setting(app, "sentence") == OTHER
     monkeypatch.undo()
     monkeypatch.setattr(loaders, "load_corrector", lambda path: FakeCorrector())
@@ -176,38 +180,28 @@ def test_where_no_answer_comes_a_message_says_why_and_the_next_run_asks_again(
 
 @pytest.mark.parametrize("page", ["attention", *PAGES_THAT_NEED_THE_MODEL])
 def test_no_page_breaks_where_no_answer_comes(open_app, correctors, monkeypatch, page):
-    def fail(*_):
-        raise EngineBusyError("128 questions are waiting")
-
     for name in ("correct", "ask", "trace"):
-        monkeypatch.setattr(correctors["transformer"], name, fail)
+        monkeypatch.setattr(correctors["transformer"], name, failing(EngineBusyError("too many wait")))
     config = replace(FakeCorrector.config, has_positions=True)
     monkeypatch.setattr(correctors["transformer"], "config", config)
     assert messages(open_app(page=page)) == [KO["engine_busy"]]
 
 
-def test_a_view_without_an_answer_leaves_the_correction(open_app, correctors, monkeypatch):
-    def fail(*_):
-        raise EngineSlowError("no answer came in time")
-
-    monkeypatch.setattr(correctors["transformer"], "ask", fail)
-    app = open_app(sentence=OTHER, view="numbers")
-    assert messages(app) == [KO["engine_slow"]]
-    assert words(app) == [("고갱이", "고객이")]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_view_that_needs_a_library_which_is_missing_says_so_in_one_sentence(
-    open_app, correctors, monkeypatch, language
+@pytest.mark.parametrize(
+    ("error", "message", "again"),
+    [
+        (EngineSlowError("no answer came in time"), "engine_slow", True),
+        (LibraryMissingError("tensorflow is not installed"), "needs_tensorflow", False),  # it would not help
+    ],
+)
+def test_a_view_without_an_answer_leaves_the_correction(
+    open_app, correctors, monkeypatch, error, message, again
 ):
-    def fail(*_):
-        raise LibraryMissingError("tensorflow is not installed")
-
-    monkeypatch.setattr(correctors["transformer"], "ask", fail)
-    app = open_app(sentence=OTHER, view="numbers", lang=language)
-    assert [each.value for each in app.info] == [table(language)["needs_tensorflow"]]
+    monkeypatch.setattr(correctors["transformer"], "ask", failing(error))
+    app = open_app(sentence=OTHER, view="numbers")
+    assert messages(app) == [KO[message]]
     assert words(app) == [("고갱이", "고객이")]
-    assert "ask_again" not in [each.key for each in app.button]  # it would not help
+    assert ("ask_again" in [each.key for each in app.button]) == again
 
 
 def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):

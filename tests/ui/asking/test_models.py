@@ -10,7 +10,7 @@ from engine import version_on_disk
 from model.stored.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
-from tests.ui.screen import html, numbers, open_popover, told
+from tests.ui.screen import html, keys, numbers, open_popover, told
 from ui.asking import loaders, models
 from ui.wording import table
 
@@ -19,14 +19,10 @@ SENTENCE = "고갱이 왔다"
 CORRECTED = "고객이 왔다"
 
 
-def controls(app) -> set[str]:
-    return {each.key for each in (*app.segmented_control, *app.selectbox)}
-
-
 def test_a_network_with_one_map_offers_no_choice_and_says_why(open_app):
     app = open_app(sentence=SENTENCE, model="seq2seq", kind="encoder_attention", layer="2", head="3")
     np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
-    assert not controls(app) & {"control_kind", "control_layer", "control_head", "control_order"}
+    assert not keys(app) & {"control_kind", "control_layer", "control_head", "control_order"}
     assert KO["one_kind"] in html(app)
     assert KO["place_only"] in told(app)
 
@@ -48,11 +44,8 @@ def test_an_own_model_has_its_own_address_even_under_a_shipped_name(open_app, en
     app = open_app(model="runs/transformer")
     assert opened == [Path("runs/transformer")]
     open_popover(app, "settings")
-    assert app.selectbox(key="control_model").options == [
-        KO["model_name_transformer"],
-        KO["model_name_seq2seq"],
-        "transformer",
-    ]
+    shipped = [KO["model_name_transformer"], KO["model_name_seq2seq"]]
+    assert app.selectbox(key="control_model").options == [*shipped, "transformer"]
 
 
 def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(open_app, entries):
@@ -79,9 +72,8 @@ def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatc
 
 def test_the_list_follows_the_disk_and_opens_only_what_changed(tmp_path, tiny_folder, monkeypatch):
     opened = []
-    monkeypatch.setattr(
-        loaders, "read_entry", lambda folder: opened.append(folder.name) or read_entry(folder)
-    )
+    noted = lambda folder: opened.append(folder.name) or read_entry(folder)
+    monkeypatch.setattr(loaders, "read_entry", noted)
     monkeypatch.setattr(loaders, "ASSETS", tmp_path / "nowhere")
     monkeypatch.setattr(loaders, "OWN_MODELS", tmp_path)
     for name in ("one", "two"):

@@ -8,7 +8,7 @@ from engine import Engine
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.conftest import opened
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
-from tests.ui.shell.test_turns import wait_until
+from tests.waiting import wait_until
 from ui.asking import loaders
 from ui.shell.settings import defaults
 from ui.views import EXPERIMENTS, VIEWS

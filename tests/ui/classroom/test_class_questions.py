@@ -15,13 +15,23 @@ from tests.ui.screen import component, components, html, messages
 
 
 @pytest.fixture
-def taught(open_app, rooms, cookies, opened):
+def teach(open_app, rooms, cookies, opened):
+    """Opens the teacher's page of the class at a sentence."""
+
+    def open_at(**settings: str):
+        code, key = opened
+        cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+        app = open_app("classroom", **{"class": code} | settings)
+        cookies.clear()
+        return app
+
+    return open_at
+
+
+@pytest.fixture
+def taught(teach, opened):
     """(the teacher's page, its code): a sentence is shown."""
-    code, key = opened
-    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
-    app = open_app("classroom", **{"class": code} | dict(SHOWN))
-    cookies.clear()
-    return app, code
+    return teach(**dict(SHOWN)), opened[0]
 
 
 def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
@@ -55,25 +65,18 @@ def test_one_who_is_alone_asks_and_answers(rooms, taught):
 def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
     press(taught[0], "class_kind_where")
     phone = open_app("classroom", **{"class": taught[1]})
-    phone = touch(phone, "class_answer_1", [0, 1, 2, 3])
+    touch(phone, "class_answer_1", [0, 1, 2, 3])
     assert rooms.state_of(taught[1]).answered == 1
-    assert sum(map(bool, _counts(rooms, taught))) == 3
-
-
-def _counts(rooms, taught):
     press(taught[0].run(), "class_reveal_now")
-    return rooms.state_of(taught[1]).counts
+    assert sum(map(bool, rooms.state_of(taught[1]).counts)) == 3
 
 
-def test_what_cannot_be_asked_says_why(open_app, rooms, cookies, opened):
-    code, key = opened
-    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
-    app = open_app("classroom", **{"class": code, "sentence": "그대로인 문장"})
-    app = press(app, "class_kind_where")
-    assert KO["predict_nothing"] in messages(app)
-    assert rooms.state_of(code).poll is None
-    app = press(app, "class_kind_needed")
-    assert KO["predict_nothing"] in messages(app)
+def test_what_cannot_be_asked_says_why(teach, rooms, opened):
+    app = teach(sentence="그대로인 문장")
+    for kind in ("where", "needed"):
+        app = press(app, f"class_kind_{kind}")
+        assert KO["predict_nothing"] in messages(app)
+        assert rooms.state_of(opened[0]).poll is None
 
 
 # --- questions before and after ---
@@ -94,14 +97,10 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     teacher = press(teacher, "class_quiz_lesson-plan_after")
     phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
     teacher = press(teacher.run(), "class_stop")
-    found = rooms.results(code, membership_key(teacher))
+    found = rooms.results(code, teacher.session_state["classroom_membership"].key)
     assert sum(found.before[0]) == sum(found.after[0]) == 1
     assert found.before[0][0] == found.after[0][1] == 1
     assert KO["class_results"].format(before=1, after=1) in html(teacher)
-
-
-def membership_key(app) -> str:
-    return app.session_state["classroom_membership"].key
 
 
 def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):

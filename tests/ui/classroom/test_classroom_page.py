@@ -3,18 +3,13 @@
 import pytest
 
 from tests.ui.computing_corrector import ComputingCorrector
-from tests.ui.screen import component, components, figure, html, messages, setting
+from tests.ui.screen import component, components, figure, html, keys, messages, setting
 from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱님이 왓어요"
 SHOWN = (("sentence", SENTENCE), ("edit", "1"), ("layer", "2"), ("head", "1"))
 DESK = ("class_reveal_now", "class_stop", "class_to_lesson", "class_kind_where", "class_results_csv")
-
-
-def keys(app) -> set[str]:
-    """The keys of all buttons on the page."""
-    return {each.key for each in app.button}
 
 
 def press(app, key: str):
@@ -24,6 +19,12 @@ def press(app, key: str):
 def touch(app, key: str, place):
     """Touch an option of a row of pills."""
     return next(each for each in app.button_group if each.key == key).set_value(place).run()
+
+
+@pytest.fixture
+def open_phone(open_app, opened):
+    """Opens the page of the class as a phone does that has its link."""
+    return lambda page="classroom", **settings: open_app(page, **{"class": opened[0]} | settings)
 
 
 # --- coming in ---
@@ -45,8 +46,8 @@ def test_whoever_opens_a_class_is_its_teacher_and_neither_seat_nor_key_can_be_se
     assert seat not in told and key not in told
 
 
-def test_a_phone_comes_in_by_the_link_alone_and_is_told_of_the_end(open_app, rooms, opened):
-    app = open_app("classroom", **{"class": opened[0]})
+def test_a_phone_comes_in_by_the_link_alone_and_is_told_of_the_end(open_phone, rooms, opened):
+    app = open_phone()
     assert rooms.state_of(opened[0]).present == 1
     assert messages(app) == [KO["class_nothing_shown"]]
     rooms.end(*opened)
@@ -72,18 +73,18 @@ def test_a_code_that_no_class_has_is_told_on_every_page(open_app, rooms, code):
     assert len(rooms) == 0
 
 
-def test_a_class_that_is_full_says_so(open_app, rooms, opened, monkeypatch):
+def test_a_class_that_is_full_says_so(open_phone, rooms, opened, monkeypatch):
     monkeypatch.setattr("classroom.classroom.MOST_SEATS", 1)
     rooms.join(opened[0])
-    assert messages(open_app("classroom", **{"class": opened[0]})) == [KO["class_full"]]
+    assert messages(open_phone()) == [KO["class_full"]]
 
 
 # --- following ---
 
 
-def test_a_phone_shows_the_sentence_the_correction_and_the_picture_of_the_teacher(open_app, rooms, opened):
+def test_a_phone_shows_the_sentence_the_correction_and_the_picture_of_the_teacher(open_phone, rooms, opened):
     rooms.show(*opened, "attention", SHOWN)
-    app = open_app("classroom", **{"class": opened[0]})
+    app = open_phone()
     assert "<del><bdi>갱</bdi></del><ins><bdi>객</bdi></ins>님이" in html(app)
     assert "2층 헤드 1" in html(app)
     assert "class_plot_0" in components(app)
@@ -100,34 +101,30 @@ VIEWS = {  # the view, and the first picture of it that a phone shows
 }
 
 
-@pytest.mark.parametrize(("view", "picture"), VIEWS.items())
-def test_every_view_has_a_picture_on_the_phone(open_app, rooms, correctors, opened, view, picture):
-    correctors["transformer"] = ComputingCorrector()
-    rooms.show(*opened, "attention", (*SHOWN, ("view", view)))
-    app = open_app("classroom", **{"class": opened[0]})
-    assert picture in components(app)
-    assert view != "edits" or "bar" in types(app, picture)
-
-
 def types(app, key: str) -> set[str]:
     """What the traces of a figure are."""
     return {trace["type"] for trace in figure(app, key)["data"]}
 
 
-def test_a_phone_shows_the_whole_calculation(open_app, rooms, correctors, opened):
+def test_every_view_has_a_picture_on_the_phone_and_the_calculation_is_whole(
+    open_phone, rooms, correctors, opened
+):
     correctors["transformer"] = ComputingCorrector()
-    rooms.show(*opened, "attention", (*SHOWN, ("view", "numbers"), ("cell", "2,0")))
-    app = open_app("classroom", **{"class": opened[0]})
+    for view, picture in VIEWS.items():
+        rooms.show(*opened, "attention", (*SHOWN, ("view", view), ("cell", "2,0")))
+        app = open_phone()
+        assert picture in components(app), view
+        assert view != "edits" or "bar" in types(app, picture)
     assert [each.value for each in app.subheader] == [
         KO[f"numbers_{part}_heading"] for part in ("vectors", "scores", "sum")
     ]
     assert len(app.latex) > 3 and {"class_plot_1", "class_plot_3", "class_plot_5"} <= set(components(app))
 
 
-def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_revealed(open_app, rooms, opened):
+def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_revealed(open_phone, rooms, opened):
     asked = (*SHOWN, ("view", "predict"), ("marks", "0,3"))
     rooms.show(*opened, "attention", asked)
-    app = open_app("classroom", **{"class": opened[0]})
+    app = open_phone()
     assert html(app).count("<mark>") == 2
     assert not [each for each in components(app) if each.startswith("class_plot")]
     rooms.show(*opened, "attention", (*asked, ("revealed", "1")))
@@ -135,15 +132,15 @@ def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_reveal
     assert "<mark>" not in html(app) and "bar" in types(app, "class_plot_0")
 
 
-def test_of_a_page_without_views_a_phone_tells_the_name(open_app, rooms, opened):
+def test_of_a_page_without_views_a_phone_tells_the_name(open_phone, rooms, opened):
     rooms.show(*opened, "positions", (("positions", "32"),))
-    app = open_app("classroom", **{"class": opened[0]})
+    app = open_phone()
     assert messages(app) == [KO["class_other_page"].format(page=KO["positions_page"])]
 
 
-def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, opened):
+def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_phone, rooms, opened):
     rooms.show(*opened, "attention", SHOWN)
-    app = press(open_app("classroom", **{"class": opened[0]}), "class_look_around")
+    app = press(open_phone(), "class_look_around")
     assert "live_text" in components(app)
     assert "welcome" not in components(app)  # it would lie over the way back
     assert {name: setting(app, name) for name, _ in SHOWN} == dict(SHOWN)
@@ -164,9 +161,9 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, ope
         ("<script>", (("sentence", SENTENCE),)),
     ],
 )
-def test_whatever_a_teacher_shows_no_phone_breaks(open_app, rooms, opened, shown):
+def test_whatever_a_teacher_shows_no_phone_breaks(open_phone, rooms, opened, shown):
     rooms.show(*opened, *shown)
-    app = open_app("classroom", **{"class": opened[0]})
+    app = open_phone()
     assert "<img src=x" not in html(app) and "<script>" not in html(app)
     assert app.title[0].value == KO["classroom_page"]  # the language is the visitor's own
 
@@ -197,27 +194,26 @@ def test_who_is_in_no_class_meets_nothing_of_all_this(open_app, rooms):
 
 
 @pytest.mark.parametrize("forged", [{}, {"key": "1"}, {"teacher": "1", "classroom_membership": "teacher"}])
-def test_a_forged_address_gives_nobody_the_desk(open_app, rooms, opened, forged):
+def test_a_forged_address_gives_nobody_the_desk(open_phone, rooms, opened, forged):
     rooms.show(*opened, "attention", SHOWN)
     before = rooms.state_of(opened[0])
-    assert not keys(open_app("classroom", **{"class": opened[0]} | forged)) & set(DESK)
-    open_app(**{"class": opened[0], "sentence": "가짜 문장"} | forged)
+    assert not keys(open_phone(**forged)) & set(DESK)
+    open_phone("attention", sentence="가짜 문장", **forged)
     assert rooms.state_of(opened[0]).shown == before.shown
 
 
 @pytest.mark.parametrize(
     "value", [".", "x.y", ".{other}", "{seat}.{seat}", "{seat}", "." * 5000, "\udc80.\udc80"]
 )
-def test_a_forged_cookie_gives_nobody_the_desk(open_app, rooms, cookies, opened, value):
+def test_a_forged_cookie_gives_nobody_the_desk(open_phone, rooms, cookies, opened, value):
     code, _ = opened
     other = rooms.open()[1]
     cookies[f"classroom_{code}"] = value.format(other=other, seat=rooms.join(code))
-    assert not keys(open_app("classroom", **{"class": code})) & set(DESK)
+    assert not keys(open_phone()) & set(DESK)
 
 
-def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_app, rooms, cookies, opened):
+def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_phone, rooms, cookies, opened):
     code, key = opened
-    seat = rooms.join(code)
-    cookies[f"classroom_{code}"] = f"{seat}.{key}"
-    assert "class_to_lesson" in keys(open_app("classroom", **{"class": code}))
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    assert "class_to_lesson" in keys(open_phone())
     assert rooms.state_of(code).present == 1

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from classroom import UnknownCodeError
+from tests.waiting import wait_until
 from ui.classroom.session import Waiting, Watch
 
 
@@ -23,13 +24,6 @@ def watch(versions):
     return Watch(version_of, pause=0.005)
 
 
-def eventually(what) -> None:
-    ends = time.monotonic() + 10
-    while not what():
-        assert time.monotonic() < ends
-        time.sleep(0.005)
-
-
 def test_a_change_wakes_everybody_in_this_classroom_and_nobody_in_another(watch, versions):
     woken = []
     for code, session in (("one", "a"), ("one", "b"), ("other", "c")):
@@ -37,7 +31,7 @@ def test_a_change_wakes_everybody_in_this_classroom_and_nobody_in_another(watch,
     time.sleep(0.05)
     assert woken == []
     versions["one"] = 2
-    eventually(lambda: sorted(woken) == ["a", "b"])
+    wait_until(lambda: sorted(woken) == ["a", "b"])
     time.sleep(0.05)
     assert sorted(woken) == ["a", "b"]  # once, until they have drawn it
 
@@ -45,14 +39,14 @@ def test_a_change_wakes_everybody_in_this_classroom_and_nobody_in_another(watch,
 def test_who_has_drawn_something_older_is_woken_at_once(watch):
     woken = []
     watch.add("one", "late", Waiting(0, lambda: woken.append("late")))
-    eventually(lambda: woken == ["late"])
+    wait_until(lambda: woken == ["late"])
 
 
 def test_the_end_of_a_classroom_wakes_everybody(watch, versions):
     woken = []
     watch.add("one", "a", Waiting(1, lambda: woken.append("a")))
     del versions["one"]
-    eventually(lambda: woken == ["a"])
+    wait_until(lambda: woken == ["a"])
 
 
 def test_who_has_left_is_not_woken_and_the_thread_ends_with_the_last(watch, versions):
@@ -60,10 +54,10 @@ def test_who_has_left_is_not_woken_and_the_thread_ends_with_the_last(watch, vers
     watch.add("one", "a", Waiting(1, lambda: woken.append("a")))
     watch.forget("a")
     versions["one"] = 2
-    eventually(lambda: watch._thread is None)
+    wait_until(lambda: watch._thread is None)
     assert woken == []
     watch.add("one", "b", Waiting(1, lambda: woken.append("b")))  # and begins anew
-    eventually(lambda: woken == ["b"])
+    wait_until(lambda: woken == ["b"])
 
 
 def test_a_session_that_fails_keeps_nobody_else_from_being_woken(watch, versions):
@@ -71,4 +65,4 @@ def test_a_session_that_fails_keeps_nobody_else_from_being_woken(watch, versions
     watch.add("one", "a", Waiting(1, lambda: 1 / 0))
     watch.add("one", "b", Waiting(1, lambda: woken.append("b")))
     versions["one"] = 2
-    eventually(lambda: woken == ["b"])
+    wait_until(lambda: woken == ["b"])

@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from model import Correction, SentenceCorrection
 from model.text.changes import find_changes
 from ui.components.correction import LEAST_OFFERED, Proposal, correction_data
@@ -70,35 +72,21 @@ def test_a_changed_word_is_one_piece_with_what_differs_marked():
     }
 
 
-def test_several_changes_of_a_word_are_one_button():
-    (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.9))) if "made" in piece)
-    assert word["made"] == [0, 1]
-    assert word["now"] == [("객", True), ("관", False), ("왔", True), ("다", False)]
-
-
-def test_words_that_a_change_joins_are_one_button():
-    found = pieces(("천천 히 갓다", "천천히 갔다", (0.9, 0.9)))
-    joined, last = (piece for piece in found if "made" in piece)
-    assert joined["typed"] == [("천천", False), (" ", True), ("히", False)]
-    assert joined["now"] == [("천천", False), ("", True), ("히", False)]  # where the space was
-    assert last["made"] == [1]
-
-
-def test_letters_that_go_leave_no_mark():
-    (word,) = (piece for piece in pieces(("나느는", "나는", (0.9,))) if "made" in piece)
-    assert all(text for text, _ in word["now"])
-
-
-def test_a_chain_of_joined_words_is_one_button():
-    (word,) = (piece for piece in pieces(("가 나 다", "가나다", (0.9, 0.9))) if "made" in piece)
-    assert word["made"] == [0, 1]
-    assert "".join(text for text, _ in word["now"]) == "가나다"
-
-
-def test_a_word_that_is_parted_shows_the_new_blank():
-    (word,) = (piece for piece in pieces(("할수", "할 수", (0.9,))) if "made" in piece)
-    assert word["typed"] == [("할수", False)] or "".join(t for t, _ in word["typed"]) == "할수"
-    assert (" ", True) in [tuple(part) for part in word["now"]]
+@pytest.mark.parametrize(
+    ("source", "target", "made", "now"),
+    [
+        ("갱관왓다", "객관왔다", [0, 1], [("객", True), ("관", False), ("왔", True), ("다", False)]),
+        ("천천 히", "천천히", [0], [("천천", False), ("", True), ("히", False)]),  # where the space was
+        ("가 나 다", "가나다", [0, 1], None),
+        ("할수", "할 수", [0], [("할", False), (" ", True), ("수", False)]),
+        ("나느는", "나는", [0], None),
+    ],
+)
+def test_all_changes_of_a_word_and_words_that_a_change_joins_are_one_button(source, target, made, now):
+    (word,) = (piece for piece in pieces((source, target, (0.9,) * len(made))) if "made" in piece)
+    assert word["made"] == made and word["now"] == (now or word["now"])
+    assert "".join(text for text, _ in word["typed"]) == source
+    assert "".join(text for text, _ in word["now"]) == target
 
 
 def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():

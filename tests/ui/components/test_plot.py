@@ -71,9 +71,8 @@ def shown(monkeypatch) -> list[dict]:
 
 def clicked(monkeypatch, value: object) -> list:
     heard = []
-    monkeypatch.setattr(
-        "ui.components.component.st", SimpleNamespace(session_state={"map": {"click": value}})
-    )
+    state = SimpleNamespace(session_state={"map": {"click": value}})
+    monkeypatch.setattr("ui.components.component.st", state)
     figures.draw_plot({"spec": "{}"}, "map", heard.append)
     return heard
 

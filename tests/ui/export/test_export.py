@@ -23,7 +23,6 @@ from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
-from ui import wording
 from ui.export import data, page, take_away
 from ui.export.page import Choices, Experiment
 from ui.sentence.state import SentenceState
@@ -47,13 +46,12 @@ def make_state(
 VALUES = {view.name: {each.name: each.read("") for each in view.settings} for view in VIEWS}
 
 
-def say_in(language: str):
-    return partial(take_away.say_in, language)
+SAY = partial(take_away.say_in, "ko")
 
 
-def make_html(state: SentenceState, language: str = "ko") -> str:
-    choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", VALUES)
-    return page.to_html(state, say_in(language), choices).decode()
+def make_html(state: SentenceState, **chosen) -> str:
+    choices = Choices("ko", "http://localhost:8501/?sentence=%EA%B3%A0", **{"values": VALUES} | chosen)
+    return page.to_html(state, SAY, choices).decode()
 
 
 def read_csv(state: SentenceState) -> list[dict[str, str]]:
@@ -61,37 +59,31 @@ def read_csv(state: SentenceState) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_csv_begins_with_the_mark_by_which_excel_knows_hangul():
-    assert data.to_csv(make_state()).startswith(b"\xef\xbb\xbfkind,layer,head,")
+def read_npz(state: SentenceState) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def test_every_weight_of_the_csv_is_that_of_the_trace():
     state = make_state()
-    found = {
-        kind: np.full(state.trace.attention(kind).shape, np.nan, np.float32) for kind in state.trace.kinds
-    }
+    trace = state.trace
+    found = {kind: np.full(trace.attention(kind).shape, np.nan, np.float32) for kind in trace.kinds}
     for row in read_csv(state):
         place = (int(row["layer"]) - 1, int(row["head"]) - 1)
         cell = (int(row["query_position"]) - 1, int(row["key_position"]) - 1)
         found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
-        queries, keys = state.trace.axes(row["kind"])
+        queries, keys = trace.axes(row["kind"])
         assert row["query_token"] == data.harmless(queries[cell[0]])
         assert row["key_token"] == data.harmless(keys[cell[1]])
     for kind, weights in found.items():
-        np.testing.assert_array_equal(weights, state.trace.attention(kind))
+        np.testing.assert_array_equal(weights, trace.attention(kind))
 
 
-@pytest.mark.parametrize("token", ["=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"])
-def test_no_cell_begins_like_a_formula(token):
-    assert data.harmless(token) == f"'{token}"
-
-
-@pytest.mark.parametrize("token", ["고", "␣", "<s>", "'", "1", ""])
-def test_other_tokens_stay_as_they_are(token):
-    assert data.harmless(token) == token
-
-
-def test_no_token_in_the_table_can_be_taken_for_a_formula():
+def test_no_cell_begins_like_a_formula_and_other_tokens_stay_as_they_are():
+    for token in ("=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"):
+        assert data.harmless(token) == f"'{token}"
+    for token in ("고", "␣", "<s>", "'", "1", ""):
+        assert data.harmless(token) == token
     cells = {row[name] for row in read_csv(make_state()) for name in ("query_token", "key_token")}
     assert {"'=", "'+", "'-", "'@"} <= cells
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
@@ -107,15 +99,11 @@ def test_json_holds_the_whole_trace_exactly():
     assert (content["source"], content["text"]) == (state.sentence.source, state.sentence.text)
     assert (content["model"], content["fingerprint"]) == ("fake-model", "fake")
     (change,) = content["changes"]
-    assert (change["wrong"], change["right"]) == ("갱", "객")
-    assert (change["fix_probability"], change["keep_probability"]) == (0.97, 0.01)
-    assert content["shown"]["layer"] == 2
-    assert content["shown"]["head"] == 3
+    expected = {"wrong": "갱", "right": "객", "fix_probability": 0.97, "keep_probability": 0.01}
+    assert change.items() >= expected.items()
+    assert (content["shown"]["layer"], content["shown"]["head"]) == (2, 3)
     np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), state.weights)
     assert content["schema_version"] == data.SCHEMA_VERSION
-
-
-def test_json_names_a_mean():
     shown = json.loads(data.to_json(make_state(layer=None, head=None)))["shown"]
     assert (shown["layer"], shown["head"]) == ("mean", "mean")
 
@@ -126,32 +114,25 @@ def test_npz_opens_without_pickle_and_gives_every_array_back_and_the_library_rea
         found = AttentionTrace.load(io.BytesIO(file), limited=True)
         assert found.target_tokens == state.trace.target_tokens
         np.testing.assert_array_equal(found.cross_attention, state.trace.cross_attention)
-    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
-        for field in fields(state.trace):
-            if getattr(state.trace, field.name) is None:
-                continue
+    arrays = read_npz(state)
+    for field in fields(state.trace):
+        if getattr(state.trace, field.name) is not None:
             value = np.asarray(getattr(state.trace, field.name))
             np.testing.assert_array_equal(arrays[field.name], value)
             assert arrays[field.name].dtype.kind == value.dtype.kind
-        assert arrays["cross_attention"].dtype == np.float32
-        assert str(arrays["source"]) == state.sentence.source
-        assert arrays["change_spans"].tolist() == [[1, 2, 1, 2]]
+    assert arrays["cross_attention"].dtype == np.float32
+    assert str(arrays["source"]) == state.sentence.source
+    assert arrays["change_spans"].tolist() == [[1, 2, 1, 2]]
 
 
-def test_a_recurrent_network_leaves_out_what_it_lacks():
+def test_what_a_recurrent_network_or_a_sentence_without_changes_lacks_is_left_out():
     state = make_state("고갱", layer=0, head=0, trace=one_map_trace)
     assert {row["kind"] for row in read_csv(state)} == {"cross_attention"}
-    assert "encoder_attention" not in json.loads(data.to_json(state))
-    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
-        assert "encoder_attention" not in arrays.files
+    assert "encoder_attention" not in json.loads(data.to_json(state)).keys() | read_npz(state).keys()
     assert 'id="heatmap"' in make_html(state)
-
-
-def test_a_sentence_without_changes_is_no_exception():
-    state = make_state("가")
-    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
-        assert arrays["change_spans"].shape == (0, 4)
-    assert json.loads(data.to_json(state))["changes"] == []
+    unchanged = make_state("가")
+    assert read_npz(unchanged)["change_spans"].shape == (0, 4)
+    assert json.loads(data.to_json(unchanged))["changes"] == []
 
 
 @pytest.mark.parametrize(
@@ -179,46 +160,31 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
     assert len(scripts) == 5  # what all share, figures, lines, steps and the explorer; the library is packed
-    assert not re.search(
-        r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
-    )
-
-
-@pytest.mark.parametrize("language", wording.LANGUAGES)
-def test_what_was_typed_stays_text(language):
-    html = make_html(make_state("고갱</script><img src=x onerror=f()>"), language)
-    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-    assert "<img" not in html
-    assert outside.count("</script") == 0
-    assert f'<html lang="{language}" data-theme="light">' in html
+    loads = r'<(?:script|link|img|iframe)[^>]+(?:src|href)="'
+    assert not re.search(loads, html.replace("".join(scripts), ""))
 
 
 def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     state = make_state("고갱")
     cells = cells_of(state, by_words=False, without_marks=True, minus_copy=True)
     shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
-    choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
-    figure = page.heatmap_figure(state, say_in("ko"), choices)
+    choices = {"values": VALUES | {"heatmap": shown}, "selected": (1, 0)}
+    figure = page.heatmap_figure(state, SAY, Choices("ko", "", **choices))
     np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
     assert len(figure["layout"]["shapes"]) == 2
-    assert (
-        wording.table("ko")["heatmap_difference_cross_attention"][:20]
-        in page.to_html(state, say_in("ko"), choices).decode()
-    )
+    assert SAY("heatmap_difference_cross_attention")[:20] in make_html(state, **choices)
 
 
 def test_an_open_experiment_stands_behind_everything_that_was_observed():
     state = make_state("고갱")
     figure = viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])})
     experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")}, True)
-    choices = Choices("ko", "", VALUES, experiment=experiment)
-    written = page.to_html(state, say_in("ko"), choices).decode()
+    written = make_html(state, experiment=experiment)
     behind = written.partition("<h2>&lt;꺼 보기&gt;</h2>")[2]
     assert "말한 것 &lt;1&gt;" in behind
     assert "<h2>" not in behind.partition("<script")[0]
     assert "<h3>칸 &lt;2&gt;</h3>" in behind
     assert "without_mosaic" in behind
-    assert len(written) > len(make_html(state))
 
 
 def test_marks_show_a_change_in_its_place():
@@ -226,16 +192,12 @@ def test_marks_show_a_change_in_its_place():
     assert page.marked(sentence.source, sentence.changes) == "&lt;고<del>갱</del><ins>객</ins>&gt;"
 
 
-def test_a_component_that_cannot_be_started_is_refused():
+def test_a_component_that_cannot_be_started_or_would_end_early_is_refused():
+    empty = {"language": "ko", "theme": "light", "title": "", "body": "", "no_script": ""}
     for script in ("export function one() {}", "export default 1;\nexport default 2;"):
         broken = document.Component("broken", Script("broken", script), {})
         with pytest.raises(ValueError, match="broken"):
-            document.document(
-                language="ko", theme="light", title="", body="", no_script="", components=[broken]
-            )
-
-
-def test_a_style_or_script_that_would_end_early_is_refused():
+            document.document(**empty, components=[broken])
     with pytest.raises(ValueError, match="style"):
         document.component(document.Component("broken", Script("broken", "", "a{} </STYLE>"), {}))
 
@@ -265,7 +227,7 @@ def test_the_app_offers_the_page_and_every_data_format(open_app, monkeypatch):
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
     assert {"csv", "json", "npz", "trace"} <= data.FILES.keys()
-    assert labels == [wording.table("ko")[f"take_away_{name}"] for name in ("html", *data.FILES)]
+    assert labels == [SAY(f"take_away_{name}") for name in ("html", *data.FILES)]
 
 
 def test_offering_files_changes_no_setting(open_app):
@@ -279,24 +241,11 @@ def test_offering_files_changes_no_setting(open_app):
 @pytest.mark.parametrize("model", [own_model.Speller(), own_model.Bare()], ids=["speller", "bare"])
 def test_what_a_model_of_ones_own_lacks_is_left_out(model):
     sentence = TracedCorrector("own", model).correct_batch([own_model.WRONG])[0].sentences[0]
-    corrector = FakeCorrector()
-    corrector.name = "own"
-    state = SentenceState(
-        corrector, sentence, sentence.trace, Selection(sentence.trace.kinds[-1], 0, 0), None, "light"
-    )
+    selection = Selection(sentence.trace.kinds[-1], 0, 0)
+    state = SentenceState(FakeCorrector(), sentence, sentence.trace, selection, None, "light")
     assert own_model.RIGHT in make_html(state)
     assert ('data-component="steps"' in make_html(state)) == isinstance(model, own_model.Speller)
     assert {change["confidence"] for change in json.loads(data.to_json(state))["changes"]} == {None}
     assert AttentionTrace.load(io.BytesIO(data.to_trace(state))).kinds == sentence.trace.kinds
-    with np.load(io.BytesIO(data.to_npz(state))) as arrays:
-        assert np.isnan(arrays["change_fix_probability"]).all()
+    assert np.isnan(read_npz(state)["change_fix_probability"]).all()
     assert read_csv(state)
-
-
-def test_every_head_can_be_opened_in_the_file():
-    state = make_state()
-    explorer = page.explorer(state, say_in("ko"))
-    assert explorer is not None and len(explorer.data["kinds"]) == len(state.trace.kinds)
-    assert 'id="explorer"' in make_html(state) and wording.table("ko")[
-        "take_away_heading_explorer"
-    ] in make_html(state)

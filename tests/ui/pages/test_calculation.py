@@ -23,11 +23,7 @@ from ui.wording import table
         ("second", [[0, 1, 0, 0]], [[10, 0]]),
         ("twins", [[0, 0, 0.5, 0.5]], [[550, 5.5]]),
         ("two", [[0.5, 0.5, 0, 0]], [[5.5, 0]]),
-        (
-            "all",
-            [[0, 1, 0, 0], [0, 0, 0.5, 0.5], [0.5, 0.5, 0, 0]],
-            [[10, 0], [550, 5.5], [5.5, 0]],
-        ),
+        ("all", [[0, 1, 0, 0], [0, 0, 0.5, 0.5], [0.5, 0.5, 0, 0]], [[10, 0], [550, 5.5], [5.5, 0]]),
     ],
 )
 def test_the_known_queries_have_their_known_results(open_app, button, weights, output):
@@ -66,15 +62,9 @@ def test_without_scaling_the_division_is_gone_and_one_key_takes_more(open_app):
     ("settings", "key", "values"),
     [
         ({"q": "0,둘,0"}, "not_number", {"table": "Q", "row": 1, "column": 2, "found": "둘"}),
-        ({"k": "1,0,0;0,,1"}, "missing", {"table": "K", "row": 2, "column": 2}),
         ({"v": ""}, "empty", {"table": "V"}),
         ({"q": "1,2"}, "widths", {"query": 2, "key": 3}),
         ({"v": "1;2"}, "rows", {"keys": 4, "values": 2}),
-        (
-            {"q": "1e9,0,0"},
-            "huge",
-            {"table": "Q", "row": 1, "column": 1, "found": "1e9", "largest": "100,000"},
-        ),
     ],
 )
 def test_bad_input_is_named_and_stays(open_app, settings, key, values):
@@ -84,9 +74,10 @@ def test_bad_input_is_named_and_stays(open_app, settings, key, values):
         assert app.text_input(key=f"line_{name}").value == text
 
 
-def test_typed_signs_are_no_markdown_in_the_message(open_app):
-    (warning,) = open_app("calculation", q="**x**,1,2").warning
-    assert "**x**" not in warning.value
+def test_typed_signs_are_no_markdown_and_the_largest_number_is_told(open_app):
+    for typed, is_told in (("**x**,1,2", False), ("1e9,0,0", True)):
+        (warning,) = open_app("calculation", q=typed).warning
+        assert "**x**" not in warning.value and ("100,000" in warning.value) == is_told
 
 
 def test_a_line_of_text_changes_the_tables_and_the_way_back_is_offered(open_app):
@@ -140,24 +131,19 @@ def test_what_cannot_be_computed_with_is_named(text, problem):
         table.numbers()
 
 
-def test_edits_change_the_touched_cells_alone():
-    table = NumberTable.parse("1.50,둘;3,4;5,6")
-    edits = {
-        "edited_rows": {0: {"1": 2.5}, 2: {"2": None}},
-        "deleted_rows": [1],
-        "added_rows": [{"1": 7, "2": -0.1}, {}],
-    }
-    assert table.edited(edits).text == "2.5,둘;5,;7,-0.1;,"
-    assert table.edited({}).text == table.text
-
-
-def test_an_edit_beyond_a_short_row_fills_it_with_empty_cells():
-    assert NumberTable.parse("1,2,3;4").edited({"edited_rows": {1: {"3": 9}}}).text == "1,2,3;4,,9"
-
-
-def test_an_empty_table_takes_its_first_number():
-    assert list(NumberTable.parse("").frame().columns) == ["1"]
-    assert NumberTable.parse("").edited({"added_rows": [{"1": 3}]}).text == "3"
+@pytest.mark.parametrize(
+    ("table", "edits", "text"),
+    [
+        ("1.50,둘;3,4", {}, "1.50,둘;3,4"),
+        ("1.50,둘;3,4;5,6", {"edited_rows": {0: {"1": 2.5}, 2: {"2": None}}}, "2.5,둘;3,4;5,"),
+        ("1.50,둘;3,4;5,6", {"deleted_rows": [1]}, "1.50,둘;5,6"),
+        ("1,2", {"added_rows": [{"1": 7, "2": -0.1}, {}]}, "1,2;7,-0.1;,"),
+        ("1,2,3;4", {"edited_rows": {1: {"3": 9}}}, "1,2,3;4,,9"),  # beyond a short row
+        ("", {"added_rows": [{"1": 3}]}, "3"),
+    ],
+)
+def test_edits_change_the_touched_cells_alone(table, edits, text):
+    assert NumberTable.parse(table).edited(edits).text == text
 
 
 def test_the_editor_gets_numbers_and_empty_cells():
@@ -165,6 +151,7 @@ def test_the_editor_gets_numbers_and_empty_cells():
     assert list(frame.columns) == ["1", "2"]
     assert frame["1"].tolist() == [1.0, 2.0]
     assert frame["2"].isna().all()
+    assert list(NumberTable.parse("").frame().columns) == ["1"]
 
 
 SENTENCE, CORRECTED = "갱관적으로", "객관적으로"

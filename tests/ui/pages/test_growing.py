@@ -68,11 +68,8 @@ def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, gr
     trace = grown[0].trace
     heads = [f"{layer + 1}·{head + 1} " for layer, head in np.ndindex(trace.shape("encoder_attention"))]
     assert all(head in html(app) for head in heads)
-
-
-def test_a_role_that_a_kind_cannot_have_falls_back(open_app, grown):
     app = open_app("growing", sentence=SENTENCE, kind="decoder_attention", grown_role="next")
-    assert app.selectbox(key="control_grown_role").value == "own"
+    assert app.selectbox(key="control_grown_role").value == "own"  # the decoder cannot look ahead
 
 
 def test_a_film_and_a_sentence_that_is_none(open_app, grown):

@@ -2,7 +2,6 @@
 of one's own."""
 
 import json
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,8 @@ from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
-from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
+from tests.ui.screen import chosen, decode, figure, figures, html, messages, send, setting, told
+from tests.waiting import wait_until
 from ui.asking import files, loaders
 from ui.asking.files import MOST_CHARACTERS, MOST_SENTENCES, TooManyRowsError
 from ui.parts.head_numbers import QUANTITIES, SIGNS
@@ -97,8 +97,7 @@ def test_a_square_leads_to_the_head_and_its_best_example(open_heads, surveyed):
     app = send(open_heads(), "heads_map", "click", {"custom": list(CODA)})
     expected, _ = HeadSurvey(surveyed).example(CODA, "next")
     assert setting(app, "sentence") == expected
-    wanted = {"kind": CODA.kind, "layer": "2", "head": "2", "view": "heatmap"}
-    assert {name: setting(app, name) for name in wanted} == wanted
+    assert chosen(app, "kind", "layer", "head", "view") == (CODA.kind, "2", "2", "heatmap")
     assert "heatmap" in figures(app)  # of the main page
 
 
@@ -108,11 +107,7 @@ def test_a_point_that_is_no_head_changes_nothing(open_heads):
     assert setting(app, "head") == "mean"
 
 
-def test_without_a_survey_the_page_says_how_to_get_one(open_heads):
-    assert KO["heads_none"] in messages(open_heads(None))
-
-
-def test_a_damaged_survey_is_named(open_app, correctors, planted, monkeypatch):
+def test_a_damaged_survey_is_named_with_the_way_to_another(open_app, correctors, planted, monkeypatch):
     def damaged(path, corrector):
         raise ModelFolderError("heads.json is no survey")
 
@@ -128,9 +123,7 @@ def test_a_network_that_takes_no_interventions_says_so(open_app):
 
 
 def finished(job):
-    deadline = time.monotonic() + 120
-    while not job.is_over and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: job.is_over)
     assert job.error is None
     return job
 
@@ -153,11 +146,6 @@ def test_a_file_in_small_bits_finds_what_one_run_finds(planted, monkeypatch):
     assert job.progress == ("effects", 4, 4)
 
 
-def test_texts_without_targets_are_corrected_first(planted):
-    job = finished(files.surveys().job("나머거요.\n가나다라.\n".encode(), "a.txt", planted))
-    assert job._survey.plan.pairs == (("나머거요.", "나먹거요."), ("가나다라.", "가나다라."))
-
-
 def test_a_file_with_too_many_rows_is_refused(planted):
     with pytest.raises(TooManyRowsError):
         files.surveys().job("가\n".encode() * (MOST_SENTENCES + 1), "a.txt", planted)
@@ -166,29 +154,27 @@ def test_a_file_with_too_many_rows_is_refused(planted):
 def test_a_visitors_file_is_shown_instead_once_it_is_dropped(open_heads):
     app = open_heads(None)
     app.file_uploader[0].set_value(("class.csv", CSV.encode(), "text/csv")).run()
-    for _ in range(200):
-        if not app.get("progress"):
-            break
-        time.sleep(0.05)
-        app.run()
+    wait_until(lambda: not app.get("progress"), app.run)
     assert KO["heads_made_file"].format(sentences=5, effects=4, left_out=0) in html(app)
     assert figures(app) == ["heads_map"]  # a file is too small for a pruning curve
 
 
 def test_what_is_no_table_is_named(open_heads):
-    app = open_heads()
+    app = open_heads(None)
+    assert KO["heads_none"] in messages(app)
     app.file_uploader[0].set_value(("class.xlsx", b"PK\x03\x04", "text/csv")).run()
     assert KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"] in messages(app)
 
 
 def test_where_a_consonant_moved_is_asked_of_corrected_characters_alone(open_heads):
     app = open_heads(heads_by="liaison")
-    assert app.segmented_control(key="control_heads_at").options == [table("ko")["heads_at_edited"]]
+    assert app.segmented_control(key="control_heads_at").options == [KO["heads_at_edited"]]
 
 
-def test_a_text_that_is_too_long_is_counted_as_left_out(planted):
+def test_texts_without_targets_are_corrected_first_and_one_that_is_too_long_is_counted(planted):
     long = "가" * (MOST_CHARACTERS + 1)
-    job = finished(files.surveys().job(f"나머거요.\n{long}\n".encode(), "a.txt", planted))
-    assert (job.read, job.left_out) == (1, 1)
+    job = finished(files.surveys().job(f"나머거요.\n{long}\n가나다라.\n".encode(), "a.txt", planted))
+    assert (job.read, job.left_out) == (2, 1)
+    assert job._survey.plan.pairs == (("나머거요.", "나먹거요."), ("가나다라.", "가나다라."))
     alone = finished(files.surveys().job(long.encode(), "a.txt", planted))
     assert (alone.read, alone.left_out) == (0, 1)

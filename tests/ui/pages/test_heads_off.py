@@ -3,6 +3,7 @@ by hand."""
 
 import json
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from model.survey.results import HeadSurvey
 from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from model.text.changes import find_changes
+from model.trace.trace import ATTENTION_KINDS
 from tests.planted import CODA, DECOY, RIGHT, WRONG
-from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
+from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
 from ui.views.heads_off import outcome
 from ui.wording import head_name, table
@@ -44,13 +46,9 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
 
 def verdict(app) -> list[str]:
     """What the two sides of the verdict say: what is off, the text, and whether it is corrected."""
-    found = html(app)
-    names = re.findall(r'<p class="label">([^<]*)</p><p class="written"', found)
-    return [
-        *names,
-        *re.findall(r'<p class="written" lang="ko">([^<]*)<', found),
-        *re.findall(r"<strong>([^<]*)<", found),
-    ]
+    label = r'<p class="label">([^<]*)</p><p class="written"'
+    patterns = (label, r'<p class="written" lang="ko">([^<]*)<', r"<strong>([^<]*)<")
+    return [said for pattern in patterns for said in re.findall(pattern, html(app))]
 
 
 ON = KO["without_all_heads"]
@@ -97,30 +95,17 @@ def test_the_headline_follows_what_is_off(open_laboratory):
     assert len(told_after) == 3  # the probability is that of what is off
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("나먹거요.", "made"),
-        ("나머거요.", "undone"),
-        ("나막거요.", "other"),
-        (None, "other"),
-        ("나머거요", "undone"),
-    ],
-)
-def test_what_became_of_the_change(text, expected):
-    assert outcome(WRONG, text, *find_changes(WRONG, RIGHT)) == expected
+def test_what_became_of_the_change():
+    outcomes = {"나먹거요.": "made", "나머거요.": "undone", "나머거요": "undone"}
+    outcomes |= {"나막거요.": "other", None: "other"}
+    assert {text: outcome(WRONG, text, *find_changes(WRONG, RIGHT)) for text in outcomes} == outcomes
 
 
 def test_a_link_may_name_any_heads(open_laboratory):
     some = "cross_attention.2.2,cross_attention.9.9,none.1.1,cross_attention.0.1,<b>"
     app = open_laboratory("without", switched_off=some)
     assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=head_name(CODA)), WRONG]
-    every = ",".join(
-        f"{kind}.{layer}.{head}"
-        for kind in ("encoder_attention", "decoder_attention", "cross_attention")
-        for layer in (1, 2)
-        for head in (1, 2)
-    )
+    every = ",".join(f"{kind}.{layer}.{head}" for kind, layer, head in product(ATTENTION_KINDS, "12", "12"))
     app = open_laboratory("without", switched_off=every)
     assert KO["without_all"].format(count=12) in html(app)
     send(app, "without_mosaic", "click", {"custom": ["cross_attention", 9, 9]})
@@ -130,15 +115,11 @@ def figure_text(app) -> list[str]:
     return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
 
 
-def test_a_tile_beside_an_experiment_without_a_map_opens_the_head(open_laboratory):
-    app = send(open_laboratory("without"), "overview", "click", {"custom": [1, 0]})
-    assert [setting(app, name) for name in ("view", "kind", "layer", "head")] == [
-        "heatmap",
-        "cross_attention",
-        "2",
-        "1",
-    ]
-    assert "heatmap" in figures(app) and "without_mosaic" not in figures(app)
+def test_a_tile_beside_a_view_without_a_map_opens_the_head(open_app, open_laboratory):
+    for app in (open_laboratory("without"), open_app(sentence="고갱이 왔다", view="edits")):
+        send(app, "overview", "click", {"custom": [1, 0]})
+        assert chosen(app, "view", "kind", "layer", "head") == ("heatmap", "cross_attention", "2", "1")
+        assert figures(app) == ["overview", "heatmap"]
 
 
 def test_from_a_head_one_press_asks_what_becomes_without_it(open_app, correctors, planted):
@@ -161,9 +142,3 @@ def test_the_heads_of_other_views_can_be_switched_off_and_opened(open_app, corre
     app = open_app(sentence=WRONG, edit="1", view=view, marks="2", revealed="1")
     next(button for button in app.button if "_open" in button.key).click().run()
     assert figures(app) == ["overview", "heatmap"]
-
-
-def test_a_tile_beside_a_view_without_a_map_opens_the_head(open_app):
-    app = send(open_app(sentence="고갱이 왔다", view="edits"), "overview", "click", {"custom": [0, 1]})
-    assert figures(app) == ["overview", "heatmap"]
-    assert [setting(app, name) for name in ("layer", "head")] == ["1", "2"]

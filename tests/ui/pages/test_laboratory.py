@@ -27,6 +27,7 @@ from ui.views import EXPERIMENTS
 from ui.wording import table
 
 KO = table("ko")
+HEAD = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
 
 
 def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
@@ -48,11 +49,8 @@ def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
     open_laboratory, monkeypatch, experiment, count
 ):
     made = []
-    monkeypatch.setattr(
-        take_away,
-        "page_maker",
-        lambda *arguments: made.append(take_away.experiment(*arguments[::2])) or bytes,
-    )
+    noted = lambda *given: made.append(take_away.experiment(*given[::2])) or bytes
+    monkeypatch.setattr(take_away, "page_maker", noted)
     open_popover(open_laboratory(experiment), "taking")
     assert len(made[-1].figures if made[-1] else ()) == count
     assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
@@ -61,19 +59,18 @@ def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
 def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
     shipped = read_agreement(ASSETS / "transformer")
     every = dict.fromkeys(METHODS.keys() - {REFERENCE}, shipped.methods["norms"]) | shipped.methods
-    shipped = replace(shipped, methods=every)
-    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
-    app = open_popover(open_laboratory("sources"), "explanation")
-    first = f"{shipped.methods['attention'].first:.2f}"
-    assert f"{KO['method_attention']} {first}" in html(app)
-    assert KO["sources_not_measured"].split("{")[0] not in html(app)
-    known = {name: agreed for name, agreed in shipped.methods.items() if name != "rollout"}
-    part = replace(shipped, methods=known)
-    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: part)
-    app = open_popover(open_laboratory("sources"), "explanation")
-    assert KO["sources_not_measured"].format(methods=KO["method_rollout"]) in html(app)
-    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
-    assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
+
+    def explained(known) -> str:
+        monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: known)
+        return html(open_popover(open_laboratory("sources"), "explanation"))
+
+    shown = explained(replace(shipped, methods=every))
+    assert f"{KO['method_attention']} {every['attention'].first:.2f}" in shown
+    assert KO["sources_not_measured"].split("{")[0] not in shown
+    del every["rollout"]
+    told = KO["sources_not_measured"].format(methods=KO["method_rollout"])
+    assert told in explained(replace(shipped, methods=every))
+    assert f"{shipped.edits:,}" not in explained(None)
 
 
 def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
@@ -82,15 +79,12 @@ def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, pl
     methods = sorted(METHODS, key=REFERENCE.__ne__)
     reference, *others = contributions(planted, Edit(WRONG, RIGHT, change), methods)
     assert KO["method_" + reference.method] in notes[0]
+    _, same, shared = map(str.strip, KO["sources_agreement"].split("·"))
     for found, note in zip(others, notes[1:], strict=True):
         agreed = method_agreement(found, reference)
-        first = KO["sources_same" if agreed.top_1 else "sources_other"]
-        assert KO["sources_agreement"].split("·")[1].strip().format(first=first) in note
-        assert (
-            KO["sources_agreement"].split("·")[2].strip().format(of=3, shared=round(3 * agreed.top_3)) in note
-        )
-    assert any(KO["sources_same"] in note for note in notes)
-    assert any(KO["sources_other"] in note for note in notes)
+        assert same.format(first=KO["sources_same" if agreed.top_1 else "sources_other"]) in note
+        assert shared.format(of=3, shared=round(3 * agreed.top_3)) in note
+    assert all(any(KO[f"sources_{first}"] in note for note in notes) for first in ("same", "other"))
 
 
 def test_any_written_character_can_be_asked_about(open_laboratory, planted):
@@ -117,9 +111,7 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
         app = open_laboratory("sources")
         known = np.isfinite(bars(app, "sources")).all(axis=1)
         assert known.sum() == sum(map(len, ROUNDS[: number + 1]))
-        assert known[0] == (
-            number > 0
-        )  # leaving out, the reference, stands first and needs a pass for each character
+        assert known[0] == (number > 0)  # leaving out stands first, and needs a pass for each character
         layout = figure(app, "sources")["layout"]
         axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
         places.add(json.dumps([layout["height"], len(layout["annotations"]), axes]))
@@ -134,18 +126,16 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):
-    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
-    app = open_laboratory("replace", instead="uniform", **head)
+    app = open_laboratory("replace", instead="uniform", **HEAD)
     np.testing.assert_allclose(numbers(app, "replace_instead"), 1 / 6, atol=1e-6)
     assert WRONG in html(app)
-    app = open_laboratory("replace", instead="painted", painted=str(CAUSE + 1), **head)
+    app = open_laboratory("replace", instead="painted", painted=str(CAUSE + 1), **HEAD)
     np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], np.eye(6)[CAUSE])
     assert "replace_paint" not in told(app)
 
 
 def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
-    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
-    app = open_laboratory("replace", instead="painted", painted=f"1,{CAUSE + 1}", **head)
+    app = open_laboratory("replace", instead="painted", painted=f"1,{CAUSE + 1}", **HEAD)
     cell = {"x": CAUSE + 1, "y": ROW + 1}
     for shares in (2, 3):
         app = send(app, "replace_instead", "click", cell)
@@ -178,15 +168,12 @@ def test_the_two_headings_say_what_differs(open_laboratory):
     shown = html(open_laboratory("twins", twin="typed"))
     assert KO["beside_first"].format(text=f"{WRONG}<") in shown
     assert KO["beside_second"].format(text=f"{RIGHT}<") in shown
-    shown = html(open_laboratory("twins", twin="model"))
-    for which, name in (("first", "transformer"), ("second", "seq2seq")):
-        assert KO[f"beside_{which}_model"].format(model=KO[f"model_name_{name}"], text="") in shown
-
-
-def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "beside_second_map" in figures(app)
     assert "beside_heads" not in figures(app)  # the recurrent network has one map
+    shown = html(app)
+    for which, name in (("first", "transformer"), ("second", "seq2seq")):
+        assert KO[f"beside_{which}_model"].format(model=KO[f"model_name_{name}"], text="") in shown
 
 
 def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(
@@ -216,13 +203,7 @@ def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, corr
     assert app.selectbox(key="control_twin_model").options[0] == KO["model_name_transformer"]
 
 
-def test_a_network_that_takes_no_interventions_says_so(open_app):
-    for experiment in ("without", "sources", "replace", "fork"):
-        app = open_app(page="laboratory", experiment=experiment, sentence="고갱이 왔다", model="seq2seq")
-        assert KO["lacks_interventions"] in html(app)
-
-
-def test_a_second_sentence_that_is_too_long_is_told_so(open_laboratory):
-    app = open_laboratory("twins", twin="pair", twin_sentence="가" * 200)
-    assert KO["beside_too_long"] in told(app)
-    assert KO["beside_empty"] in told(open_laboratory("twins", twin="pair", twin_sentence=" "))
+def test_a_second_sentence_that_is_too_long_or_empty_is_told_so(open_laboratory):
+    for sentence, problem in (("가" * 200, "too_long"), (" ", "empty")):
+        app = open_laboratory("twins", twin="pair", twin_sentence=sentence)
+        assert KO[f"beside_{problem}"] in told(app)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.building_blocks import dot_product_attention
+from model.trace.trace import ATTENTION_KINDS
 from tests.ui.computing_corrector import ComputingCorrector
 from tests.ui.fake_corrector import one_map_trace
 from tests.ui.screen import figure, figures, numbers
@@ -27,13 +28,6 @@ def patterns(app, key: str) -> dict[str, int]:
     return {area["fillpattern"]["shape"]: len(area["x"]) // 5 for area in areas}
 
 
-def test_the_ids_are_the_tokenizers_padded_with_0(open_masks):
-    said = texts(open_masks())
-    ids = ComputingCorrector.tokenizer.encode_source("갠찬아")
-    row = "".join(f"<td>{number}</td>" for number in [*ids, *[0] * (LENGTH - REAL)])
-    assert row in said
-
-
 def test_the_three_masks(open_masks):
     app = open_masks()
     padded = np.arange(LENGTH) >= REAL
@@ -50,7 +44,7 @@ def test_the_three_masks(open_masks):
     assert patterns(app, "masks_both_map") == {"/": REAL - 1, ".": LENGTH}
 
 
-@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_logits_and_weights_are_the_networks_without_and_with_the_mask(open_masks, kind):
     app = open_masks(masks_kind=kind, layer="2", head="2")
     found = ComputingCorrector().projections("갠찬아", "갠찬아", LENGTH - REAL)[kind]
@@ -68,15 +62,16 @@ def test_logits_and_weights_are_the_networks_without_and_with_the_mask(open_mask
 
 def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
     cells = figure(open_masks(lang="en"), "masks_both_map")["data"][0]["customdata"]
-    assert [cell[0] for cell in cells[0]] == [
-        "1",
-        *["masked (not written yet)"] * (REAL - 1),
-        *["padding (nothing there)"] * (LENGTH - REAL),
-    ]
+    masked, padded = ["masked (not written yet)"], ["padding (nothing there)"]
+    assert [cell[0] for cell in cells[0]] == ["1", *masked * (REAL - 1), *padded * (LENGTH - REAL)]
 
 
-def test_positions_are_counted_from_1_and_masked_padded_and_small_look_different(open_masks):
+def test_ids_stand_at_positions_from_1_and_masked_padded_and_small_look_different(
+    open_masks,
+):
     app = open_masks()
+    ids = [*ComputingCorrector.tokenizer.encode_source("갠찬아"), *[0] * (LENGTH - REAL)]
+    assert "".join(f"<td>{number}</td>" for number in ids) in texts(app)
     assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"
     assert f'<th scope="col">{LENGTH}</th>' in texts(app)
     assert '<th scope="col">0</th>' not in texts(app)

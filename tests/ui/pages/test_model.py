@@ -13,10 +13,13 @@ from tests.ui.conftest import entry
 from tests.ui.screen import decode, figure, figures
 from tests.ui.screen import html as written
 from ui.asking import loaders
-from ui.parts.model_card import ModelCard, comparison_table
 from ui.wording import table
 
 EN = table("en")
+SNAPSHOTS = """step,pairs,loss,exact_match,cer_after,f0.5,clean_untouched
+0,,,0.12,0.1,0.0,1.0
+2000,188329,0.1,0.39,0.04,0.78,0.84
+"""
 SCORES = {
     "count": 10,
     "exact_match": 0.5,
@@ -60,6 +63,11 @@ def folder(assets, entries):
     return add_model(assets / "transformer", entries)
 
 
+@pytest.fixture
+def open_model(open_app):
+    return lambda: open_app("model", lang="en")
+
+
 def add_model(folder, entries):
     folder.mkdir()
     config = {"num_layers": 2, "num_heads": 4, "d_model": 8, "dff": 16, "vocab_size": 50, "max_length": 64}
@@ -92,16 +100,16 @@ def headings(app) -> list[str]:
     return [heading.value for heading in app.subheader] + [fold.label for fold in app.expander]
 
 
-def test_a_folder_without_results_shows_sizes_and_the_number_of_parameters(open_app, folder):
-    app = open_app("model", lang="en")
+def test_a_folder_without_results_shows_sizes_and_the_number_of_parameters(open_model, folder):
+    app = open_model()
     values = {metric.label: metric.value for metric in app.metric}
     assert (values["Parameters"], values["Heads"]) == ("408", "4")
     assert not figures(app) and not rows(app)
 
 
-def test_results_of_each_family_and_of_all(open_app, folder):
+def test_results_of_each_family_and_of_all(open_model, folder):
     add_results(folder)
-    app = open_app("model", lang="en")
+    app = open_model()
     names = [EN["family_typing"], EN["family_all"]]
     assert [name for name, _ in rows(app)] == names * 2
     cells = ["10", "50.0%", "10.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
@@ -109,92 +117,84 @@ def test_results_of_each_family_and_of_all(open_app, folder):
     assert EN["evaluation_generated"].format(file="dev.jsonl", seed=3) in written(app)
 
 
-def test_results_on_given_pairs_do_not_claim_generated_errors(open_app, folder):
-    add_results(folder, mix=None)
-    assert EN["evaluation_given"].format(file="dev.jsonl") in written(open_app("model", lang="en"))
-
-
-def test_results_measured_before_a_score_existed_have_a_dash_there(open_app, folder):
+def test_given_pairs_claim_no_generated_errors_and_a_score_of_later_has_a_dash(open_model, folder):
     old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
-    add_results(folder, total=old, families={})
-    assert rows(open_app("model"))[1][1][4] == "–"
+    add_results(folder, mix=None, total=old, families={})
+    app = open_model()
+    assert EN["evaluation_given"].format(file="dev.jsonl") in written(app)
+    assert rows(app)[1][1][4] == "–"
 
 
-def test_history_and_the_commands_that_made_it(open_app, folder):
+def test_history_and_the_commands_that_made_it(open_model, folder):
     add_history(folder)
-    app = open_app("model", lang="en")
+    app = open_model()
     assert figures(app) == ["history", "training"]
     assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
     assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
     assert "cores 2 · keras 3.15" in written(app)
 
 
-def test_reliability_is_drawn_from_the_bins(open_app, folder):
+def test_reliability_is_drawn_from_the_bins_where_something_was_proposed(open_model, folder):
+    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
+    add_results(folder, reliability=nothing)
+    assert EN["reliability_heading"] not in headings(open_model())
     add_results(folder, reliability=RELIABILITY)
-    app = open_app("model", lang="en")
+    app = open_model()
     assert EN["reliability_reading"].format(error="3.1") in written(app)
     _, curve, bars = figure(app, "reliability")["data"]
     assert [decode(curve[axis]).tolist() for axis in "xy"] == [[0.9], [0.875]]
     assert decode(bars["y"]).tolist() == [0, 8]
 
 
-def test_a_network_that_proposed_nothing_has_no_reliability(open_app, folder):
-    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
-    add_results(folder, reliability=nothing)
-    assert EN["reliability_heading"] not in headings(open_app("model", lang="en"))
-
-
-def test_thresholds_have_one_row_each_and_the_models_own_stands_out(open_app, folder):
+def test_thresholds_have_one_row_each_and_the_models_own_stands_out(open_model, folder):
     thresholds = [{"minimum_confidence": least, **SCORES} for least in (0.0, 0.5, 0.95)]
     add_results(folder, thresholds=thresholds)
-    app = open_app("model", lang="en")
+    app = open_model()
     assert [name for name, _ in rows(app)[4:]] == ["0.00", "0.50", "0.95"]
     assert rows(app)[4][1] == ["50.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
     assert '<tr class="strong"><th scope="row">0.50</th>' in written(app)
 
 
-def test_the_shipped_networks_stand_side_by_side(open_app, assets, folder, entries):
+def test_the_shipped_networks_stand_side_by_side(open_model, assets, folder, entries):
     add_results(folder)
     add_history(folder)
     add_results(add_model(assets / "seq2seq", entries), total=SCORES | {"exact_match": 0.25})
-    app = open_app("model", lang="en")
+    app = open_model()
     assert EN["comparison_heading"] in headings(app)
     names = [EN["model_name_transformer"], EN["model_name_seq2seq"]]
     shown = [(name, cells[:3]) for name, cells in rows(app)[4:]]
     assert shown == list(zip(names, [["408", "2,000", "50.0%"], ["408", "–", "25.0%"]], strict=True))
 
 
-def test_networks_measured_differently_or_not_at_all_are_not_compared(open_app, assets, folder, entries):
+def test_networks_measured_differently_or_not_at_all_are_not_compared(open_model, assets, folder, entries):
     add_results(folder)
     other = add_model(assets / "seq2seq", entries)
-    assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
+    assert EN["comparison_heading"] not in headings(open_model())
     add_results(other, seed=4)
-    assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
+    assert EN["comparison_heading"] not in headings(open_model())
 
 
-def test_the_first_sentence_says_what_it_learned_and_how_often_it_is_right(open_app, folder):
+def test_the_first_sentence_says_what_it_learned_and_how_often_it_is_right(open_model, folder):
     add_results(folder)
     add_history(folder)
     said = EN["model_reading"].format(parameters="408", pairs="2,000", hours="1.5", count="10", exact="50%")
-    assert said in written(open_app("model", lang="en"))
+    assert said in written(open_model())
 
 
-def test_everything_but_a_curve_and_a_table_is_folded(open_app, folder):
+def test_everything_but_a_curve_and_a_table_is_folded(open_model, folder):
     add_results(folder, reliability=RELIABILITY, thresholds=[{"minimum_confidence": 0.5, **SCORES}])
     add_history(folder)
-    app = open_app("model", lang="en")
+    app = open_model()
     keys = ("config_heading", "evaluation_heading", "reliability_heading", "training_heading")
     assert [(fold.label, fold.proto.expanded) for fold in app.expander] == [(EN[key], False) for key in keys]
     folded = [code.value for fold in app.expander for code in fold.code]
     assert [code.value for code in app.code] == folded
 
 
-def test_a_network_that_grew_up_says_what_its_snapshots_are(open_app, folder):
-    assert EN["snapshots_heading"] not in headings(open_app("model", lang="en"))
-    (folder / "snapshots.csv").write_text(
-        "step,pairs,loss,exact_match,cer_after,f0.5,clean_untouched\n0,,,0.12,0.1,0.0,1.0\n2000,188329,0.1,0.39,0.04,0.78,0.84\n"
-    )
-    app = open_app("model", lang="en")
+def test_a_network_that_grew_up_says_what_its_snapshots_are(open_model, folder):
+    assert EN["snapshots_heading"] not in headings(open_model())
+    (folder / "snapshots.csv").write_text(SNAPSHOTS)
+    app = open_model()
     assert EN["model_snapshots"].format(count=2) in written(app)
     assert rows(app) == [
         ("0", ["–", "12.0%", "10.0%", "0.0%", "100.0%"]),
@@ -221,16 +221,11 @@ def test_the_loss_of_each_run_is_drawn_where_it_was_recorded(open_app, folder):
 
 
 @pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json", "runs.csv"])
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
-def test_a_record_that_is_being_written_is_passed_over(open_app, folder, name, content):
+def test_a_record_that_is_being_written_or_has_no_runs_is_passed_over(open_model, folder, name):
     add_history(folder)
-    (folder / name).write_bytes(content)
-    assert open_app("model").metric
-
-
-def test_a_record_without_runs_is_passed_over(open_app, folder):
-    (folder / "run.json").write_text('{"command": "of an older format"}')
-    assert open_app("model").metric
+    for content in (b"", b"{", b"\xff\xfe", *([b'{"command": "older"}'] if name == "run.json" else [])):
+        (folder / name).write_bytes(content)
+        assert open_model().metric
 
 
 @pytest.mark.parametrize("name", ["config.json", "weights.npz"])
@@ -245,14 +240,3 @@ def test_a_missing_or_damaged_folder_is_said(open_app, folder, name, content):
 
 def test_without_any_model_the_page_says_so(open_app, assets):
     assert [info.value for info in open_app("model").info] == [table("ko")["model_missing"]]
-
-
-def card(evaluation: dict | None) -> ModelCard:
-    return ModelCard({}, 1_000, evaluation, None, (), None, None, False)
-
-
-def test_only_models_with_an_evaluation_are_compared():
-    cards = {"one": card({"total": {"exact_match": 0.5}}), "other": card(None)}
-    table = comparison_table(cards)
-    assert list(table.index) == ["one"]
-    assert (table.loc["one", "parameters"], table.loc["one", "exact_match"]) == (1_000, 0.5)

@@ -7,10 +7,10 @@ import pytest
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from model.trace.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import MAX_LENGTH
-from tests.ui.screen import component, html
+from tests.ui.screen import component, html, messages
 from ui.components.diagram import Layer, diagram_data
 from ui.parts import network_parts
-from ui.parts.network_parts import Sketch, columns, shape, visible_text
+from ui.parts.network_parts import Sketch, columns, visible_text
 from ui.shell.header import PAGES
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -63,13 +63,9 @@ def networks(correctors):
     return correctors
 
 
-def data_of(app) -> dict:
-    """What travels to the browser to be drawn."""
-    return component(app, "network_diagram")
-
-
-def boxes(app, form: str = "wide") -> list[dict]:
-    return data_of(app)["forms"][form]["boxes"]
+def boxes(app) -> list[dict]:
+    """The boxes that travel to the browser to be drawn."""
+    return component(app, "network_diagram")["forms"]["wide"]["boxes"]
 
 
 def details(app, style: str) -> list[str]:
@@ -100,25 +96,18 @@ def test_the_layer_of_the_address_is_the_open_one_and_the_rows_count_all_of_a_la
     rows = [box for box in boxes(open_app("network", layer="2")) if box["style"] == "layer"]
     assert [(row["leads_to"], row["expanded"]) for row in rows] == [("layer:1", False), ("layer:2", True)] * 2
     assert [row["detail"].split(" · ")[1] for row in rows] == ["1,307", "1,307", "2,307", "2,307"]
-
-
-def test_a_mean_over_layers_opens_the_first(open_app):
     rows = [box for box in boxes(open_app("network", layer="mean")) if box["style"] == "layer"]
-    assert [row["expanded"] for row in rows] == [True, False] * 2
+    assert [row["expanded"] for row in rows] == [True, False] * 2  # a mean opens the first
 
 
 def test_the_table_adds_up_to_the_network(open_app):
-    shown = html(open_app("network", lang="en"))
+    shown = html(open_app("network", sentence="고갱", lang="en"))
+    assert "2 layers × 2 heads × (3² + 3² + 3×3) = 108 attention weights" in shown
     assert f"{sum(transformer_sizes().values()):,}" in shown
     rows = re.findall(r'<th scope="row">(.*?)</th><td>([\d,]+)</td>', shown)
     counts = {name: int(count.replace(",", "")) for name, count in rows}
     assert counts.pop("All") == sum(counts.values()) == sum(transformer_sizes().values())
     assert counts["Decoder→encoder: attention ③"] == 2000
-
-
-def test_the_reading_counts_the_attention_weights(open_app):
-    shown = html(open_app("network", sentence="고갱", lang="en"))
-    assert "2 layers × 2 heads × (3² + 3² + 3×3) = 108 attention weights" in shown
 
 
 def test_the_recurrent_network_has_its_own_drawing(open_app):
@@ -141,16 +130,12 @@ def test_what_was_typed_travels_as_text_and_a_long_sentence_is_cut(open_app):
     app = open_app("network", sentence="<b>" + "가" * (MAX_LENGTH + 1), lang="en")
     assert boxes(app)[0]["title"].startswith("Typed: <b>가가")
     assert boxes(app)[0]["detail"] == f"(S) = ({MAX_LENGTH + 1})"
-    assert [element.value for element in app.info] == [
-        say("network_cut", length=MAX_LENGTH + 4, limit=MAX_LENGTH)
-    ]
+    assert messages(app) == [say("network_cut", length=MAX_LENGTH + 4, limit=MAX_LENGTH)]
     assert "<b>" not in html(app)
 
 
-@pytest.mark.parametrize("sentence", ["", " "])
-def test_without_a_sentence_there_is_a_message_and_no_drawing(open_app, sentence):
-    app = open_app("network", sentence=sentence)
-    assert [element.value for element in app.info] == [KO["sentence_none"]]
+def test_without_a_sentence_there_is_a_message_and_no_drawing(open_app):
+    assert messages(open_app("network", sentence=" ")) == [KO["sentence_none"]]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -172,31 +157,21 @@ def test_an_attention_leads_to_its_map(settings, kind):
     assert (settings["kind"], settings["layer"], settings["view"]) == (kind, "2", "heatmap")
 
 
-def test_a_layer_stays_and_opens(settings):
+def test_a_layer_stays_and_opens_and_what_no_part_is_called_changes_nothing(settings):
+    for part in ("", "nothing", "layer:x", "model:3", "../app:1", ":3"):
+        assert network_parts.follow(part) is None
+        assert settings == defaults()
     assert network_parts.follow("layer:4") is None
     assert settings["layer"] == "4"
 
 
-@pytest.mark.parametrize("part", ["", "nothing", "layer:x", "model:3", "../app:1", ":3"])
-def test_what_no_part_is_called_changes_nothing(settings, part):
-    assert network_parts.follow(part) is None
-    assert settings == defaults()
-
-
 def test_every_part_leads_to_a_page_that_exists(settings, networks):
     sketches = [Sketch(each.config, {}, "가", "나", 1) for each in networks.values()]
-    items = [box for sketch in sketches for box in arranged(sketch) if box["leads_to"]]
+    drawings = [diagram_data(say, *columns(say, sketch), label="") for sketch in sketches]
+    items = [box for drawing in drawings for box in drawing["forms"]["wide"]["boxes"] if box["leads_to"]]
     led = {network_parts.follow(box["leads_to"]) for box in items} - {None}
     assert led == {"attention", "positions", "masks"}
     assert led <= set(PAGES)
-
-
-def arranged(sketch: Sketch) -> list[dict]:
-    return diagram_data(say, *columns(say, sketch), label="")["forms"]["wide"]["boxes"]
-
-
-def test_shapes_in_words():
-    assert shape(H=4, S=7, S_=7) == "(H, S, S) = (4, 7, 7)"
 
 
 def test_control_characters_become_visible_and_spaces_stay():

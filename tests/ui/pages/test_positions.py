@@ -7,7 +7,7 @@ from model.activations.sublayers import positional_encoding
 from model.analysis.building_blocks import similarity
 from model.stored.config import Seq2SeqConfig, TransformerConfig
 from tests.ui.fake_corrector import MAX_LENGTH
-from tests.ui.screen import decode, figure, figures, html
+from tests.ui.screen import decode, figure, figures, html, messages
 from ui.wording import table
 
 KO, EN = table("ko"), table("en")
@@ -42,20 +42,16 @@ def test_sliders_reach_512_by_512(open_app):
     np.testing.assert_array_equal(decode(charts(app)[0]["data"][0]["z"]), positional_encoding(512, 512))
 
 
-def test_fewer_dimensions_drop_the_curves_that_no_longer_exist(open_app):
+def test_curves_that_do_not_exist_are_dropped_and_none_is_an_empty_figure(open_app):
     assert open_app("positions", dimensions="16", curves="3,30").multiselect[0].value == [3]
-
-
-@pytest.mark.parametrize("curves", ["", "x,,-1,9999999999999999999999"])
-def test_no_curve_chosen_is_an_empty_figure(open_app, curves):
-    app = open_app("positions", curves=curves, positions="-3", dimensions="1e9")
-    assert charts(app)[1]["data"] == []
+    for curves in ("", "x,,-1,9999999999999999999999"):
+        app = open_app("positions", curves=curves, positions="-3", dimensions="1e9")
+        assert charts(app)[1]["data"] == []
 
 
 def test_the_sentence_gives_the_slowest_period(open_app):
     app = open_app("positions", lang="en", dimensions="2")
-    text = table("en")["matrix_reading"].format(last=0, period="6.3")
-    assert text in "".join(element.proto.body for element in app.html)
+    assert EN["matrix_reading"].format(last=0, period="6.3") in html(app)
 
 
 def test_similarity_is_that_of_the_matrix_above(open_app):
@@ -97,34 +93,29 @@ def test_the_first_wrong_character_moves_until_another_is_chosen(open_app):
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_position_and_identity_are_weighed_against_each_other(open_app, correctors, language):
-    correctors["transformer"].embeddings = lambda text: np.eye(3, 4, dtype=np.float32)[: len(text) + 1] * 100
-    app = open_app("positions", sentence="고갱", lang=language)
-    assert table(language)["positions_move_identity"].split("{times}")[1][:20] in html(app)
-    assert table(language)["positions_sizes_token"] in html(app)
-    correctors["transformer"].embeddings = lambda text: np.eye(3, 4, dtype=np.float32)[: len(text) + 1] / 100
-    correctors["transformer"].fingerprint = "small"
-    app = open_app("positions", sentence="고갱", lang=language)
-    assert table(language)["positions_move_position"].split("{from_}")[1][:20] in html(app)
-    assert table(language)["positions_sizes_position"] in html(app)
+    network = correctors["transformer"]
+    for size, wins, before in ((100, ("identity", "token"), "{times}"), (0.01, ("position",) * 2, "{from_}")):
+        network.embeddings = lambda text, size=size: np.eye(3, 4, dtype=np.float32)[: len(text) + 1] * size
+        network.fingerprint = f"of size {size}"
+        shown = html(open_app("positions", sentence="고갱", lang=language))
+        assert table(language)[f"positions_move_{wins[0]}"].split(before)[1][:20] in shown
+        assert table(language)[f"positions_sizes_{wins[1]}"] in shown
 
 
 def test_a_recurrent_network_adds_no_positions(open_app):
     app = open_app("positions", model="seq2seq")
-    assert [element.value for element in app.info] == [KO["positions_recurrent"]]
+    assert messages(app) == [KO["positions_recurrent"]]
     assert len(charts(app)) == 4
 
 
-@pytest.mark.parametrize("sentence", ["", "  \n"])
-def test_without_a_sentence_the_page_says_so(open_app, sentence):
-    app = open_app("positions", sentence=sentence)
-    assert [element.value for element in app.info] == [KO["sentence_none"]]
+def test_without_a_sentence_the_page_says_so(open_app):
+    assert messages(open_app("positions", sentence="  \n")) == [KO["sentence_none"]]
 
 
 def test_a_sentence_that_is_too_long_is_shown_as_far_as_the_network_reads(open_app):
     app = open_app("positions", sentence="가" * (MAX_LENGTH + 9))
     assert len(decode(charts(app)[4]["data"][0]["y"])) == MAX_LENGTH + 1
-    expected = KO["positions_cut"].format(length=MAX_LENGTH + 9, limit=MAX_LENGTH)
-    assert [element.value for element in app.info] == [expected]
+    assert messages(app) == [KO["positions_cut"].format(length=MAX_LENGTH + 9, limit=MAX_LENGTH)]
 
 
 def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):

@@ -4,9 +4,9 @@ import csv
 import io
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 
 from engine.records import EngineBusyError
 from model.tables.columns import HEADERS
@@ -14,8 +14,9 @@ from model.tables.rows import FILE_PROBLEMS, PROBLEMS, TableError
 from tests.model.tables.made_documents import docx, p
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
+from tests.waiting import wait_until
 from ui.asking import files
-from ui.asking.files import MOST_TEXTS, Jobs, TableJob, TooManyRowsError, tables
+from ui.asking.files import MOST_TEXTS, TableJob, TooManyRowsError, tables
 from viz.browser.texts import LANGUAGES, table
 
 KO = table("ko")
@@ -23,10 +24,7 @@ CSV = "text\n고갱이 왔다\n비가 온다\n=1+고갱\n".encode()
 
 
 def finished(job: TableJob) -> TableJob:
-    deadline = time.monotonic() + 30
-    while not job.is_over and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert job.is_over
+    wait_until(lambda: job.is_over)
     return job
 
 
@@ -61,16 +59,9 @@ def test_the_same_file_is_corrected_once_and_another_one_anew():
     assert found.job(CSV + "갱".encode(), "class.csv", network) is not job
 
 
-def test_old_files_make_room():
-    found, network = Jobs(lambda content, name, network, column: TableJob([], network), kept=2), Network()
-    first = found.job(b"a\n", "1.txt", network)
-    for number in range(2):
-        finished(found.job(f"{number}\n".encode(), "n.txt", network))
-    assert found.job(b"a\n", "1.txt", network) is not first
-
-
 def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
-    monkeypatch.setattr(files.time, "sleep", lambda seconds: None)
+    # The clock of this module alone: other threads of the tests sleep, too.
+    monkeypatch.setattr(files, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: None))
     assert finished(tables().job(CSV, "a.csv", Network(failing=2))).error is None
     found, network = tables(), Network(failing=99)
     failed = TableJob([], network)
@@ -91,21 +82,15 @@ def test_what_is_no_table_and_what_is_too_much_is_named():
     assert job.counts.problems == [(2, "too_long")]
 
 
-def wait_for(app, is_there) -> None:
-    """The job goes on in a thread of its own; whoever looks at the page looks again."""
-    deadline = time.monotonic() + 30
-    while not is_there():
-        assert time.monotonic() < deadline, html(app)
-        app.run()
-
-
 @pytest.fixture
 def open_file(open_app, correctors):
     def open_at(content: bytes, name: str = "class.csv", **settings):
         correctors["transformer"] = Network()
         app = open_app("table", **settings)
         app.file_uploader[0].set_value((name, content, "text/csv")).run()
-        wait_for(app, lambda: app.dataframe or app.error or any(each.value is None for each in app.selectbox))
+        wait_until(
+            lambda: app.dataframe or app.error or any(each.value is None for each in app.selectbox), app.run
+        )
         return app
 
     return open_at
@@ -132,20 +117,18 @@ def test_the_most_frequent_kind_of_change_stands_first(open_file):
 NAMED = "번호,이름,소감\n1,고갱,고갱이 왔다\n2,지우,다음에 또 오고 싶다\n".encode()
 
 
-def test_nothing_is_corrected_before_a_column_is_chosen_and_the_others_are_kept(open_file, monkeypatch):
-    makers = {}
-    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+def test_nothing_is_corrected_before_a_column_is_chosen_and_the_others_are_kept(open_file, downloads):
     app = open_file(NAMED)
-    assert not app.dataframe and not makers
+    assert not app.dataframe and not downloads
     (choice,) = app.selectbox
     assert choice.value is None and choice.options == [
         KO["table_column_name"].format(name=name, number=number)
         for number, name in enumerate(["번호", "이름", "소감"], start=1)
     ]
     choice.set_value(2).run()
-    wait_for(app, lambda: app.dataframe)
+    wait_until(lambda: app.dataframe, app.run)
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "다음에 또 오고 싶다"]
-    made = makers[KO["table_download_csv"]]()
+    made = downloads[KO["table_download_csv"]]()
     head, first, _ = csv.reader(io.StringIO(made.decode("utf-8-sig")))
     assert head[:4] == [KO["table_row"], "번호", "이름", KO["table_text"]]
     assert first[:5] == ["2", "1", "고갱", "고갱이 왔다", "고객이 왔다"]
@@ -155,15 +138,13 @@ def test_a_column_that_is_called_text_is_chosen_and_can_be_changed(open_file):
     app = open_file("이름,text\n고갱,비가 온다\n".encode())
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["비가 온다"]
     app.selectbox[0].set_value(0).run()
-    wait_for(app, lambda: list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"])
+    wait_until(lambda: list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"], app.run)
 
 
-def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch):
-    makers = {}
-    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, downloads):
     english = table("en")
     open_file("text\n고갱이 왔다\n".encode() + b"\xff\n", lang="en")
-    made = makers[english["table_download_csv"]]()  # as Streamlit makes it, outside of the session
+    made = downloads[english["table_download_csv"]]()  # as Streamlit makes it, outside of the session
     head, first, second = csv.reader(io.StringIO(made.decode("utf-8-sig")))
     columns = ("row", "text", "corrected", "changes", "kinds", "problem")
     assert head == [english[f"table_{column}"] for column in columns]
@@ -171,26 +152,25 @@ def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch
     assert second[-1] == english["table_problem_encoding"]
 
 
-def test_the_page_names_what_is_no_table(open_file):
-    app = open_file(b"PK\x03\x04", "class.xlsx")
-    assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"]
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("class.xlsx", b"PK\x03\x04", "no_xlsx"),
+        ("글.hwp", b"HWP Document File V3.00", "old_document"),
+        ("글.doc", b"HWP Document File V3.00", "old_document"),
+    ],
+)
+def test_the_page_names_what_is_no_table(open_file, name, content, problem):
+    assert open_file(content, name).error[0].value == KO["table_wrong"] + " " + KO[f"table_wrong_{problem}"]
 
 
-def test_a_document_comes_back_with_its_corrections_and_a_list_of_them(open_file, monkeypatch):
-    makers = {}
-    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+def test_a_document_comes_back_with_its_corrections_and_a_list_of_them(open_file, downloads):
     app = open_file(docx(p("고갱이 왔다") + p("") + p("비가 온다")), "반 글.docx")
     assert list(app.dataframe[0].value[KO["table_row"]]) == [1, 3]
-    made = makers[KO["table_download_document"].format(format="DOCX")]()
+    made = downloads[KO["table_download_document"].format(format="DOCX")]()
     assert made == docx(p("고객이 왔다") + p("") + p("비가 온다"))
-    listed = makers[KO["table_download_csv"]]().decode("utf-8-sig")
+    listed = downloads[KO["table_download_csv"]]().decode("utf-8-sig")
     assert "고객이 왔다" in listed and "비가 온다" not in listed
-
-
-@pytest.mark.parametrize("name", ["글.hwp", "글.doc"])
-def test_an_old_document_is_refused_by_name(open_file, name):
-    app = open_file(b"HWP Document File V3.00", name)
-    assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_old_document"]
 
 
 def test_without_a_file_it_says_which_column_is_read(open_app):
@@ -198,12 +178,8 @@ def test_without_a_file_it_says_which_column_is_read(open_app):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_thing_that_can_be_wrong_with_a_file_or_a_row_has_a_text(language):
+def test_all_that_can_be_wrong_has_a_text_and_a_file_that_was_downloaded_can_be_dropped_again(language):
     texts = table(language)
-    assert all(f"table_wrong_{problem}" in texts for problem in FILE_PROBLEMS)
-    assert all(f"table_problem_{problem}" in texts for problem in PROBLEMS)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_file_that_was_downloaded_can_be_dropped_again(language):
-    assert table(language)["table_text"].casefold() in HEADERS
+    wrong = [f"wrong_{each}" for each in FILE_PROBLEMS] + [f"problem_{each}" for each in PROBLEMS]
+    assert {f"table_{each}" for each in wrong} <= texts.keys()
+    assert texts["table_text"].casefold() in HEADERS

@@ -8,20 +8,11 @@ import numpy as np
 import pytest
 
 from model import AttentionTrace
+from model.trace.trace import ATTENTION_KINDS
 from tests.own_model import Bare
+from tests.ui import screen
 from tests.ui.fake_corrector import random_trace
-from tests.ui.screen import (
-    bars,
-    component,
-    figures,
-    html,
-    messages,
-    numbers,
-    open_popover,
-    send,
-    setting,
-    told,
-)
+from tests.ui.screen import ask, bars, component, figures, html, messages, numbers, open_popover, told
 from ui.views import VIEWS
 from ui.wording import table
 
@@ -38,35 +29,26 @@ def saved(trace: AttentionTrace) -> bytes:
 
 @pytest.fixture
 def open_file(open_app):
-    def open_at(content: bytes, **settings: str):
-        app = open_app("trace", lang="en", **settings)
-        app.file_uploader[0].set_value(("trace.npz", content, "application/octet-stream")).run()
+    def open_at(content: bytes | None, **settings: str):
+        app = open_app("trace", **{"lang": "en"} | settings)
+        if content is not None:
+            app.file_uploader[0].set_value(("trace.npz", content, "application/octet-stream")).run()
         return app
 
     return open_at
 
 
-def test_without_a_file_it_says_how_to_make_one(open_app):
-    assert "trace.save(" in html(open_app("trace", lang="en"))
+def test_without_a_file_it_says_how_to_make_one(open_file):
+    assert "trace.save(" in html(open_file(None))
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_its_limits_and_how_to_stay_within_them_are_told_in_the_page_s_language(open_app, language):
+def test_its_limits_and_how_to_stay_within_them_are_told_in_the_page_s_language(open_file, language):
     limits = table(language)["trace_limits"].format(megabytes=20, weights="6,000,000", tokens=512)
-    app = open_app("trace", lang=language)
-    assert limits in html(app) and "[-2:]" in html(app)
     long = AttentionTrace(source_tokens=("a",) * 513, encoder_attention=np.eye(513)[None, None])
-    app.file_uploader[0].set_value(("trace.npz", saved(long), "application/octet-stream")).run()
-    assert limits in html(app) and "[-2:]" in html(app)
-
-
-@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
-def test_a_marian_trace_opens_in_every_view(open_file, view, kind):
-    app = open_file(MARIAN, view=view, kind=kind)
-    assert (EN["lacks_projections"] in told(app)) == (view == "numbers")
-    assert not messages(app)
-    assert EN["tokens_are_pieces"] in html(app)
+    for content in (None, saved(long)):
+        shown = html(open_file(content, lang=language))
+        assert limits in shown and "[-2:]" in shown
 
 
 def padded_trace() -> AttentionTrace:
@@ -85,7 +67,7 @@ def padded_trace() -> AttentionTrace:
     )
 
 
-@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @pytest.mark.parametrize("view", [view.name for view in VIEWS])
 def test_a_padded_trace_opens_in_every_view(open_file, view, kind):
     app = open_file(saved(padded_trace()), view=view, kind=kind)
@@ -124,10 +106,9 @@ def test_a_change_can_be_chosen_but_not_undone_and_another_file_forgets_it(open_
     app = open_file(MARIAN)
     assert component(app, "correction")["words"]["reject"] == ""
     for what, chosen in (("choose", "1"), ("reject", ""), ("choose", "1")):
-        send(app, "correction", "asked", {"what": what, "number": 0})
-        assert (setting(app, "rejected"), setting(app, "edit")) == ("", chosen)
+        assert screen.chosen(ask(app, what, 0), "rejected", "edit") == ("", chosen)
     app.file_uploader[0].set_value(("b.npz", saved(random_trace("가나", "가다")), "")).run()
-    assert setting(app, "edit") == ""
+    assert screen.setting(app, "edit") == ""
 
 
 def test_it_can_be_taken_along_but_no_link_leads_to_it(open_file):
@@ -139,9 +120,8 @@ def test_it_can_be_taken_along_but_no_link_leads_to_it(open_file):
 def test_an_encoder_alone_is_shown_and_what_it_lacks_is_said(open_file):
     content = saved(Bare().trace("a b", "a b"))
     for view in VIEWS:
-        app = open_file(content, view=view.name)
-        assert EN["lacks_probabilities"] in html(app)
-        assert EN["lacks_cross_attention"] in html(app)
+        shown = html(open_file(content, view=view.name))
+        assert EN["lacks_probabilities"] in shown and EN["lacks_cross_attention"] in shown
     assert "heatmap" in figures(open_file(content))
 
 
@@ -169,21 +149,13 @@ def test_hostile_words_are_text(open_file):
         assert "<img" not in html(open_file(saved(trace), view=view.name))
 
 
-def test_a_trace_that_is_too_long_is_refused(open_file):
+def test_what_is_no_trace_or_too_long_or_has_a_wrong_field_is_named(open_file):
     weights = np.eye(600, dtype=np.float32)[None, None]
     app = open_file(saved(AttentionTrace(source_tokens=("a",) * 600, encoder_attention=weights)))
     assert EN["trace_wrong"].format(field="source_tokens") in messages(app)
-
-
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"<script>alert(1)</script>"])
-def test_what_is_no_trace_is_named(open_file, content):
-    app = open_file(content)
-    assert [error.value for error in app.error] == [EN["trace_wrong_file"]]
-    assert not figures(app)
-
-
-def test_a_wrong_field_is_named(open_file):
-    with io.BytesIO() as file:
-        np.savez_compressed(file, attention=np.zeros(3))
-        app = open_file(file.getvalue())
-    assert app.error
+    for content in (b"", b"PK\x03\x04", b"<script>alert(1)</script>"):
+        app = open_file(content)
+        assert messages(app) == [EN["trace_wrong_file"]] and not figures(app)
+    other = io.BytesIO()
+    np.savez_compressed(other, attention=np.zeros(3))
+    assert open_file(other.getvalue()).error

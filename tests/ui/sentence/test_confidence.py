@@ -4,8 +4,7 @@ once."""
 import pytest
 
 from tests.ui.fake_corrector import OWN_CONFIDENCE
-from tests.ui.pages.test_attention import words
-from tests.ui.screen import open_popover, setting
+from tests.ui.screen import open_popover, setting, words
 from ui.wording import table
 
 KO = table("ko")

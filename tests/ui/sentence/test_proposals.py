@@ -11,8 +11,7 @@ from model.norm import article_of
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS, VALUES
-from tests.ui.pages.test_attention import text_of, words
-from tests.ui.screen import component, numbers, send, setting
+from tests.ui.screen import ask, chosen, component, html, messages, numbers, send, setting, text_of, words
 from ui.components.correction import WHAT, correction
 from ui.sentence import decisions
 from ui.sentence.decisions import Decisions
@@ -28,32 +27,19 @@ def found():
     return FakeCorrector().correct(TEXT)
 
 
-def ask(app, what: object, number: object):
-    send(app, "correction", "asked", {"what": what, "number": number})
-    return app
-
-
 def test_decisions_are_counted_from_1_in_the_address(settings):
     settings.update(accepted="2,3", rejected="1", confidence="0.4")
     assert Decisions.read() == Decisions(0.4, frozenset({1, 2}), frozenset({0}))
 
 
-def test_an_address_without_decisions_decides_nothing(settings, found):
+def test_no_and_hostile_decisions_decide_nothing_and_good_ones_beside_them_hold(settings, found):
     assert Decisions.read() == Decisions(None, frozenset(), frozenset())
     assert Decisions.read().applied(found, 0.75) is found
-
-
-def test_hostile_decisions_decide_nothing_and_good_ones_beside_them_hold(settings, found):
-    for text in TEXTS:
+    for text in (*TEXTS, "0,9999,5", ",,0,,77"):
         settings.update(accepted=text, rejected=text, confidence=text)
         assert Decisions.read().applied(found, 0.75) == found, text
         settings.update(accepted=f"{text},2", rejected="", confidence="")
         assert Decisions.read().applied(found, 0.75) == found.with_decisions([1]), text
-
-
-def test_far_and_impossible_numbers_decide_nothing(settings, found):
-    settings.update(accepted="0,9999,5", rejected=",,0,,77")
-    assert Decisions.read().applied(found, 0.75) == found
 
 
 def test_the_models_own_threshold_is_no_decision(settings, found):
@@ -62,32 +48,17 @@ def test_the_models_own_threshold_is_no_decision(settings, found):
     assert Decisions.read().applied(found, 0.5) == found.with_minimum_confidence(0.75)
 
 
-@pytest.mark.parametrize("what", [*VALUES, "choose ", "CHOOSE", "drop table"])
-def test_what_is_no_request_is_not_passed_on(monkeypatch, what):
-    assert passed_on(monkeypatch, {"what": what, "number": 0}) == []
-
-
-@pytest.mark.parametrize("number", [value for value in VALUES if type(value) is not int])
-def test_what_is_no_number_is_not_passed_on(monkeypatch, number):
-    for what in WHAT:
-        assert passed_on(monkeypatch, {"what": what, "number": number}) == []
-
-
-@pytest.mark.parametrize("asked", VALUES)
-def test_a_request_of_another_form_is_not_passed_on(monkeypatch, asked):
-    assert passed_on(monkeypatch, asked) == []
-
-
-def passed_on(monkeypatch, asked: object) -> list:
-    """What the page hears when the browser has sent ``asked``."""
-    heard = []
-    module = "ui.components.correction"
-    monkeypatch.setattr(
-        "ui.components.component.st", SimpleNamespace(session_state={"text": {"asked": asked}})
-    )
-    monkeypatch.setattr(f"{module}._COMPONENT", lambda *, on_asked_change, **_: on_asked_change())
-    correction({}, "text", lambda *request: heard.append(request))
-    return heard
+def test_what_is_no_request_is_not_passed_on(monkeypatch):
+    heard, state = [], {}
+    monkeypatch.setattr("ui.components.component.st", SimpleNamespace(session_state=state))
+    component = lambda *, on_asked_change, **_: on_asked_change()
+    monkeypatch.setattr("ui.components.correction._COMPONENT", component)
+    words = ({"what": what, "number": 0} for what in (*VALUES, "choose ", "CHOOSE", "drop table"))
+    numbers = ({"what": what, "number": each} for what in WHAT for each in VALUES if type(each) is not int)
+    for asked in (*VALUES, *words, *numbers, {"what": "open", "number": 1}):
+        state["text"] = {"asked": asked}
+        correction({}, "text", lambda *request: heard.append(request))
+    assert heard == [("open", 1)]
 
 
 @pytest.mark.parametrize("number", [-1, 3, 4, 10**400, -(10**400)])
@@ -101,23 +72,21 @@ def test_a_number_that_is_out_of_range_changes_nothing(settings, found, number):
 
 def test_choosing_puts_a_change_in_focus_and_choosing_it_again_lets_it_go(open_app):
     app = ask(open_app(sentence=TEXT), "choose", 0)
-    assert (setting(app, "part"), setting(app, "edit")) == ("1", "1")
+    assert chosen(app, "part", "edit") == ("1", "1")
     assert component(app, "correction")["chosen"] == 0
     ask(app, "choose", 0)
-    assert (setting(app, "part"), setting(app, "edit")) == ("1", "")
+    assert chosen(app, "part", "edit") == ("1", "")
     assert component(app, "correction")["chosen"] is None
 
 
 def test_choosing_in_another_sentence_opens_it_and_forgets_what_belonged_to_the_first(open_app):
     app = ask(open_app(sentence=TEXT, cell="1,1", step="2"), "choose", 2)
-    assert (setting(app, "part"), setting(app, "edit")) == ("3", "1")
-    assert (setting(app, "cell"), setting(app, "step")) == ("", "")
+    assert chosen(app, "part", "edit") == ("3", "1")
+    assert chosen(app, "cell", "step") == ("", "")
     assert component(app, "correction")["opened"] == 2
     assert numbers(app).shape == (len("또 고객이 왓다.") + 1,) * 2
-
-
-def test_choosing_in_the_same_sentence_keeps_the_cell(open_app):
-    assert setting(ask(open_app(sentence=TEXT, cell="1,1", part="1"), "choose", 0), "cell") == "1,1"
+    app = ask(open_app(sentence=TEXT, cell="1,1", part="1"), "choose", 0)
+    assert setting(app, "cell") == "1,1"  # the same sentence
 
 
 def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app):
@@ -125,27 +94,27 @@ def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app)
     assert words(app) == [("고갱이", "고객이")] * 2
     ask(app, "accept", 1)
     assert text_of(app) == "고객이 왔다. 비가 온다. 또 고객이 왓다."
-    assert (setting(app, "accepted"), setting(app, "rejected")) == ("2", "")
-    assert (setting(app, "part"), setting(app, "edit")) == ("1", "2")
+    assert chosen(app, "accepted", "rejected") == ("2", "")
+    assert chosen(app, "part", "edit") == ("1", "2")
     assert component(app, "correction")["chosen"] == 1
     assert set(component(app, "correction")["proposals"]) == {"0", "1", "2"}
 
 
 def test_accepting_in_a_later_sentence_opens_that_sentence(open_app):
     app = ask(open_app(sentence=TEXT), "accept", 3)
-    assert (setting(app, "accepted"), setting(app, "part"), setting(app, "edit")) == ("4", "3", "2")
+    assert chosen(app, "accepted", "part", "edit") == ("4", "3", "2")
     assert text_of(app).endswith("또 고객이 왔다.")
 
 
 def test_rejecting_takes_it_back_and_lets_the_focus_go(open_app):
     app = ask(open_app(sentence=TEXT, part="1", edit="1"), "reject", 0)
     assert text_of(app).startswith("고갱이 왓다.")
-    assert (setting(app, "accepted"), setting(app, "rejected")) == ("", "1")
-    assert (setting(app, "part"), setting(app, "edit")) == ("1", "")
+    assert chosen(app, "accepted", "rejected") == ("", "1")
+    assert chosen(app, "part", "edit") == ("1", "")
     assert component(app, "correction")["chosen"] is None
     # It is offered as what the network was unsure of is, and can be made again.
     ask(app, "accept", 0)
-    assert (setting(app, "accepted"), setting(app, "rejected")) == ("1", "")
+    assert chosen(app, "accepted", "rejected") == ("1", "")
     assert text_of(app).startswith("고객이 왓다.")
     assert component(app, "correction")["chosen"] == 0
 
@@ -159,18 +128,13 @@ def test_after_a_rejection_the_focus_of_another_change_still_names_that_change(o
     assert component(app, "correction")["chosen"] == 1
 
 
-def test_a_decision_is_part_of_the_link_and_a_link_makes_it(open_app):
+def test_a_decision_is_part_of_the_link_and_a_link_makes_it_on_every_page(open_app):
     app = open_app(sentence="고갱이 왓다", accepted="2", rejected="1")
     assert text_of(app) == "고갱이 왔다"
     sent = dict(component(app, "address_bar")["settings"])
     assert (sent["accepted"], sent["rejected"]) == ("2", "1")
-
-
-def test_other_pages_show_the_sentence_as_it_was_decided(open_app):
     app = open_app("calculation", sentence="고갱이 왓다", accepted="2", rejected="1")
-    assert KO["sentence_about"].format(sentence="고갱이 왓다 → 고갱이 왔다") in "".join(
-        e.proto.body for e in app.html
-    )
+    assert KO["sentence_about"].format(sentence="고갱이 왓다 → 고갱이 왔다") in html(app)
 
 
 def test_hostile_settings_open_the_first_sentence_that_changed(open_app):
@@ -201,40 +165,34 @@ def test_a_card_names_the_words_the_kind_of_mistake_and_the_confidence(open_app)
     assert card["sure"] == KO["correction_sure"].format(words=KO["sure_sure"], confidence="0.96")
 
 
-def test_all_changes_are_undone_and_made_again_with_one_press(open_app):
+def test_undoing_all_changes_rejects_what_was_accepted_too(open_app):
     app = ask(open_app(sentence=TEXT, accepted="2"), "none", 0)
-    assert text_of(app) == TEXT
-    assert (setting(app, "accepted"), setting(app, "rejected")) == ("", "1,2,3")
+    assert chosen(app, "accepted", "rejected") == ("", "1,2,3")
     assert component(app, "correction")["words"]["all"] == KO["correction_all"]
-    ask(app, "all", 0)
-    assert text_of(app) == "고객이 왓다. 비가 온다. 또 고객이 왓다."
-    assert component(app, "correction")["words"]["all"] == ""
+    assert component(ask(app, "all", 0), "correction")["words"]["all"] == ""
 
 
 def test_a_press_in_the_card_leads_to_the_tested_explanation_of_its_change(open_app):
-    app = open_app(sentence=TEXT)
-    send(app, "correction", "asked", {"what": "test", "number": 2})
-    assert (setting(app, "part"), setting(app, "edit")) == ("3", "1")
-    assert setting(app, "experiment") == "receipts"
+    app = ask(open_app(sentence=TEXT), "test", 2)
+    assert chosen(app, "part", "edit", "experiment") == ("3", "1", "receipts")
 
 
 def test_an_own_word_goes_to_the_browser_without_its_particle_and_never_into_the_address(
     open_app, correctors
 ):
-    app = open_app(sentence="고갱님이 왓다")
-    send(app, "correction", "asked", {"what": "own", "number": 0})
+    app = ask(open_app(sentence="고갱님이 왓다"), "own", 0)
     kept = component(app, "own_words")
     assert (kept["words"], kept["changed"]) == (["고갱님"], True)
     assert correctors["transformer"].words == ("고갱님",)
     assert "고갱님" not in dict(component(app, "address_bar")["settings"]).values()
 
 
-@pytest.mark.parametrize("told", [*VALUES, [None, 3, "*", "가" * 100], ["고갱", "고갱", " 고갱 "]])
-def test_the_words_that_a_browser_tells_are_checked(open_app, told):
+def test_the_words_that_a_browser_tells_are_checked(open_app):
     app = open_app(sentence="고갱이 왓다")
-    send(app, "own_words", "words", told)
-    assert not app.exception
-    assert component(app, "own_words")["words"] in ([], ["고갱"])
+    for told in (*VALUES, [None, 3, "*", "가" * 100]):
+        assert component(send(app, "own_words", "words", told), "own_words")["words"] == []
+    send(app, "own_words", "words", ["고갱", "고갱", " 고갱 "])
+    assert component(app, "own_words")["words"] == ["고갱"]
 
 
 def test_of_too_long_a_text_the_beginning_is_corrected_and_the_rest_kept(open_app):
@@ -276,8 +234,8 @@ def test_a_word_typed_in_the_english_layout_is_offered_whatever_the_threshold(op
 
 
 def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(open_app):
-    assert not [e for e in open_app(sentence="rkrh").info if e.value == KO["no_hangul"]]
-    assert [e for e in open_app(sentence="hello").info if e.value == KO["no_hangul"]]
+    for text, has_none in (("rkrh", False), ("hello", True)):
+        assert (KO["no_hangul"] in messages(open_app(sentence=text))) == has_none
 
 
 def card_of(source: str, target: str, **changed) -> dict:
@@ -293,9 +251,6 @@ def test_a_card_tells_the_article_and_its_sentence(settings, lang):
     assert card["article"] == "한글 맞춤법 제42항"
     assert card["why"] == getattr(article_of("", " ", "며칠 할", "수 있다"), lang)
     assert card["kinds"] == (table(lang)["mistake_spacing"],)
-
-
-def test_a_card_without_an_article_tells_none(settings):
     assert "article" not in card_of("나비", "나무")
 
 
@@ -304,7 +259,5 @@ def test_a_card_without_an_article_tells_none(settings):
 def test_a_proposal_that_was_not_the_networks_first_choice_says_so(settings, language, first, told):
     settings["lang"] = language
     assert "note" not in card_of("고갱", "고객")
-    texts = table(language)
-    assert card_of("고갱", "고객", instead_of=first)["note"] == texts["correction_instead_of"].format(
-        text=told
-    )
+    note = card_of("고갱", "고객", instead_of=first)["note"]
+    assert note == table(language)["correction_instead_of"].format(text=told)

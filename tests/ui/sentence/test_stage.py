@@ -4,7 +4,7 @@ import pytest
 
 from model.trace.trace import Selection
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.screen import component, figures, html, open_popover, setting
+from tests.ui.screen import component, figures, html, keys, open_popover, setting
 from ui.sentence import stage
 from ui.sentence.page import OpenSentence
 from ui.sentence.state import SentenceState
@@ -13,10 +13,6 @@ from ui.wording import table
 
 KO = table("ko")
 SENTENCE = "고갱이 왔다"
-
-
-def keys(app) -> set[str]:
-    return {each.key for each in (*app.segmented_control, *app.selectbox)}
 
 
 def test_all_views_are_tabs_one_is_open_and_its_options_are_one_click_away(open_app):

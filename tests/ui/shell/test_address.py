@@ -9,8 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from tests.ui.hostile import TEXTS
-from tests.ui.pages.test_attention import menu
-from tests.ui.screen import component, send, setting
+from tests.ui.screen import ask, chosen, component, menu, setting
 from ui.shell import address
 from ui.shell.settings import defaults, load_examples, steps
 
@@ -64,7 +63,7 @@ def test_a_choice_is_a_step_and_another_setting_is_none(open_app):
     menu(app, "language").click("en").run()
     app.toggle(key="control_lecture").set_value(True).run()
     assert step(app) == chosen
-    send(app, "correction", "asked", {"what": "choose", "number": 1})
+    ask(app, "choose", 1)
     assert step(app) != chosen
 
 
@@ -78,17 +77,15 @@ def test_back_takes_over_the_settings_of_the_address(open_app, go_back):
     app = open_app(sentence=SENTENCE, layer="2", cell="1,1")
     app.segmented_control(key="control_view").set_value("lines").run()
     go_back(app, sentence=SENTENCE, layer="1")
-    assert [setting(app, name) for name in ("view", "layer", "cell")] == ["heatmap", "1", ""]
+    assert chosen(app, "view", "layer", "cell") == ("heatmap", "1", "")
     assert component(app, "live_text")["revision"] == 0  # the text is the same: the area is left alone
 
 
 def test_back_to_another_sentence_fills_the_text_area(open_app, go_back):
     app = open_app(sentence=SENTENCE)
     go_back(app, sentence="갱")
-    assert setting(app, "sentence") == "갱"
     area = component(app, "live_text")
-    assert area["text"] == "갱"
-    assert area["revision"] > 0
+    assert area["text"] == setting(app, "sentence") == "갱" and area["revision"] > 0
 
 
 def test_back_to_an_empty_address_is_the_beginning(open_app, go_back):
@@ -110,7 +107,7 @@ def test_back_to_another_page_brings_the_settings_along(open_app, go_back):
     app = open_app(sentence="갱", layer="2")
     app.switch_page("ui/pages/positions.py")
     go_back(app)
-    assert [setting(app, name) for name in ("sentence", "layer")] == ["갱", "2"]
+    assert chosen(app, "sentence", "layer") == ("갱", "2")
 
 
 LISTS = (",".join(["1"] * 200), "9999,9999", "🙂\ufeff,1")

@@ -6,8 +6,7 @@ What was typed is shown as it is: nothing in it is ever HTML.
 import pandas as pd
 import pytest
 
-from tests.ui.pages.test_attention import menu
-from tests.ui.screen import component, html, setting
+from tests.ui.screen import component, html, menu, setting
 from ui.shell import markup
 from ui.shell.header import PAGES
 from viz.browser.texts import LANGUAGES, table
@@ -47,8 +46,7 @@ def test_choosing_the_open_page_stays_and_one_that_does_not_exist_leads_nowhere(
     menu(app, "pages").click("model").run()
     assert app.title[0].value == KO["model_page"]
     app.session_state["turn_to"] = "../app"
-    app.run()
-    assert app.title[0].value == KO["model_page"]
+    assert app.run().title[0].value == KO["model_page"]
 
 
 def test_every_language_stands_in_the_menu_under_its_own_name(open_app):

@@ -8,6 +8,7 @@ import gzip
 import random
 import runpy
 import socket
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from engine import EngineError
@@ -40,34 +41,22 @@ class Server:
     def __init__(self):
         self.asked: list[Headers] = []
 
-        async def script(request):
-            self.asked.append(request.headers)
-            headers = {
-                "etag": '"1"',
-                "cache-control": "immutable",
-                "accept-ranges": "bytes",
-                "vary": "accept-encoding",
-            }
-            return Response(SCRIPT, media_type="application/javascript", headers=headers)
+        def answering(*answer, **described):
+            async def noted(request):
+                self.asked.append(request.headers)
+                return Response(*answer, **described)
 
-        async def font(request):
-            self.asked.append(request.headers)
-            return Response(FONT, media_type="font/woff2")
+            return noted
 
-        async def text(request):
-            self.asked.append(request.headers)
-            return PlainTextResponse("javascript" * 1_000)
-
-        async def missing(request):
-            self.asked.append(request.headers)
-            return Response(SCRIPT, 404, media_type="application/javascript")
-
+        headers = {"etag": '"1"', "cache-control": "immutable", "accept-ranges": "bytes"}
+        headers["vary"] = "accept-encoding"
+        script = answering(SCRIPT, media_type="application/javascript", headers=headers)
         routes = [
-            Route("/static/missing.js", missing),
+            Route("/static/missing.js", answering(SCRIPT, 404, media_type="application/javascript")),
             Route("/static/js/script.js", script, methods=["GET", "HEAD"]),
             Route("/static/{path:path}/script.js", script),
-            Route("/app/static/font.woff2", font),
-            Route("/media/text.txt", text),
+            Route("/app/static/font.woff2", answering(FONT, media_type="font/woff2")),
+            Route("/media/text.txt", answering("javascript" * 1_000, media_type="text/plain")),
         ]
         self.kept = KeptFiles(Starlette(routes=routes))
 
@@ -81,16 +70,19 @@ class Server:
             "headers": [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()],
         }
 
-        async def receive():
-            return {"type": "http.request"}
-
         async def send(message):
             sent.append(message)
 
-        await self.kept(scope, receive, send)
+        await self.kept(scope, None, send)
         start, *parts = sent
         body = b"".join(part.get("body", b"") for part in parts)
         return Answer(start["status"], Headers(raw=start["headers"]), body)
+
+
+def run_apart(coroutine: Coroutine):
+    """In a thread of its own: the browser tests' Playwright keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, coroutine).result()
 
 
 @pytest.fixture
@@ -107,20 +99,18 @@ def asked(monkeypatch):
                 await asyncio.sleep(LATER)
             return answers
 
-        with ThreadPoolExecutor(
-            1
-        ) as apart:  # the browser tests' Playwright keeps a loop running in this thread
-            return apart.submit(asyncio.run, all_of_them()).result()
+        return run_apart(all_of_them())
 
     return ask
 
 
 TAKES_GZIP = {"accept_encoding": "gzip, deflate, br"}
+FIRST = ("/static/js/script.js", TAKES_GZIP)
 
 
 def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
     static = Server()
-    first, second, third = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+    first, second, third = asked(static, *[FIRST] * 3)
     assert first.body == SCRIPT and "content-encoding" not in first.headers
     assert second == third and len(second.body) < len(SCRIPT) / 10
     assert gzip.decompress(second.body) == SCRIPT
@@ -151,7 +141,7 @@ def test_the_first_visitor_does_not_wait_and_later_ones_get_less(asked):
 )
 def test_who_asks_for_something_else_is_answered_as_before(asked, headers):
     static = Server()
-    *_, answer = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 2, ("/static/js/script.js", headers))
+    *_, answer = asked(static, *[FIRST] * 2, (FIRST[0], headers))
     assert len(static.asked) == 2
     assert static.asked[-1].get("accept-encoding") == headers.get("accept_encoding")
     assert "content-encoding" not in answer.headers
@@ -176,9 +166,8 @@ def test_other_answers_are_never_kept(asked, path):
 
 def test_other_spellings_of_a_path_are_not_kept(asked):
     static = Server()
-    answers = asked(
-        static, *[("/static/./js/script.js", TAKES_GZIP)] * 2, ("/static//js/script.js", TAKES_GZIP)
-    )
+    spellings = ["/static/./js/script.js", "/static/./js/script.js", "/static//js/script.js"]
+    answers = asked(static, *((path, TAKES_GZIP) for path in spellings))
     assert [answer.body for answer in answers] == [SCRIPT] * 3
     assert not static.kept._begun
 
@@ -188,7 +177,7 @@ def test_memory_is_bounded(asked, monkeypatch, bound):
     for name, value in bound.items():
         monkeypatch.setattr(server, name, value)
     static = Server()
-    answers = asked(static, *[("/static/js/script.js", TAKES_GZIP)] * 3)
+    answers = asked(static, *[FIRST] * 3)
     assert [answer.body for answer in answers] == [SCRIPT] * 3
 
 
@@ -255,6 +244,5 @@ def test_the_workers_live_as_long_as_the_server(listening, monkeypatch, fails):
             assert sends_at_once(listening)
 
     app = runpy.run_path(str(ROOT / "app.py"), run_name="app")["app"]  # as Streamlit imports it
-    with ThreadPoolExecutor(1) as apart:  # the browser tests' Playwright keeps a loop running in this thread
-        apart.submit(asyncio.run, serve()).result()
+    run_apart(serve())
     assert engines.calls == ["start", "clear"]

@@ -7,10 +7,9 @@ the name that its addresses use (``ui/views/side_by_side.py`` is ``twins``).
 
 import pytest
 
-from tests.ui.screen import setting
+from tests.ui.screen import chosen, setting
 from ui.shell.header import PAGES
 from ui.shell.settings import Choice, registered
-from ui.views import EXPERIMENTS, VIEWS
 from ui.views.lines import chosen_heads
 
 GIVEN_OUT = {
@@ -84,15 +83,9 @@ LABORATORY_LINKS = {
 }
 
 
-@pytest.mark.parametrize("view", LINKS)
-def test_a_link_to_a_view_opens_it_as_it_was_left(view, open_planted):
-    app = open_planted(view, **LINKS[view])
-    assert {name: setting(app, name) for name in LINKS[view]} == LINKS[view]
-    assert setting(app, "view") == view and view in {each.name for each in VIEWS}
-
-
-@pytest.mark.parametrize("experiment", LABORATORY_LINKS)
-def test_a_link_to_an_experiment_opens_it_as_it_was_left(experiment, open_laboratory):
-    app = open_laboratory(experiment, **LABORATORY_LINKS[experiment])
-    assert {name: setting(app, name) for name in LABORATORY_LINKS[experiment]} == LABORATORY_LINKS[experiment]
-    assert setting(app, "experiment") == experiment and experiment in {each.name for each in EXPERIMENTS}
+@pytest.mark.parametrize("name", LINKS | LABORATORY_LINKS)
+def test_a_link_to_a_view_or_experiment_opens_it_as_it_was_left(name, open_planted, open_laboratory):
+    asked = (LINKS | LABORATORY_LINKS)[name]
+    app = (open_planted if name in LINKS else open_laboratory)(name, **asked)
+    assert chosen(app, *asked) == tuple(asked.values())
+    assert setting(app, "view" if name in LINKS else "experiment") == name

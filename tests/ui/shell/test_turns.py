@@ -4,25 +4,20 @@ asked.
 What the first page does without is imported beside it, and after the pages that wait.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 
 from tests.serving import printed
 from tests.ui.screen import told
+from tests.waiting import SECONDS, wait_until
 from ui.shell import runs, server
 from ui.shell.runs import TURNS, Turns
-
-
-def wait_until(is_so) -> None:
-    for _ in range(2000):
-        if is_so():
-            return
-        Event().wait(0.005)
-    raise AssertionError("it never came to that")
 
 
 def together(turns: Turns, *pages) -> None:
@@ -185,6 +180,7 @@ def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
 @pytest.fixture
 def shown(monkeypatch):
     """What is shown and taken away again; set once something is there."""
+    monkeypatch.setattr(runs, "SLOW", 0.0)
     events, there = [], Event()
 
     @contextmanager
@@ -198,8 +194,7 @@ def shown(monkeypatch):
     return events, there
 
 
-def test_slow_work_is_told_until_it_is_done(shown, monkeypatch):
-    monkeypatch.setattr(runs, "SLOW", 0.0)
+def test_slow_work_is_told_until_it_is_done(shown):
     events, there = shown
     with runs.spinner("a moment"):
         assert there.wait(60)
@@ -215,8 +210,7 @@ def test_quick_work_is_not_told(shown, monkeypatch):
     assert events == []
 
 
-def test_the_note_goes_where_the_work_fails(shown, monkeypatch):
-    monkeypatch.setattr(runs, "SLOW", 0.0)
+def test_the_note_goes_where_the_work_fails(shown):
     events, there = shown
     with pytest.raises(ValueError, match="no answer"), runs.spinner("a moment"):
         there.wait(60)
@@ -232,28 +226,24 @@ def imported(monkeypatch):
     return imported
 
 
-def test_pages_that_wait_come_first(monkeypatch, imported):
-    looked = Event()
-    monkeypatch.setattr(server.time, "sleep", lambda _: looked.wait(0.01))
+@contextmanager
+def a_page_waits() -> Iterator[None]:
     place = (0.0, 0, Event())
     TURNS._texts.append(place)
-    try:
-        thread = Thread(target=server._import_libraries)
-        thread.start()
-        assert not imported.wait(0.1)
-    finally:
-        TURNS._texts.remove(place)
-    thread.join(10)
-    assert imported.is_set()
+    yield
+    TURNS._texts.remove(place)
 
 
-def test_no_page_is_drawn_meanwhile(imported):
+@pytest.mark.parametrize("busy", [a_page_waits, partial(TURNS.taken, 0.0)], ids=["waits", "is drawn"])
+def test_nothing_is_imported_while_a_page_waits_or_is_drawn(monkeypatch, imported, busy):
     """Plotly would use what is only half imported."""
-    with TURNS.taken(0.0):
+    soon = Event()
+    monkeypatch.setattr(server, "time", SimpleNamespace(sleep=lambda _: soon.wait(0.01)))
+    with busy():
         thread = Thread(target=server._import_libraries)
         thread.start()
         assert not imported.wait(0.1)
-    thread.join(10)
+    thread.join(SECONDS)
     assert imported.is_set()
 
 

@@ -12,11 +12,12 @@ import pytest
 from model.analysis.residual_stream import JAMO, direct_logit_attribution, logit_lens
 from model.text.changes import find_changes
 from tests.planted import CAUSE, CODA, COPY, DECOY, LAYERS, RIGHT, ROW, WRONG
-from tests.ui.screen import decode, figure, figures, html, numbers, open_popover, send, setting, told
+from tests.ui.screen import chosen, decode, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording import table
 from viz.labels import probability
 
 KO = table("ko")
+HEAD = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
 
 
 @pytest.fixture
@@ -29,13 +30,9 @@ def decided(planted_writer):
     return logit_lens(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
 
 
-def test_the_grid_has_a_row_for_each_sublayer_and_ends_with_the_answer(open_decided, decided):
-    app = open_decided()
-    cells = figure(app, "decided_grid")["data"][0]
-    assert len(cells["text"]) == 3 * LAYERS + 1
-    assert cells["text"][-1] == [*RIGHT, "&lt;/s&gt;"]
-    np.testing.assert_allclose(numbers(app, "decided_grid"), decided.probabilities[..., 0], atol=1e-5)
-    assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in told(app) and "‘머’" in told(app)
+def test_the_sublayer_that_decided_is_told(open_decided):
+    said = told(open_decided())
+    assert KO["decided_place_cross"].format(layer=CODA.layer + 1) in said and "‘머’" in said
 
 
 def test_a_letter_that_the_network_did_not_choose_is_told_as_another_candidate(open_decided, planted_writer):
@@ -50,15 +47,13 @@ def test_a_letter_that_the_network_did_not_choose_is_told_as_another_candidate(o
 
 
 def test_a_cell_opens_the_curve_of_its_character(open_decided, decided):
-    app = send(open_decided(), "decided_grid", "click", {"x": ROW + 1, "y": 3})
-    assert (setting(app, "decided_as"), setting(app, "sources_step")) == ("curve", str(ROW + 1))
+    app = open_decided()
+    for point in ({}, {"x": 99, "y": 0}, {"x": "1", "y": None}):  # a browser may send anything
+        assert setting(send(app, "decided_grid", "click", point), "decided_as") == "grid"
+    app = send(app, "decided_grid", "click", {"x": ROW + 1, "y": 3})
+    assert chosen(app, "decided_as", "sources_step") == ("curve", str(ROW + 1))
     line = figure(app, "decided_curve")["data"][0]
     np.testing.assert_allclose(decode(line["y"]), decided.scores[:, decided.changes[0]], atol=1e-4)
-
-
-@pytest.mark.parametrize("point", [{}, {"x": 99, "y": 0}, {"x": "1", "y": None}])
-def test_what_a_browser_may_send_besides_changes_nothing(open_decided, point):
-    assert setting(send(open_decided(), "decided_grid", "click", point), "decided_as") == "grid"
 
 
 def test_each_side_and_each_part_of_the_syllable_has_a_grid_of_jamo(open_decided, decided):
@@ -79,9 +74,6 @@ def test_it_says_what_a_lens_cannot_say(open_decided):
     assert KO["decided_jamo_encoder"] in html(app)
 
 
-NAMES = {"cross_attention": KO["kind_cross_attention"]}
-
-
 @pytest.fixture
 def open_wrote(open_planted):
     return partial(open_planted, "wrote")
@@ -97,54 +89,40 @@ def bars_of(app) -> dict[str, float]:
     return dict(zip(bars["hovertext"], bars["x"], strict=True))
 
 
-def test_the_bars_are_the_parts_and_sum_to_the_score(open_wrote, written):
+def test_the_largest_part_stands_first_or_all_in_the_order_of_the_network(open_wrote):
+    copy, coda = (f"{KO['kind_cross_attention']} {each.layer + 1}·{each.head + 1}" for each in (COPY, CODA))
     app = open_wrote()
-    found = bars_of(app)
-    (number,) = written.changes
-    coda = f"{NAMES['cross_attention']} {CODA.layer + 1}·{CODA.head + 1}"
-    assert next(iter(found)) == coda  # the largest first
-    assert found.pop(KO["wrote_sum"]) == pytest.approx(written.score[number], abs=1e-4)
-    assert sum(found.values()) == pytest.approx(written.score[number], abs=1e-4)
+    assert next(iter(bars_of(app))) == coda
     assert coda in told(app) and "‘먹’" in told(app)
-
-
-def test_the_bars_may_stand_in_the_order_of_the_network(open_wrote):
     found = list(bars_of(open_wrote(wrote_order="network")))
-    copy, coda = (f"{NAMES['cross_attention']} {each.layer + 1}·{each.head + 1}" for each in (COPY, CODA))
     assert found.index(copy) < found.index(coda) < found.index(KO["wrote_feed_forward"].format(layer=2))
 
 
 def test_a_bar_opens_the_map_of_its_head_in_nats(open_wrote, written):
-    app = send(open_wrote(), "wrote", "click", {"custom": list(CODA)})
-    view = [setting(app, name) for name in ("kind", "layer", "head", "wrote_as")]
-    assert view == ["cross_attention", str(CODA.layer + 1), str(CODA.head + 1), "map"]
+    app = open_wrote()
+    for custom in (None, ["cross_attention", 9, 9], ["encoder_attention", 0, 0], "x"):  # none of them a head
+        assert setting(send(app, "wrote", "click", {"custom": custom}), "wrote_as") == "parts"
+    app = send(app, "wrote", "click", {"custom": list(CODA)})
+    assert chosen(app, *HEAD, "wrote_as") == (*HEAD.values(), "map")
     shown = numbers(app, "wrote_map")
     np.testing.assert_allclose(shown, written.maps("cross_attention")[CODA.layer, CODA.head], atol=1e-5)
     assert np.abs(shown[ROW]).argmax() == CAUSE
     assert "‘거’" in told(app)
 
 
-@pytest.mark.parametrize("custom", [None, ["cross_attention", 9, 9], ["encoder_attention", 0, 0], "x"])
-def test_a_part_that_is_no_head_opens_nothing(open_wrote, custom):
-    assert setting(send(open_wrote(), "wrote", "click", {"custom": custom}), "wrote_as") == "parts"
-
-
 def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
     app = open_wrote(wrote_as="map", layer="mean", head="mean")
-    np.testing.assert_allclose(
-        numbers(app, "wrote_map"), written.maps("cross_attention").sum(axis=(0, 1)), atol=1e-4
-    )
+    expected = written.maps("cross_attention").sum(axis=(0, 1))
+    np.testing.assert_allclose(numbers(app, "wrote_map"), expected, atol=1e-4)
     assert KO["wrote_place_all"] in told(app)
 
 
 def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open_planted, written):
-    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
-    app = open_planted("heatmap", **head)
+    app = open_planted("heatmap", **HEAD)
     app.button(key="other_look").click().run()
-    assert {name: setting(app, name) for name in head} == head
-    np.testing.assert_allclose(
-        numbers(app, "wrote_map"), written.maps(CODA.kind)[CODA.layer, CODA.head], atol=1e-5
-    )
+    assert chosen(app, *HEAD) == (*HEAD.values(),)
+    expected = written.maps(CODA.kind)[CODA.layer, CODA.head]
+    np.testing.assert_allclose(numbers(app, "wrote_map"), expected, atol=1e-5)
     app.button(key="other_look").click().run()
     assert setting(app, "view") == "heatmap" and "wrote_map" not in figures(app)
 

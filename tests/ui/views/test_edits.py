@@ -6,7 +6,7 @@ import pytest
 from model.analysis.edits import attention_of_change, leading_heads
 from model.text.changes import find_changes
 from tests.ui.fake_corrector import random_trace
-from tests.ui.screen import bars, component, figure, figures, html, setting, told
+from tests.ui.screen import bars, chosen, component, figure, figures, html, told
 from tests.ui.view_script import open_view, state
 from ui.views import edits
 from ui.wording import table
@@ -29,36 +29,20 @@ def test_without_a_change_in_focus_the_least_certain_one_is_shown():
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_leading_heads_are_named_drawn_and_opened(number):
     app = open_view("edits", SOURCE, TARGET, edit=str(number), lang="en", kind="encoder_attention")
-    change, trace, heads = (
-        find_changes(SOURCE, TARGET)[number - 1],
-        random_trace(SOURCE, TARGET),
-        leading(number - 1),
-    )
+    change, heads = find_changes(SOURCE, TARGET)[number - 1], leading(number - 1)
     places = [EN["place_head"].format(layer=h.layer + 1, head=h.head + 1) for h in heads]
     assert [button.label for button in app.button] == [EN["edits_open"].format(place=p) for p in places]
-    attention = attention_of_change(trace, change)
+    attention = attention_of_change(random_trace(SOURCE, TARGET), change)
     np.testing.assert_allclose(bars(app, "edits_bars"), [attention[h.layer, h.head] for h in heads])
     assert places[0] in told(app)
     titles = str(figure(app, "edits_bars")["layout"])
     for place, found in zip(places, heads, strict=True):
-        assert (
-            EN["edits_head"].format(
-                place=place,
-                share=f"{found.share:.0%}",
-                usual=f"{found.usual:.0%}",
-            )
-            in titles
-        )
-
+        shares = {"share": f"{found.share:.0%}", "usual": f"{found.usual:.0%}"}
+        assert EN["edits_head"].format(place=place, **shares) in titles
     app.button[2].click().run()
-    found = heads[2]
-    view = [setting(app, name) for name in ("view", "kind", "layer", "head", "edit")]
-    assert view == ["heatmap", "cross_attention", str(found.layer + 1), str(found.head + 1), str(number)]
-
-
-def test_the_bars_inside_the_outline_add_up_to_the_share_that_is_named():
-    app = open_view("edits", SOURCE, TARGET, edit="1")
-    np.testing.assert_allclose(bars(app, "edits_bars")[:, 1], [h.share for h in leading(0)], rtol=1e-6)
+    head = str(heads[2].layer + 1), str(heads[2].head + 1)
+    expected = ("heatmap", "cross_attention", *head, str(number))
+    assert chosen(app, "view", "kind", "layer", "head", "edit") == expected
 
 
 def test_the_heads_that_are_drawn_are_framed_among_all():

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.text.changes import find_changes
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, Selection
-from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from tests.ui.fake_corrector import FakeCorrector, random_trace
 from tests.ui.hostile import VALUES
 from tests.ui.screen import component, figure, html, numbers, send, setting, told
 from tests.ui.view_script import SENTENCE, open_state, state
@@ -44,13 +44,11 @@ def test_the_numbers_are_the_traces(kind, layer, head):
     assert numbers(app).dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    ("settings", "largest"), [({}, 1), ({"logarithmic": "1"}, None), ({"fitted": "1"}, state().weights.max())]
-)
-def test_a_scale_changes_no_number_and_fitted_colours_end_at_the_largest_weight(settings, largest):
-    app = open_view(**settings)
-    np.testing.assert_array_equal(numbers(app), state().weights)
-    assert largest is None or figure(app)["data"][0]["zmax"] == pytest.approx(largest)
+def test_a_scale_changes_no_number_and_fitted_colours_end_at_the_largest_weight():
+    for scale, largest in (("logarithmic", None), ("fitted", state().weights.max())):
+        app = open_view(**{scale: "1"})
+        np.testing.assert_array_equal(numbers(app), state().weights)
+        assert largest is None or figure(app)["data"][0]["zmax"] == pytest.approx(largest)
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -112,10 +110,8 @@ def test_hidden_marks_leave_the_positions_of_the_others_alone(kind):
 def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
     assert KO["heatmap_unmarked_note"] in html(open_view(unmarked="1"))
     assert KO["heatmap_unmarked_note"] not in html(open_view())
-    marks_alone = cells_of(
-        state(source="가", trace=lambda *_: random_trace("", "")), **PLAIN | {"without_marks": True}
-    )
-    assert marks_alone.keys == ("</s>",)
+    empty = state(source="가", trace=lambda *_: random_trace("", ""))
+    assert cells_of(empty, **PLAIN | {"without_marks": True}).keys == ("</s>",)
 
 
 def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
@@ -125,13 +121,10 @@ def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
     assert click(app, 3, 5) == ""
 
 
-def test_a_click_on_a_word_selects_its_first_characters():
+def test_a_click_on_a_word_selects_its_first_characters_and_without_marks_the_cell_under_it():
     app = open_view(unit="word")
     assert click(app, 2, 3) == "4,6"
     assert click(app, 2, 3) == ""
-
-
-def test_without_marks_a_click_still_finds_the_cell_under_it():
     app = open_view("decoder_attention", unmarked="1")
     assert figure(app)["data"][0]["x0"] == 2
     assert click(app, 3, 2) == "2,1"
@@ -172,23 +165,13 @@ def test_the_picture_is_called_after_the_sentence_and_the_head():
     data = component(open_view(source="고갱 <b>x</b>"), "heatmap")
     assert data["file"] == "고객-b-x-b-cross-layer2-head3-attention"
     assert "<" not in data["title"] and "고객" in data["title"]
-    assert component(open_view(layer=None, head=None), "heatmap")["file"].endswith(
-        "layermean-headmean-attention"
-    )
-    assert component(open_view(), "heatmap")["answers"] is True
+    mean = component(open_view(layer=None, head=None), "heatmap")
+    assert mean["file"].endswith("layermean-headmean-attention") and mean["answers"] is True
 
 
-def test_all_maps_of_a_sentence_are_fitted_alike():
-    extents = {figure(open_view(kind))["layout"]["meta"]["extent"] for kind in ATTENTION_KINDS}
-    assert extents == {len(state().trace.source_tokens)}
-
-
-@pytest.mark.parametrize("cell", ["", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"])
-def test_a_cell_that_is_none_selects_nothing(cell):
-    assert not figure(open_view(cell=cell))["layout"].get("shapes")
-
-
-def test_a_masked_cell_is_named_as_such():
+def test_a_cell_that_is_none_selects_nothing_and_a_masked_one_is_named_as_such():
+    for cell in ("", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"):
+        assert not figure(open_view(cell=cell))["layout"].get("shapes"), cell
     assert "가려져 있어서" in told(open_view("decoder_attention", cell="0,3"))
 
 
@@ -210,28 +193,19 @@ def test_a_sink_is_a_column_of_its_own_that_no_click_selects(unit, unmarked):
     assert cells.tokens_of(plain.first) == plain.tokens_of(plain.first)
 
 
-def test_changed_rows_are_emphasised():
+def test_changed_rows_are_emphasised_and_nothing_typed_becomes_markup():
     labels = figure(open_view())["layout"]["yaxis"]["ticktext"]
     assert [row for row, label in enumerate(labels) if label.startswith("<b>")] == [1]
-
-
-def test_nothing_typed_becomes_markup():
     app = open_view(source="고갱 <b>x</b>", shown="difference", unit="word", cell="3,3")
-    assert "<b>x" not in html(app)
     axes = figure(app)["layout"]
-    assert not [
-        label for axis in ("xaxis", "xaxis2", "yaxis2") for label in axes[axis]["ticktext"] if "<b>x" in label
-    ]
+    labels = [label for axis in ("xaxis", "xaxis2", "yaxis2") for label in axes[axis]["ticktext"]]
+    assert "<b>x" not in html(app) and not any("<b>x" in label for label in labels)
 
 
-@pytest.mark.parametrize("lang", ["ko", "en"])
 @pytest.mark.parametrize("source", ["가", "고갱"])
-def test_a_single_map_and_the_shortest_sentences_work(lang, source):
-    app = open_view(
-        recurrent=True, layer=0, head=0, source=source, lang=lang, shown="difference", unmarked="1"
-    )
-    assert numbers(app).size
-    assert one_map_trace(source, source).kinds == ("cross_attention",)
+def test_a_single_map_and_the_shortest_sentences_work(source):
+    shown = {"shown": "difference", "unmarked": "1"}
+    assert numbers(open_view(recurrent=True, layer=0, head=0, source=source, **shown)).size
 
 
 def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not_look_at():
@@ -240,9 +214,8 @@ def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not
     row = shown.rows[0]
     column = int(values[row].argmax())
     said = told(open_view(shown="difference"))
-    assert f"‘{shown.queries[row]}’" in said
-    assert f"‘{shown.keys[column]}’" in said
-    assert f"{values[row, column]:.2f}" in said
+    names = f"‘{shown.queries[row]}’", f"‘{shown.keys[column]}’", f"{values[row, column]:.2f}"
+    assert all(name in said for name in names)
 
 
 def test_the_sentence_about_words_names_words():

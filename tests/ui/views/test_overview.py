@@ -13,9 +13,8 @@ from model.trace.trace import ATTENTION_KINDS
 from tests.ui import screen
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.ui.hostile import VALUES
-from tests.ui.screen import html, send, setting
+from tests.ui.screen import html, send
 from tests.ui.view_script import open_state, state
-from ui.sentence.state import SentenceState
 from ui.shell.settings import defaults
 from ui.views import overview
 from ui.wording import table
@@ -46,15 +45,9 @@ def ranked(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_by_place_every_head_stands_at_its_layer_and_head(kind):
-    app = open_view(kind)
-    assert order(app) == PLACES
-    assert not labels(app)
-
-
-@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
     shown = state(kind)
+    assert order(open_view(kind)) == PLACES and not labels(open_view(kind))
     weights = shown.trace.attention(kind)
     entropy = heads.entropy(weights)
     assert order(open_view(kind, order="entropy")) == ranked(entropy)
@@ -69,9 +62,8 @@ def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
 
 
 def test_the_edit_is_offered_only_where_there_is_one():
-    control = open_view(source="비가 또 온다").segmented_control(key="control_order")
-    assert control.options == [KO[f"overview_{name}"] for name in ("place", "entropy", "distance")]
-    assert len(open_view().segmented_control(key="control_order").options) == 4
+    for source, count in (("비가 또 온다", 3), ("고갱이 또 왔다", 4)):
+        assert len(open_view(source=source).segmented_control(key="control_order").options) == count
     assert order(open_view(source="비가 또 온다", order="edit")) == PLACES
 
 
@@ -86,14 +78,8 @@ def test_what_is_open_is_framed_and_named(layer, head, framed):
 
 
 def test_a_view_may_frame_other_heads():
-    assert len(figure(open_view(framed=[(0, 0), (1, 1)]))["layout"]["shapes"]) == 2
-    assert not figure(open_view(framed=[]))["layout"].get("shapes")
-
-
-def test_a_click_opens_a_head_counted_from_1():
-    app = open_view()
-    send(app, "overview", "click", {"custom": [0, 2]})
-    assert (setting(app, "layer"), setting(app, "head")) == ("1", "3")
+    for framed in ([(0, 0), (1, 1)], []):
+        assert len(figure(open_view(framed=framed))["layout"].get("shapes", ())) == len(framed)
 
 
 def test_a_point_that_is_no_tile_opens_nothing(settings):
@@ -139,21 +125,15 @@ def test_where_no_head_looks_at_a_correction_more_than_usual_none_is_called_so()
     assert "평소보다 더 보는 헤드가 없습니다" in overview._describe(shown, overview.rank(shown, "edit"))
 
 
-@pytest.mark.parametrize("lang", ["ko", "en"])
 @pytest.mark.parametrize("source", ["가", "고갱"])
-def test_a_network_with_one_map_and_the_shortest_sentences_work(lang, source):
-    app = open_view(recurrent=True, layer=0, head=0, source=source, lang=lang)
+def test_a_network_with_one_map_and_the_shortest_sentences_work(source):
+    app = open_view(recurrent=True, layer=0, head=0, source=source)
     assert order(app) == [(0, 0)]
     assert not app.segmented_control
 
 
-def test_a_long_sentence_is_told_to_be_shrunk():
-    def told(tokens: int) -> bool:
-        shown = state(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
-        return KO["overview_joined"].format(count=2) in shrunk_notes(shown)
-
-    def shrunk_notes(shown: SentenceState) -> list[str]:
-        return overview.notes(shown, overview.rank(shown, "entropy"))
-
-    assert not told(128)
-    assert told(129)
+@pytest.mark.parametrize(("tokens", "joined"), [(128, False), (129, True)])
+def test_a_long_sentence_is_told_to_be_shrunk(tokens, joined):
+    shown = state(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
+    notes = overview.notes(shown, overview.rank(shown, "entropy"))
+    assert (KO["overview_joined"].format(count=2) in notes) == joined

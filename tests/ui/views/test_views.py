@@ -129,21 +129,15 @@ def shown(view, state: SentenceState) -> tuple:
     values = controls.values(view.settings)
     figures = view.figures(state, values) if view.figures else {}
     drawn = [(name, to_json(figure), said) for name, (figure, said) in figures.items()]
-    return (
-        view.describe(state, values),
-        *view.notes(state, values),
-        *view.paragraphs(state, values),
-        *drawn,
-    )
+    said = view.describe(state, values), *view.notes(state, values), *view.paragraphs(state, values)
+    return *said, *drawn
 
 
 @pytest.mark.parametrize("view", (*VIEWS, *EXPERIMENTS), ids=lambda view: view.name)
 def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, planted_circuit):
     sentence = planted_circuit.correct(WRONG).sentences[0]
-    states = [
-        SentenceState(planted_circuit, sentence, sentence.trace, selection, sentence.changes[0], "light")
-        for selection in SELECTIONS
-    ]
+    about = planted_circuit, sentence, sentence.trace
+    states = [SentenceState(*about, selection, sentence.changes[0], "light") for selection in SELECTIONS]
     assert not view.lacks(states[0])
     different = {shown(view, state) for state in states}
     if not view.has_map:
@@ -154,9 +148,7 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
 
 def lens_that_can(*known: Question) -> SimpleNamespace:
     trace = SimpleNamespace(kinds=("cross_attention",))
-    return SimpleNamespace(
-        can=lambda question: question in known, corrects=True, places_known=True, trace=trace
-    )
+    return SimpleNamespace(can=known.__contains__, corrects=True, places_known=True, trace=trace)
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -164,11 +156,9 @@ def lens_that_can(*known: Question) -> SimpleNamespace:
 def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(kind, language, monkeypatch):
     monkeypatch.setattr(view_module, "say", table(language).__getitem__)
     state = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
-    said = missing_text(state, "lacks_residual")
-    assert said.startswith(table(language)["lacks_residual"]) and said.endswith(
-        table(language)[f"no_stream_{kind}"]
-    )
-    assert missing_text(state, "lacks_places") == table(language)["lacks_places"]
+    said, texts = missing_text(state, "lacks_residual"), table(language)
+    assert said.startswith(texts["lacks_residual"]) and said.endswith(texts[f"no_stream_{kind}"])
+    assert missing_text(state, "lacks_places") == texts["lacks_places"]
 
 
 @pytest.mark.parametrize("question", [questions.activation_patching, questions.verified_explanation])

@@ -1,6 +1,7 @@
 """The sentence under the controls is computed from the map that is shown."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,14 +10,13 @@ from model.text.changes import find_changes
 from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.ui.fake_corrector import random_trace
 from ui import wording
-from ui.wording import table
+from ui.export.take_away import say_in
 
 FIRST_HEAD = Selection("cross_attention", 0, 0)
 SOURCE, TARGET = "고갱님이 왓다", "고객님이 왔다"
 
 
-def say(key: str, /, **values) -> str:
-    return table("ko")[key].format(**values)
+say = partial(say_in, "ko")
 
 
 @pytest.fixture
@@ -38,12 +38,7 @@ def test_encoder_rows_are_counted_in_the_source():
     source, target = "밥을 마니 머거", "밥을 많이 먹어"
     changes = find_changes(source, target)
     assert wording.changed_rows(changes, "encoder_attention", 9) == [4 - 1, 4, 6, 7]
-    assert [target[row] for row in wording.changed_rows(changes, "cross_attention", 9)] == [
-        "많",
-        "이",
-        "먹",
-        "어",
-    ]
+    assert [target[row] for row in wording.changed_rows(changes, "cross_attention", 9)] == [*"많이먹어"]
 
 
 def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
@@ -56,6 +51,8 @@ def test_deletion_points_at_what_follows_it_and_insertion_at_what_is_new():
     trace = random_trace("할수", "할 수")
     text = wording.describe_map(say, trace, FIRST_HEAD, insertion)
     assert text.startswith("새로 넣은 ‘␣’: 빈칸(␣) 자리를")
+    last = find_changes("가나", "가")
+    assert "끝 표시" in wording.describe_map(say, random_trace("가나", "가"), FIRST_HEAD, last)
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -63,10 +60,3 @@ def test_an_unchanged_sentence_is_described_too(trace, kind):
     same = random_trace(SOURCE, SOURCE)
     text = wording.describe_map(say, same, Selection(kind, 0, 0), ())
     assert "‘고’ 자를" in text
-
-
-def test_deleting_the_last_character_points_at_the_end_mark():
-    trace = replace(random_trace("가나", "가"))
-    changes = find_changes("가나", "가")
-    text = wording.describe_map(say, trace, FIRST_HEAD, changes)
-    assert "끝 표시" in text

@@ -12,7 +12,7 @@ import pytest
 import assets
 from deploy.site import build
 from model.analysis.attribution_methods import METHODS
-from tests.ui.pages.test_attention import menu
+from tests.ui.screen import menu
 from ui.shell.settings import load_examples
 from viz.browser import texts
 from viz.browser.texts import LANGUAGES, own_texts, table

@@ -22,6 +22,7 @@ from model.analysis import (
     AttentionCell,
     Edit,
     activation_patching,
+    attribution_patching,
     contrast_of_row,
     corrupted_by_text,
     corrupted_values,
@@ -31,8 +32,9 @@ from model.analysis import (
     logit_lens,
 )
 from model.analysis.ablation import node_effects
+from model.analysis.contrasts import CleanRun
 from model.analysis.path_patching import circuit_edges
-from model.trace.interventions import Head, Node
+from model.trace.interventions import Head, Node, Patch
 
 BYTES = trained("bytes")
 PROMPT, CORRUPTED, WRITTEN, ROW = "the cat sat on", "the mat sat on", " a cat", 1
@@ -252,6 +254,19 @@ def test_ablations(both):
         assert total == pytest.approx(lost, abs=2e-4), node
     last = effects.nodes[-1]
     assert last.head is None and effects.direct[-1] == pytest.approx(effects.total[-1], abs=1e-4)
+
+
+def test_attribution_patching(both):
+    """A node's estimate against zeros is the derivative of the score by the size of its output."""
+    if both.lab.patched._head_norm("decoder_1/self_attention/query"):
+        with pytest.raises(ValueError, match="normalised by head is not known"):
+            attribution_patching(both.lab, both.edit, zero(both))
+        return
+    found, run = attribution_patching(both.lab, both.edit, zero(both)), CleanRun(both.lab, both.edit)
+    for node, estimate in zip(found.nodes, found.total, strict=True):
+        output = run.taps([node.tap])[node.tap][node.place]
+        more, less = run.scores([(Patch.of(node, scale * output),) for scale in (1.01, 0.99)])
+        assert estimate == pytest.approx((more - less) / 0.02, abs=2e-3), node
 
 
 def test_a_circuit_and_its_edges(both):

@@ -260,6 +260,10 @@ class Sublayers:
         """
         return np.repeat(towards[None], len(projected), axis=0), np.zeros(len(projected))
 
+    def turned_gradient(self, name: str, towards: np.ndarray) -> np.ndarray:
+        """The gradient (Q, D/H) with respect to queries or keys before ``turned``, from that after it."""
+        return towards
+
     def attend_once(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
         """Weights times values of all heads for one query: (B, H, 1, D/H).
 
@@ -330,6 +334,14 @@ class Sublayers:
         """The output of a feed-forward network: (..., D) -> (..., D)."""
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
         return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
+
+    def feed_forward_gradient(
+        self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
+    ) -> np.ndarray:
+        """The gradient (Q, D) with respect to the input ``entered``, from that of the output."""
+        hidden, output = (f"{side}_{layer + 1}/feed_forward/{part}" for part in ("hidden", "output"))
+        opened = self.dense(entered, hidden) > 0
+        return (towards @ self.arrays[f"{output}/kernel"].T * opened) @ self.arrays[f"{hidden}/kernel"].T
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """The input of a sub-layer: the stream (..., D), normalised with ``norm_first``."""

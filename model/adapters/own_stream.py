@@ -31,6 +31,7 @@ NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
     "other_logits",
     "other_parts",
 )
+STEP = 1e-2  # of the differences that give the gradient of a feed-forward network
 CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
 Weights = Callable[[list[int]], np.ndarray]  # ids (N,) of a decoder alone -> (L, H, N, N) of its own pass
 
@@ -182,6 +183,13 @@ class OwnStream(ActivationWalk):
             directions = norm[0].before(directions, projected, norm[1])
         return directions, shifts
 
+    def turned_gradient(self, name: str, towards: np.ndarray) -> np.ndarray:
+        if self._head_norm(name):
+            raise NoStreamError("the gradient of queries that are normalised by head is not known")
+        if self.built.rotations is None:
+            return towards
+        return np.einsum("nde,ne->nd", self.built.rotations(_layer(name), len(towards)), towards)
+
     def _head_norm(self, name: str) -> tuple[Normalisation, np.ndarray, np.ndarray] | None:
         if (gamma := self.arrays.get(f"{name}/norm/gamma")) is None:
             return None
@@ -208,6 +216,14 @@ class OwnStream(ActivationWalk):
         """(..., D) -> (..., D): the feed-forward network of one layer."""
         flat = entered.reshape(-1, entered.shape[-1])
         return self.built.feed_forward(side, layer, flat).reshape(entered.shape)
+
+    def feed_forward_gradient(
+        self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
+    ) -> np.ndarray:
+        """The gradient (Q, D) by central differences, because the function is known by its values alone."""
+        steps = STEP * np.eye(entered.shape[-1], dtype=np.float32)
+        moved = [self.feed_forward(side, layer, entered[:, None] + sign * steps) for sign in (1, -1)]
+        return np.einsum("qdo,qo->qd", moved[0] - moved[1], towards) / (2 * STEP)
 
 
 def _layer(name: str) -> int:

@@ -9,6 +9,7 @@ They take a corrector (``model.correction.answers``) and a pair of texts, or tra
 * ``activation_patching``: an activation of the clean run in a corrupted run, with the share of the score it
   restores.
 * ``node_effects``: total and direct effect of each head and feed-forward network.
+* ``attribution_patching``: fast estimates of these effects and of all edges, by gradients (EAP-IG, too).
 * ``find_circuit``, ``find_common_circuit``, ``circuit_edges``, ``attribution_graph``: the nodes that suffice
   for one edit or a kind of mistake, and their edges by path patching.
 * ``decompose_attention_score``: one attention score over the parts of its query and key.
@@ -34,6 +35,7 @@ from model.analysis.attention_scores import (
     ScoreTerm,
     decompose_attention_score,
 )
+from model.analysis.attribution_patching import EffectEstimates, attribution_patching
 from model.analysis.circuits import Circuit, faithfulness, find_circuit, find_common_circuit
 from model.analysis.claims import Claim, Explanation, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
@@ -94,6 +96,7 @@ __all__ = [
     "CorruptedRun",
     "Edge",
     "Edit",
+    "EffectEstimates",
     "Exchanges",
     "Explanation",
     "Growth",
@@ -115,6 +118,7 @@ __all__ = [
     "aligned_difference",
     "alternative_continuation",
     "attribution_graph",
+    "attribution_patching",
     "circuit_edges",
     "contrast_of_edit",
     "contrast_of_row",

@@ -399,6 +399,12 @@ class Normalisation:
         """
         return self._centred(towards * gamma) / self.deviation(entering)
 
+    def gradient(self, towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """(..., D) gradients behind a normalisation as those before it, at ``entering`` (..., D)."""
+        towards, deviation = towards * gamma, self.deviation(entering)
+        unit = self._centred(entering) / deviation
+        return self._centred(towards - unit * (towards * unit).mean(axis=-1, keepdims=True)) / deviation
+
     def _centred(self, vectors: np.ndarray) -> np.ndarray:
         if not self.is_centred:
             return vectors

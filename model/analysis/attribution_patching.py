@@ -1,0 +1,222 @@
+"""Attribution patching: fast estimates of the effects of all nodes and edges from gradients.
+
+The effect of an ablation is estimated to first order: the ablated change of an output times the gradient of
+the score. One forward and one backward pass estimate all nodes and edges, where exact effects
+(``node_effects``, ``circuit_edges``) need a pass each. With several ``steps`` the gradient is averaged over
+passes whose embeddings lie between the ablated and the clean ones (EAP-IG). An estimate can be far off, so
+every result has the exact effects of its largest nodes beside it.
+
+Shapes: N nodes, C checked nodes, L layers, H heads, Q query and K key positions, S source tokens, D d_model,
+d = D/H.
+
+References:
+    Nanda, "Attribution Patching: Activation Patching At Industrial Scale" (2023).
+    Syed, Rager & Conmy, "Attribution Patching Outperforms Automated Circuit Discovery" (2023).
+    Hanna, Pezzelle & Belinkov, "Have Faith in Faithfulness" (2024), for EAP-IG.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.activations.walk import ActivationWalk
+from model.analysis.ablation import AblationValues, mean_values
+from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
+from model.analysis.path_patching import Edge
+from model.analysis.saving import Result
+from model.correction.answers import Network
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, tap
+
+CHECKED = 5  # nodes whose exact effects stand beside their estimates
+_TAPS = tuple(
+    name
+    for side, kinds in ATTENTIONS.items()
+    for name in (
+        *(tap(side, part) for part in ("embedding", "residual", "output")),
+        *(tap(kind, part) for kind in kinds for part in ("query", "key", "value", "heads")),
+        *kinds,
+    )
+)
+
+
+@dataclass(frozen=True)
+class EffectEstimates(Result):
+    """Estimates of effects in nats, positive in favour of the written token; never the effects themselves."""
+
+    contrast: Contrast
+    reference: str  # of the ablation values
+    method: str
+    nodes: tuple[Node, ...]  # (N,) in the order in which data passes them
+    total: np.ndarray  # (N,) float32, of the total effects
+    edges: tuple[Edge, ...]  # between nodes, and from nodes to the answer, in the whole network
+    checked: tuple[Node, ...]  # (C,) the nodes with the largest estimates
+    exact: np.ndarray  # (C,) float32: their exact total effects
+
+    @property
+    def error(self) -> float:
+        """The mean distance in nats between estimates and exact effects of the checked nodes."""
+        places = [self.nodes.index(node) for node in self.checked]
+        return float(np.abs(self.total[places] - self.exact).mean())
+
+
+def attribution_patching(
+    corrector: Network, edit: Edit, ablation: AblationValues | None = None, steps: int = 1
+) -> EffectEstimates:
+    """Estimate the total effect of each node and the effect of each edge by gradients.
+
+    Args:
+        ablation: the values of ablated nodes, by default ``mean_values``.
+        steps: gradients that are averaged: 1 is attribution patching, more are EAP-IG (5 in its paper).
+
+    Raises:
+        ValueError: as ``contrast_of_edit`` does, and for a network without a residual stream.
+
+    Example:
+        >>> found = attribution_patching(corrector, *edits_of("머거요", "먹어요"))
+        >>> found.method, found.total.shape, found.error > 0
+        ('attribution patching (estimate)', (56,), True)
+    """
+    contrast_of_edit(corrector, edit)  # takes no metric, whose gradient is not known
+    run, values = CleanRun(corrector, edit), ablation or mean_values(corrector, edit.source, edit.target)
+    clean = run.taps(_TAPS)
+    lost = {
+        node: clean[node.tap][node.place] - np.broadcast_to(value, clean[node.tap][node.place].shape)
+        for node, value in values.nodes.items()
+    }
+    total, edges = dict.fromkeys(run.network.nodes, 0.0), defaultdict[tuple[Node, Node | None], float](float)
+    for step in range(1, steps + 1):
+        found = clean if step == steps else run.taps(_TAPS, _between(clean, values, step / steps))
+        backward = _Backward(run.network, found, run.contrast)
+        for node, gradient in backward.outputs.items():
+            total[node] += float((lost[node] * gradient).sum()) / steps
+        for sender, receiver, towards in backward.edges():
+            written = run.network.written(sender, lost[sender])
+            edges[sender, receiver] += float((written * towards).sum()) / steps
+    checked = sorted(total, key=lambda node: -abs(total[node]))[:CHECKED]
+    score, *less = run.scores([(), *(values.patches([node]) for node in checked)])
+    how = "attribution patching" if steps == 1 else f"EAP-IG over {steps} steps"
+    return EffectEstimates(
+        contrast=run.contrast,
+        reference=values.reference,
+        method=f"{how} (estimate)",
+        nodes=tuple(total),
+        total=np.array([*total.values()], np.float32),
+        edges=tuple(Edge(*ends, nats) for ends, nats in edges.items()),
+        checked=tuple(checked),
+        exact=(score - np.array(less)).astype(np.float32),
+    )
+
+
+def _between(clean: Mapping[str, np.ndarray], values: AblationValues, share: float) -> tuple[Patch, ...]:
+    """The patches that begin both streams between the ablated embeddings and, at ``share`` 1, clean ones."""
+    patches = []
+    for side in ATTENTIONS:
+        embedding = clean[tap(side, "embedding")]
+        moved = (1 - share) * (values.embeddings[side] - embedding)
+        if len(embedding):
+            patches.append(Patch(tap(side, "residual"), 0, clean[tap(side, "residual")][0] + moved))
+    return tuple(patches)
+
+
+class _Backward:
+    """The gradients of one score in one pass.
+
+    ``outputs``: by node (Q, d) or (Q, D), with respect to its output. ``inputs``: by node, side and place of
+    the stream, (Q, D) or (S, D) with respect to the stream that this node alone reads there.
+    """
+
+    def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], contrast: Contrast):
+        self.network, self.found = network, found
+        self.outputs: dict[Node, np.ndarray] = {}
+        self.inputs: dict[tuple[Node | None, str, int], np.ndarray] = {}
+        end = np.zeros_like(found["decoder_residual"][-1])
+        end[-1] = network.difference(contrast.written, contrast.instead)
+        self._through("decoder", self._closed("decoder", end, None))
+        if read := [each for (_, side, _), each in self.inputs.items() if side == "encoder"]:
+            self._through("encoder", np.sum(read, axis=0))
+
+    def edges(self) -> Iterator[tuple[Node, Node | None, np.ndarray]]:
+        """Each sender and receiver, and the gradient (Q, D) with respect to the sender's addition."""
+        for (receiver, side, place), towards in self.inputs.items():
+            for sublayer in reversed(range(place)):
+                towards = self._left(side, sublayer, towards)
+                for node in self.network.nodes:
+                    if (node.side, node.sublayer) == (side, sublayer):
+                        yield node, receiver, towards
+
+    def _through(self, side: str, towards: np.ndarray) -> None:
+        """From the gradient (Q, D) at the end of a stream to its beginning."""
+        network, residual = self.network, self.found[tap(side, "residual")]
+        kinds = SUBLAYERS[side]
+        for sublayer in reversed(range(len(residual) - 1)):
+            layer, kind = sublayer // len(kinds), kinds[sublayer % len(kinds)]
+            if not network.has(kind):
+                continue
+            towards = self._left(side, sublayer, towards)
+            entered = network.enter(kind, layer, residual[sublayer])
+            if kind in ATTENTIONS[side]:
+                read = self._attention(kind, layer, entered, towards)
+            else:
+                self.outputs[Node(kind, layer)] = towards
+                read = {Node(kind, layer): network.feed_forward_gradient(side, layer, entered, towards)}
+            for node, gradient in read.items():
+                if network.config.norm_first:
+                    gamma, _ = network.norm_weights(kind, layer)
+                    gradient = network.normalisation.gradient(gradient, residual[sublayer], gamma)
+                self.inputs[node, side, sublayer] = gradient
+                towards = towards + gradient
+
+    def _attention(
+        self, kind: str, layer: int, entered: np.ndarray, towards: np.ndarray
+    ) -> dict[Node, np.ndarray]:
+        """By head: the gradient (Q, D) with respect to the input that asks, and in its own stream is read."""
+        network, found = self.network, {}
+        (kernels,), _ = network.output_projections(kind, [layer])  # (H, d, D)
+        for head, kernel in enumerate(kernels):
+            node = Node(kind, layer, head)
+            weights = self.found[kind][layer, head]  # (Q, K)
+            query, key, value = (
+                self.found[tap(kind, part)][layer, head] for part in ("query", "key", "value")
+            )
+            self.outputs[node] = of_head = towards @ kernel.T
+            of_weights = of_head @ value.T
+            of_scores = weights * (of_weights - (weights * of_weights).sum(axis=-1, keepdims=True))
+            of_scores /= network.scale(key.shape[-1])
+            asked = self._projected(node, "query", of_scores @ key)
+            read = self._projected(node, "key", of_scores.T @ query)
+            read += self._projected(node, "value", weights.T @ of_head)
+            if kind == "cross_attention":
+                end = len(self.found["encoder_residual"]) - 1
+                self.inputs[node, "encoder", end] = self._closed("encoder", read, node)
+            else:
+                asked = asked + read
+            found[node] = asked
+        return found
+
+    def _projected(self, node: Node, part: str, towards: np.ndarray) -> np.ndarray:
+        """The gradient with respect to the input of a projection, from that (Q, d) of its result."""
+        if part != "value":
+            towards = self.network.turned_gradient(self.network.projection_name(node, part), towards)
+        return towards @ self.network.projection(node, part)[0].T
+
+    def _closed(self, side: str, towards: np.ndarray, receiver: Node | None) -> np.ndarray:
+        """The gradient before the last normalisation of a side, whose end ``receiver`` reads."""
+        stream = self.found[tap(side, "residual")]
+        if self.network.config.norm_first and self.network.layers(side):
+            gamma, _ = self.network.closing_norm(side)
+            towards = self.network.normalisation.gradient(towards, stream[-1], gamma)
+        self.inputs[receiver, side, len(stream) - 1] = towards
+        return towards
+
+    def _left(self, side: str, sublayer: int, towards: np.ndarray) -> np.ndarray:
+        """The gradient with respect to the sum of stream and output, where a normalisation follows it."""
+        network, kinds = self.network, SUBLAYERS[side]
+        kind, layer = kinds[sublayer % len(kinds)], sublayer // len(kinds)
+        if network.config.norm_first or not network.has(kind):
+            return towards
+        residual, output = (self.found[tap(side, part)][sublayer] for part in ("residual", "output"))
+        return network.normalisation.gradient(
+            towards, residual + output, network.norm_weights(kind, layer)[0]
+        )

@@ -1,0 +1,86 @@
+"""Estimates of effects are exact derivatives, and those of a node's edges sum to that of the node."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.activations.walk import ActivationWalk
+from model.adapters.own_stream import Built, OwnStream
+from model.analysis import attribution_patching, corpus_means, edits_of
+from model.analysis import patching as node_effects
+from model.analysis.contrasts import CleanRun
+from model.text.tokenizer import START_ID, pad
+from tests.plain_transformer import PlainTransformer
+from tests.planted import CARRY, MARK, RIGHT, WRITER, WRONG
+
+SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+EDIT = edits_of(SOURCE, TARGET)[0]
+SMALL = 1e-30  # of a complex step, whose square is nothing beside 1
+
+
+@pytest.fixture(scope="module")
+def means(corrector):
+    return corpus_means(corrector.patched, corrector.tokenizer, ((SOURCE, TARGET),))
+
+
+def derivative(corrector, node, lost) -> float:
+    """Of the score towards ``lost``, by a complex step in NumPy's other implementation."""
+    network, run = corrector.patched, CleanRun(corrector, EDIT)
+    weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
+    moved = run.taps([node.tap])[node.tap][node.place] + 1j * SMALL * lost
+    features = corrector.tokenizer.features()
+    plain = PlainTransformer(network.config, features, weights, {node: moved}, dtype=np.complex128)
+    memory, _ = plain.encode(pad([run.ids[0]]))
+    logits = plain.decode(pad([[START_ID, *run.ids[1][:-1]]]), memory)[0][0, -1]
+    return float((logits[run.contrast.written] - logits[run.contrast.instead]).imag / SMALL)
+
+
+def test_an_estimate_is_the_derivative_towards_the_ablation(corrector, means):
+    found, run = attribution_patching(corrector, EDIT, means), CleanRun(corrector, EDIT)
+    for node, estimate in zip(found.nodes, found.total, strict=True):
+        clean = run.taps([node.tap])[node.tap][node.place]
+        assert estimate == pytest.approx(derivative(corrector, node, clean - means.nodes[node]), abs=1e-4)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_the_edges_of_a_node_sum_to_its_estimate(corrector, means, steps):
+    found, sums = attribution_patching(corrector, EDIT, means, steps), defaultdict(float)
+    for sender, _, nats in found.edges:
+        sums[sender] += nats
+    np.testing.assert_allclose([sums[node] for node in found.nodes], found.total, atol=1e-4)
+
+
+def test_the_planted_nodes_have_the_largest_estimates(planted_circuit):
+    (edit,) = edits_of(WRONG, RIGHT)
+    one, five = (attribution_patching(planted_circuit, edit, steps=steps) for steps in (1, 5))
+    assert {MARK, CARRY, WRITER} < {*one.checked} and five.error < one.error
+    assert (one.method, five.method) == ("attribution patching (estimate)", "EAP-IG over 5 steps (estimate)")
+    exact = node_effects(planted_circuit, edit).total
+    np.testing.assert_allclose(one.exact, [exact[one.nodes.index(node)] for node in one.checked], atol=1e-4)
+    with pytest.raises(ValueError, match="takes no metric"):
+        attribution_patching(planted_circuit, replace(edit, metric=np.max))
+
+
+def test_the_gradient_of_an_unknown_function_comes_from_its_values(corrector):
+    """A network of another library hands out no gradients of its feed-forward networks."""
+    walk, rng = corrector.patched, np.random.default_rng(0)
+    width = walk.config.d_model
+    built = Built(
+        {},
+        {},
+        True,
+        walk.normalisation,
+        1,
+        {},
+        lambda *_: None,
+        {},
+        np.zeros((1, width)),
+        None,
+        lambda side, layer, entered: ActivationWalk.feed_forward(walk, side, layer, entered),
+    )
+    entered, towards = rng.normal(size=(2, 3, width)).astype(np.float32)
+    found = OwnStream(built, {}).feed_forward_gradient("decoder", 0, entered, towards)
+    expected = walk.feed_forward_gradient("decoder", 0, entered, towards)
+    np.testing.assert_allclose(found, expected, atol=0.05 * np.abs(expected).max())

@@ -9,16 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.axes import CellSize, ColumnTicks, cell_size, column_ticks, row_ticks
+from viz.axes import CellSize, ColumnTicks, cell_size, column_ticks, named_axis, row_ticks
 from viz.figure import (
     HOVER_AXES,
     TITLE_HEIGHT,
     Hidden,
     Specification,
     as_figure,
-    base_axis,
     base_layout,
-    figure_title,
+    checked_array,
     legend_across,
     legend_entry,
     outlines,
@@ -26,9 +25,6 @@ from viz.figure import (
 )
 from viz.labels import plain_text, template_text, token_label, visible_token, width_in_em
 from viz.theme import WeightColours, palette, weight_colours
-
-# Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.
-TOLERANCE = 1e-4
 
 # Pixels below the title: colour scale, legend, the name of the columns; then come their labels.
 SCALE_HEIGHT = 40
@@ -104,76 +100,37 @@ class AttentionInfo:
         return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
 
-def _attention_info(
-    weights: ArrayLike,
-    query_tokens: Sequence[str],
-    key_tokens: Sequence[str],
-    masked: ArrayLike | None,
-    padded: ArrayLike | None,
-    emphasis_rows: Sequence[int],
-    selected: tuple[int, int] | None,
-    ringed: Sequence[int] | None,
-    first: tuple[int, int],
-    difference: bool,
-    colour_max: float | None,
-    unbounded: bool,
-) -> AttentionInfo:
-    """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
-    if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
-        raise ValueError(f"tokens should be texts, received {strange[:3]}")
-    limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
-    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
+def _hidden_cells(
+    weights: np.ndarray, masked: ArrayLike | None, padded: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(masked, padded) of weights (Q, K), both (Q, K) bool; no cell is both. Masked weights are exactly 0."""
     dotted = _cells("padded", padded, weights)
     hatched = _cells("masked", masked, weights) & ~dotted
     if (weights[hatched] != 0).any():
         raise ValueError(
             f"masked cells should hold exactly 0, received {weights[hatched & (weights != 0)][0]}"
         )
-    rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
-    if outside := [row for row in emphasis_rows if row not in rows]:
+    return hatched, dotted
+
+
+def _check_places(info: AttentionInfo) -> None:
+    """Raises ValueError for rows and cells that do not exist."""
+    rows, columns = (range(a, a + size) for a, size in zip(info.first, info.weights.shape, strict=True))
+    if outside := [row for row in info.emphasis_rows if row not in rows]:
         raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {outside}")
-    if selected is not None and not (selected[0] in rows and selected[1] in columns):
-        raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
-    rings = () if ringed is None else tuple(int(key) for key in ringed)
+    if info.selected is not None and not (info.selected[0] in rows and info.selected[1] in columns):
+        raise ValueError(
+            f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {info.selected}"
+        )
+    rings = info.ringed
     if rings and (len(rings) != len(rows) or any(key not in columns for key in rings)):
         raise ValueError(f"ringed should have {len(rows)} numbers in {_ends(columns)}, received {rings[:5]}")
-    if colour_max is None:
-        colour_max = float(np.abs(weights).max(initial=0)) or 1.0
-    if not 0 < colour_max < np.inf:
-        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
-    return AttentionInfo(
-        weights,
-        tuple(query_tokens),
-        tuple(key_tokens),
-        hatched,
-        dotted,
-        frozenset(emphasis_rows),
-        selected,
-        rings,
-        first,
-        difference,
-        colour_max,
-    )
+    if not 0 < info.colour_max < np.inf:
+        raise ValueError(f"colour_max should be finite and positive, received {info.colour_max}")
 
 
 def _ends(numbers: range) -> str:
     return f"{numbers.start}..{numbers.stop - 1}"
-
-
-def _checked_weights(weights: ArrayLike, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
-    weights = np.asarray(weights, dtype=np.float32)
-    if weights.size == 0 and 0 in shape:
-        weights = np.zeros(shape, np.float32)
-    if weights.shape != shape:
-        raise ValueError(
-            f"weights should have the shape (Q, K) = {shape} of the tokens, received {weights.shape}"
-        )
-    lowest, highest = limits
-    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= highest + TOLERANCE):
-        raise ValueError(
-            f"weights should lie in {lowest}..{highest}, received {weights.min()} to {weights.max()}"
-        )
-    return weights
 
 
 def _cells(name: str, cells: ArrayLike | None, weights: np.ndarray) -> np.ndarray:
@@ -189,15 +146,13 @@ def _cells(name: str, cells: ArrayLike | None, weights: np.ndarray) -> np.ndarra
 def _attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, theme: str) -> dict:
     """The layout of ``attention_heatmap``; the MapTexts are escaped here."""
     framed = info.selected and (info.selected[0] + 1, info.selected[1] + 1)
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(texts.title), info.height),
+    return base_layout(theme, texts.title, info.height) | {
         "xaxis": _key_axis(info, texts.key_axis, theme),
         "yaxis": _query_axis(info, texts.query_axis, theme),
         "xaxis2": _hover_axis("x", info.columns_span, info.origin[1], info.key_tokens),
         "yaxis2": _hover_axis("y", info.rows_span, info.origin[0], info.query_tokens),
         "shapes": outlines(framed, info.rows_span, info.columns_span, theme) if framed else [],
         "meta": _fit(info, texts, extent),
-        "height": info.height,
         "margin": {"t": info.top, "l": info.left, "r": 16, "b": FOOT},
         "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
         "legend": _legend(info),
@@ -218,42 +173,37 @@ def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
 
 def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
     columns = info.columns
-    return base_axis(theme, plain_text(title)) | {
-        "side": "top",
-        "range": info.columns_span,
-        "tickmode": "array",
-        "tickvals": [column + info.origin[1] for column in columns.positions],
-        "ticktext": columns.above(),
-        "tickangle": columns.angle,
-        "tickfont": {"size": info.cell.font},
-        "showgrid": False,
-        "constrain": "domain",
-        "constraintoward": "left",
-    }
+    return columns.axis(
+        theme,
+        title,
+        columns.above(),
+        info.origin[1],
+        side="top",
+        range=info.columns_span,
+        constrain="domain",
+        constraintoward="left",
+    )
 
 
 def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
     start, colour = info.origin[0], palette(theme).accent
     always = {row - info.first[0] for row in info.emphasis_rows}
     rows = row_ticks(info.query_tokens, info.cell, always)
-    labels = (token_label(info.query_tokens[row]) for row in rows)
-    return (
-        base_axis(theme, plain_text(title))
-        | {
-            "range": info.rows_span,
-            "tickmode": "array",
-            "tickvals": [row + start for row in rows],
-            "ticktext": [
-                _emphasised(label, colour) if row in always else label
-                for row, label in zip(rows, labels, strict=True)
-            ],
-            "tickfont": {"size": info.cell.font},
-            "showgrid": False,
-            "automargin": True,
-            "constrain": "domain",
-            "constraintoward": "top",
-        }
-        | ({"scaleanchor": "x", "scaleratio": 1} if info.cell.square else {})
+    labels = [token_label(token) for token in info.query_tokens]
+    for row in always:
+        labels[row] = f'<b><span style="color:{colour}">{labels[row]}</span></b>'
+    square = {"scaleanchor": "x", "scaleratio": 1} if info.cell.square else {}
+    return named_axis(
+        theme,
+        title,
+        [labels[row] for row in rows],
+        [row + start for row in rows],
+        range=info.rows_span,
+        tickfont={"size": info.cell.font},
+        automargin=True,
+        constrain="domain",
+        constraintoward="top",
+        **square,
     )
 
 
@@ -277,10 +227,6 @@ def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequen
 
 def _legend(info: AttentionInfo) -> dict:
     return legend_across(1 - (TITLE_HEIGHT + SCALE_HEIGHT) / info.height, "top", container=True, fixed=True)
-
-
-def _emphasised(label: str, colour: str) -> str:
-    return f'<b><span style="color:{colour}">{label}</span></b>'
 
 
 RING, RING_SHARE = 14, 0.7  # pixels across a ring, at most so much of its cell
@@ -363,20 +309,24 @@ def attention_heatmap(
         >>> figure.data[0].z.tolist()
         [[0.75, 0.25], [0.5, 0.5]]
     """
-    info = _attention_info(
+    if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
+        raise ValueError(f"tokens should be texts, received {strange[:3]}")
+    limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
+    named = ("weights", "(Q, K)", "of the tokens")
+    weights = checked_array(named, weights, (len(query_tokens), len(key_tokens)), limits)
+    info = AttentionInfo(
         weights,
-        query_tokens,
-        key_tokens,
-        masked,
-        padded,
-        emphasis_rows,
+        tuple(query_tokens),
+        tuple(key_tokens),
+        *_hidden_cells(weights, masked, padded),
+        frozenset(emphasis_rows),
         selected,
-        ringed,
+        () if ringed is None else tuple(map(int, ringed)),
         first,
         difference,
-        colour_max,
-        unbounded,
+        (float(np.abs(weights).max(initial=0)) or 1.0) if colour_max is None else colour_max,
     )
+    _check_places(info)
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
     layout = _attention_layout(info, texts, extent, theme)
     if not info.weights.size:
@@ -390,7 +340,7 @@ def attention_heatmap(
         traces.append(legend_entry(texts.selected, accent, accent, "square-open"))
     if info.ringed:
         traces.append(_rings(info, texts, theme))
-    bar = weight_scale(plain_text(texts.weight), info.height)
+    bar = weight_scale(texts.weight, info.height)
     if logarithmic:
         traces.append(colours.bar(bar))
     else:

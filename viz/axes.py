@@ -1,11 +1,12 @@
 """Axes with tokens or row names as ticks, and the pixels that their labels need."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from viz.figure import TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title
+from viz.figure import TITLE_HEIGHT, Captions, base_axis, base_layout
 from viz.labels import plain_text, token_label, visible_token, width_in_em
 from viz.theme import palette
 
@@ -30,6 +31,20 @@ class CellSize:
     height: float
     square: bool
     font: int
+
+
+def named_axis(
+    theme: str, title: str, names: Iterable[str], places: Iterable[float] | None = None, **parts: Any
+) -> dict:
+    """An axis without a grid with escaped ``names`` at its ``places``, which are 0, 1, 2 … by default.
+
+    Example:
+        >>> named_axis("light", "Layer", ["1", "2"])["tickvals"]
+        [0, 1]
+    """
+    texts = list(names)
+    at = list(range(len(texts))) if places is None else list(places)
+    return base_axis(theme, title, tickmode="array", tickvals=at, ticktext=texts, showgrid=False, **parts)
 
 
 def cell_size(columns: int, rows: int = 1) -> CellSize:
@@ -57,12 +72,20 @@ class ColumnTicks:
     steps: tuple[int, ...]
     angle: int
     height: float
+    font: int
+    count: int  # of all columns
 
     def above(self) -> list[str]:
         """As ticks above the columns. Labels hang from the top of their box, so a line break behind one lifts
         it.
         """
         return [label + "<br> " * step for label, step in zip(self.labels, self.steps, strict=True)]
+
+    def axis(self, theme: str, title: str, texts: list[str], first: int = 0, **parts: Any) -> dict:
+        """An axis with these ticks, written as ``texts``; the first column lies at ``first``."""
+        places = [position + first for position in self.positions]
+        style = {"tickangle": self.angle, "tickfont": {"size": self.font}}
+        return named_axis(theme, title, texts, places, **style, **parts)
 
     def below(self, bold: Collection[int] = ()) -> list[str]:
         """As ticks below the columns; those of the columns ``bold`` are emphasised."""
@@ -79,19 +102,16 @@ def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
     Columns lose their labels only if four steps do not suffice, that is beyond about 200 columns.
     """
     labels = tuple(token_label(token) for token in tokens)
-    positions = tuple(range(len(tokens)))
+    ticks = partial(ColumnTicks, font=cell.font, count=len(tokens))
     widths = sorted((width_in_em(visible_token(token)) for token in tokens), reverse=True)
     # Start and end mark are long in every sentence, and have free room beside them.
     if len(widths) > 2 and widths[2] > 2.2 and widths[2] * cell.font > cell.width:
-        return ColumnTicks(positions, labels, (0,) * len(labels), -90, widths[0] * cell.font)
+        return ticks(tuple(range(len(tokens))), labels, (0,) * len(labels), -90, widths[0] * cell.font)
     steps = ceil(1.15 * cell.font / cell.width)
-    if steps > MOST_STEPS:
-        positions = positions[:: ceil(steps / MOST_STEPS)]
-        labels = labels[:: ceil(steps / MOST_STEPS)]
-    steps = min(steps, MOST_STEPS)
-    return ColumnTicks(
-        positions, labels, tuple(index % steps for index in range(len(labels))), 0, 1.3 * cell.font * steps
-    )
+    every = ceil(steps / MOST_STEPS)
+    positions, labels, steps = tuple(range(len(tokens))[::every]), labels[::every], min(steps, MOST_STEPS)
+    lifted = tuple(index % steps for index in range(len(labels)))
+    return ticks(positions, labels, lifted, 0, 1.3 * cell.font * steps)
 
 
 def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = ()) -> tuple[int, ...]:
@@ -132,25 +152,22 @@ def row_layout(
     theme = captions.theme
     height = TITLE_HEIGHT + len(names) * sizes.row + sizes.foot
     widest = max(map(width_in_em, names), default=1.0)
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(captions.title), height),
-        "xaxis": base_axis(theme, plain_text(captions.titles[0]))
-        | {
-            "range": list(span),
-            "zeroline": True,
-            "zerolinecolor": palette(theme).quiet_text,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, "")
-        | {
-            "range": [len(names) - 0.4, -0.6],
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": list(map(plain_text, names)) if ticks is None else list(ticks),
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        "height": height,
+    return base_layout(theme, captions.title, height) | {
+        "xaxis": base_axis(
+            theme,
+            captions.titles[0],
+            range=list(span),
+            zeroline=True,
+            zerolinecolor=palette(theme).quiet_text,
+            fixedrange=True,
+        ),
+        "yaxis": named_axis(
+            theme,
+            "",
+            map(plain_text, names) if ticks is None else ticks,
+            range=[len(names) - 0.4, -0.6],
+            fixedrange=True,
+        ),
         "margin": {"t": TITLE_HEIGHT, "l": 20 + _EM * widest, "r": 12, "b": sizes.foot},
         "meta": {"fit": "fill", "least": TITLE_HEIGHT + len(names) * sizes.least + sizes.foot, "across": 1},
     }

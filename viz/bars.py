@@ -2,18 +2,17 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.axes import ColumnTicks, cell_size, column_ticks
-from viz.figure import TITLE_HEIGHT, base_axis, base_layout, figure_title, legend_across, upright_line
+from viz.figure import TITLE_HEIGHT, base_axis, base_layout, checked_array, legend_across, upright_line
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import palette
-
-_TOLERANCE = 1e-4
 
 
 class PanelSizes(NamedTuple):
@@ -28,6 +27,19 @@ class PanelSizes(NamedTuple):
     foot: int
     legend: int
     may_shrink: int = 0
+
+    def top(self, row: int, panels: int) -> float:
+        """Where panel ``row`` of so many begins, as a share of the height of all panels; 1 is the top."""
+        return 1 - (row + self.name / (self.panel + self.name)) / max(panels, 1)
+
+    def axes(self, theme: str, ranges: Sequence[Sequence[float]], **parts: Any) -> dict:
+        """The vertical axes of panels below one another, each with its range of values."""
+        share = self.panel / (self.panel + self.name) / len(ranges)
+        tops = [self.top(row, len(ranges)) for row in range(len(ranges))]
+        return {
+            f"yaxis{row + 1}": base_axis(theme, "", range=span, domain=[max(top - share, 0), top], **parts)
+            for row, (span, top) in enumerate(zip(ranges, tops, strict=True))
+        }
 
 
 BARS = PanelSizes(panel=84, name=26, foot=40, legend=26)
@@ -90,6 +102,25 @@ class _BarsInfo:
     def highest(self) -> float:
         return float(self.weights.max(initial=0)) or 1.0
 
+    @cached_property
+    def ticks(self) -> ColumnTicks:
+        return column_ticks(self.tokens, cell_size(len(self.tokens)))
+
+    @property
+    def above(self) -> float:
+        """Pixels above the panels."""
+        return TITLE_HEIGHT + (BARS.legend if self.outlined else 0)
+
+    @property
+    def foot(self) -> float:
+        """Pixels below the panels."""
+        return self.ticks.height + BARS.foot
+
+    @property
+    def height(self) -> float:
+        """The figure's height in pixels."""
+        return self.above + max(len(self.names), 1) * (BARS.panel + BARS.name) + self.foot
+
     @property
     def runs(self) -> list[tuple[int, int]]:
         """(first, last) column of each run of neighbouring outlined columns."""
@@ -102,16 +133,8 @@ class _BarsInfo:
 def _info(
     weights: ArrayLike, tokens: Sequence[str], names: Sequence[str], outlined: Sequence[int], first: int
 ) -> _BarsInfo:
-    weights = np.asarray(weights, dtype=np.float32)
-    expected = (len(names), len(tokens))
-    if weights.size == 0 and 0 in expected:
-        weights = np.zeros(expected, np.float32)
-    if weights.shape != expected:
-        raise ValueError(
-            f"weights should have the shape (R, K) = {expected} of names and tokens, received {weights.shape}"
-        )
-    if weights.size and not (weights.min() >= -_TOLERANCE and weights.max() <= 1 + _TOLERANCE):
-        raise ValueError(f"weights should lie in 0..1, received {weights.min()} to {weights.max()}")
+    expected = len(names), len(tokens)
+    weights = checked_array(("weights", "(R, K)", "of names and tokens"), weights, expected, (0, 1))
     strange = [column for column in outlined if not 0 <= column < expected[1]]
     if strange:
         raise ValueError(f"outlined should lie in 0..{expected[1] - 1}, received {strange}")
@@ -157,100 +180,38 @@ def _outline(info: _BarsInfo, row: int, title: str, theme: str) -> go.Scatter:
     )
 
 
-def _height(info: _BarsInfo) -> float:
-    return _above(info) + max(len(info.names), 1) * (BARS.panel + BARS.name) + _ticks(info).height + BARS.foot
-
-
-def _above(info: _BarsInfo) -> float:
-    """Pixels above the panels."""
-    return TITLE_HEIGHT + (BARS.legend if info.outlined else 0)
-
-
-def _ticks(info: _BarsInfo) -> ColumnTicks:
-    return column_ticks(info.tokens, cell_size(len(info.tokens)))
-
-
 def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Layout:
-    height = _height(info)
-    token_axis = _token_axis(info.tokens, len(info.names) - 1, info.outlined, token_title, theme)
+    # A little room above and below, so that no outline is cut in half.
+    ranges = [[-0.02 * info.highest, 1.04 * info.highest]] * max(len(info.names), 1)
+    legend = legend_across(1 - TITLE_HEIGHT / info.height, "top", container=True, fixed=True)
     return go.Layout(
-        base_layout(theme)
-        | _weight_axes(info, theme)
+        base_layout(theme, title, info.height)
+        | BARS.axes(theme, ranges, nticks=4, tickformat="~g", automargin=True)
         | {
-            "title": figure_title(plain_text(title), height),
-            "xaxis": token_axis
-            | {
-                "range": [place + info.first for place in token_axis["range"]],
-                "tickvals": [place + info.first for place in token_axis["tickvals"]],
-            },
-            "height": height,
-            "margin": {"t": _above(info), "l": 40, "r": 16, "b": _ticks(info).height + BARS.foot},
-            "annotations": [_name(info, row) for row in range(len(info.names))],
-            "legend": {
-                "x": 0,
-                "xanchor": "left",
-                "yref": "container",
-                "y": 1 - TITLE_HEIGHT / height,
-                "yanchor": "top",
-                "itemclick": False,
-                "itemdoubleclick": False,
-                "bgcolor": "rgba(0,0,0,0)",
-            },
+            "xaxis": _token_axis(info.ticks, len(info.names), token_title, theme, info.outlined, info.first),
+            "margin": {"t": info.above, "l": 40, "r": 16, "b": info.foot},
+            "annotations": [
+                _panel_name(plain_text(name), BARS.top(row, len(info.names)), yanchor="bottom", yshift=2)
+                for row, name in enumerate(info.names)
+            ],
+            "legend": legend | {"orientation": "v", "xanchor": "left"},
         }
     )
 
 
-def _top(info: _BarsInfo, row: int) -> float:
-    """Where a panel begins, as a share of the height of all panels; 1 is the top."""
-    return 1 - (row + BARS.name / (BARS.panel + BARS.name)) / max(len(info.names), 1)
+def _token_axis(
+    ticks: ColumnTicks, panels: int, title: str, theme: str, bold: Collection[int], first: int = 0
+) -> dict:
+    """The axis below the last of the panels, whose ticks are tokens from x = ``first``."""
+    end = first + max(ticks.count, 1) - 0.5
+    anchor = _axis(max(panels - 1, 0))
+    return ticks.axis(theme, title, ticks.below(bold), first, anchor=anchor, range=[first - 0.5, end])
 
 
-def _weight_axes(info: _BarsInfo, theme: str) -> dict:
-    panels = max(len(info.names), 1)
-    share = BARS.panel / (BARS.panel + BARS.name) / panels
-    return {
-        f"yaxis{row + 1}": base_axis(theme, "")
-        | {
-            # A little room above and below, so that no outline is cut in half.
-            "range": [-0.02 * info.highest, 1.04 * info.highest],
-            "domain": [max(_top(info, row) - share, 0), _top(info, row)],
-            "nticks": 4,
-            "tickformat": "~g",
-            "automargin": True,
-        }
-        for row in range(panels)
-    }
-
-
-def _token_axis(tokens: Sequence[str], lowest: int, bold: Collection[int], title: str, theme: str) -> dict:
-    """The axis below the ``lowest`` panel, whose ticks are tokens from x = 0."""
-    cell = cell_size(len(tokens))
-    ticks = column_ticks(tokens, cell)
-    return base_axis(theme, plain_text(title)) | {
-        "anchor": _axis(max(lowest, 0)),
-        "range": [-0.5, max(len(tokens), 1) - 0.5],
-        "tickmode": "array",
-        "tickvals": list(ticks.positions),
-        "ticktext": ticks.below(bold),
-        "tickangle": ticks.angle,
-        "tickfont": {"size": cell.font},
-        "showgrid": False,
-    }
-
-
-def _name(info: _BarsInfo, row: int) -> dict:
-    """The name above a panel."""
-    return {
-        "text": plain_text(info.names[row]),
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": _top(info, row),
-        "yref": "paper",
-        "yanchor": "bottom",
-        "yshift": 2,
-        "showarrow": False,
-    }
+def _panel_name(text: str, y: float, **parts: Any) -> dict:
+    """The name above a panel, at the height ``y`` as a share of the room of all panels."""
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yref": "paper"}
+    return {"text": text, "showarrow": False} | place | parts
 
 
 @dataclass(frozen=True)
@@ -322,9 +283,8 @@ def contribution_panels(
     return figure
 
 
-_LABELLED_TOP = (
-    2.2  # end of the axis where bars have texts: the lowest window still has room for a line above a bar of 1
-)
+# End of the axis where bars have texts: the lowest window still has room for a line above a bar of 1.
+_LABELLED_TOP = 2.2
 
 
 @dataclass(frozen=True)
@@ -344,10 +304,14 @@ class _PanelsInfo:
     def labelled(self) -> bool:
         return any(panel.labels for panel in self.panels)
 
+    @cached_property
+    def ticks(self) -> ColumnTicks:
+        return column_ticks(self.tokens, cell_size(len(self.tokens)))
+
     @property
     def foot(self) -> float:
         """Height in pixels below the panels."""
-        return PANELS.foot + column_ticks(self.tokens, cell_size(len(self.tokens))).height
+        return PANELS.foot + self.ticks.height
 
     @property
     def height(self) -> float:
@@ -362,10 +326,6 @@ class _PanelsInfo:
     def height_with(self, row: float) -> float:
         """The height of a figure whose panels have so many pixels each, their names included."""
         return TITLE_HEIGHT + PANELS.legend + max(len(self.panels), 1) * row + self.foot
-
-    def top(self, row: int) -> float:
-        """Where a panel begins, as a share of the room of all panels, 1 at the top."""
-        return 1 - (row + PANELS.name / (PANELS.panel + PANELS.name)) / max(len(self.panels), 1)
 
 
 def _panels_info(
@@ -421,48 +381,27 @@ def _panels_bars(info: _PanelsInfo, row: int, name: str, titles: tuple[str, str]
 
 
 def _panels_layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.Layout:
-    return go.Layout(
-        base_layout(theme)
-        | _value_axes(info, theme)
-        | {
-            "title": figure_title(plain_text(title), info.height),
-            "xaxis": _token_axis(info.tokens, len(info.panels) - 1, info.outlined, token_title, theme)
-            | {"fixedrange": True},
-            "height": info.height,
-            "margin": {"t": TITLE_HEIGHT + PANELS.legend, "l": 24, "r": 16, "b": info.foot},
-            "annotations": [_panels_name(info, row, theme) for row in range(len(info.panels))],
-            "shapes": [_split_line(info.split, theme)] if info.split is not None and info.panels else [],
-            "legend": legend_across(1 - TITLE_HEIGHT / info.height, "top", container=True, fixed=True),
-            "bargap": 0.2,
-            "meta": {
-                "fit": "fill",
-                "least": info.least,
-                "tokens": max(len(info.tokens), 1),
-            },
-        }
-    )
-
-
-def _value_axes(info: _PanelsInfo, theme: str) -> dict:
-    rows = max(len(info.panels), 1)
-    share = PANELS.panel / (PANELS.panel + PANELS.name) / rows
     # One range for all: a panel without negative values has its line where the others have it.
     usual = [-1.05 if info.signed else -0.02, 1.4 if info.labelled else 1.05]
-    return {
-        f"yaxis{row + 1}": base_axis(theme, "")
+    rows = enumerate(info.panels)
+    ranges = [_labelled_range(info, row) if panel.labels else usual for row, panel in rows] or [usual]
+    quiet = palette(theme).quiet_text
+    line = upright_line((info.split or 0) - 0.5, {"color": quiet, "dash": "dot", "width": 1})
+    zero = {"zeroline": True, "zerolinecolor": quiet}
+    return go.Layout(
+        base_layout(theme, title, info.height)
+        | PANELS.axes(theme, ranges, showticklabels=False, showgrid=False, fixedrange=True, **zero)
         | {
-            "range": _labelled_range(info, row)
-            if row < len(info.panels) and info.panels[row].labels
-            else usual,
-            "domain": [max(info.top(row) - share, 0), info.top(row)],
-            "showticklabels": False,
-            "showgrid": False,
-            "zeroline": True,
-            "zerolinecolor": palette(theme).quiet_text,
-            "fixedrange": True,
+            "xaxis": _token_axis(info.ticks, len(info.panels), token_title, theme, info.outlined)
+            | {"fixedrange": True},
+            "margin": {"t": TITLE_HEIGHT + PANELS.legend, "l": 24, "r": 16, "b": info.foot},
+            "annotations": [_panels_name(info, row, theme) for row in range(len(info.panels))],
+            "shapes": [line] if info.split is not None and info.panels else [],
+            "legend": legend_across(1 - TITLE_HEIGHT / info.height, "top", container=True, fixed=True),
+            "bargap": 0.2,
+            "meta": {"fit": "fill", "least": info.least, "tokens": max(len(info.tokens), 1)},
         }
-        for row in range(rows)
-    }
+    )
 
 
 def _labelled_range(info: _PanelsInfo, row: int) -> list[float]:
@@ -470,28 +409,13 @@ def _labelled_range(info: _PanelsInfo, row: int) -> list[float]:
     return [-1.05 if (info.values[row] < 0).any() else -0.02, _LABELLED_TOP]
 
 
-def _split_line(split: int, theme: str) -> dict:
-    return upright_line(split - 0.5, {"color": palette(theme).quiet_text, "dash": "dot", "width": 1})
-
-
 def _panels_name(info: _PanelsInfo, row: int, theme: str) -> dict:
-    panel = info.panels[row]
-    note = (
-        f'  <span style="color:{palette(theme).quiet_text}">{plain_text(panel.note)}</span>'
-        if panel.note
-        else ""
-    )
+    panel, count = info.panels[row], len(info.panels)
+    quiet = palette(theme).quiet_text
+    note = f'  <span style="color:{quiet}">{plain_text(panel.note)}</span>' if panel.note else ""
     # Panels whose bars have texts end in an empty strip. A name may reach into it; else it would lie over the
     # panel above.
-    upper = info.top(row) + PANELS.name / (PANELS.panel + PANELS.name) / len(info.panels)
-    return {
-        "text": f"<b>{plain_text(panel.name)}</b>{note}",
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": upper if info.labelled else info.top(row),
-        "yref": "paper",
-        "yanchor": "top" if info.labelled else "bottom",
-        "showarrow": False,
-        "font": {"size": 12},
-    }
+    upper = PANELS.name / (PANELS.panel + PANELS.name) / count if info.labelled else 0
+    anchor = "top" if info.labelled else "bottom"
+    y = PANELS.top(row, count) + upper
+    return _panel_name(f"<b>{plain_text(panel.name)}</b>{note}", y, yanchor=anchor, font={"size": 12})

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, Protocol, cast
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text
 from viz.theme import FONT_FAMILY, palette
@@ -97,15 +98,66 @@ def _plain(value: object) -> object:
     return packed | ({"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {})
 
 
+# Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.
+TOLERANCE = 1e-4
+
+
+def checked_array(
+    named: tuple[str, str, str],
+    values: ArrayLike,
+    shape: tuple[int, ...],
+    limits: tuple[float, float] | None = None,
+    dtype: type[np.floating[Any]] = np.float32,
+) -> np.ndarray:
+    """``values`` as an array of this shape; anything empty where the shape has a 0.
+
+    Args:
+        named: the argument's name, its axes and what they count, for the messages.
+        limits: between which the values lie, up to TOLERANCE; None allows any, nan included.
+
+    Raises:
+        ValueError: another shape, or a value beyond the limits.
+
+    Example:
+        >>> checked_array(("weights", "(Q, K)", "of the tokens"), [[0.5, 0.5]], (1, 2), (0, 1)).dtype
+        dtype('float32')
+    """
+    name, axes, what = named
+    found = np.asarray(values, dtype)
+    if found.size == 0 and 0 in shape:
+        found = np.zeros(shape, dtype)
+    if found.shape != shape:
+        raise ValueError(f"{name} should have the shape {axes} = {shape} {what}, received {found.shape}")
+    if limits is None:
+        return found
+    lowest, highest = limits
+    if not ((found >= lowest - TOLERANCE) & (found <= highest + TOLERANCE)).all():
+        raise ValueError(f"{name} should lie in {lowest}..{highest}, received {found.min()} to {found.max()}")
+    return found
+
+
 # Pixels that stay free at the top of each figure for its title and the toolbar.
 TITLE_HEIGHT = 34
 
 
-def base_layout(theme: str) -> dict:
-    """The part of the layout that all figures share. No template: a figure brings its looks itself."""
+def base_layout(theme: str, title: str, height: float) -> dict:
+    """The part of the layout that all figures share: looks, height in pixels, and a title at the top.
+
+    Plotly's template is empty, because a figure brings its looks itself.
+    """
     colours = palette(theme)
     return {
         "template": {},
+        "title": {
+            "text": plain_text(title),
+            "font": {"size": 16},
+            "x": 0,
+            "xanchor": "left",
+            "yref": "container",
+            "y": 1 - TITLE_HEIGHT / 2 / height,
+            "yanchor": "middle",
+        },
+        "height": height,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT_FAMILY, "size": 13, "color": colours.text},
@@ -126,12 +178,16 @@ def base_layout(theme: str) -> dict:
     }
 
 
-def base_axis(theme: str, title: str) -> dict:
-    """The part of an axis that all figures share; ``title`` is already escaped."""
+def base_axis(theme: str, title: str, **parts: Any) -> dict:
+    """An axis with the looks that all figures share, and its own ``parts``, which come last."""
     colours = palette(theme)
     return {
         # A standoff makes Plotly measure the tick labels, so that long ones do not run into the title.
-        "title": {"text": title, "standoff": 8, "font": {"size": 13, "color": colours.quiet_text}},
+        "title": {
+            "text": plain_text(title),
+            "standoff": 8,
+            "font": {"size": 13, "color": colours.quiet_text},
+        },
         "gridcolor": colours.grid,
         "linecolor": colours.grid,
         "ticks": "",
@@ -139,19 +195,7 @@ def base_axis(theme: str, title: str) -> dict:
         # Plotly would look again and again whether a label leaves the figure: half of the time it takes to
         # draw.
         "ticklabeloverflow": "allow",
-    }
-
-
-def figure_title(title: str, height: float) -> dict:
-    """A title in the first ``TITLE_HEIGHT`` of ``height`` pixels; ``title`` is already escaped."""
-    return {
-        "text": title,
-        "font": {"size": 16},
-        "x": 0,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 1 - TITLE_HEIGHT / 2 / height,
-        "yanchor": "middle",
+        **parts,
     }
 
 
@@ -171,7 +215,7 @@ def weight_scale(title: str, height: float) -> dict:
         "y": 1 - TITLE_HEIGHT / height,
         "yanchor": "top",
         "ypad": 0,
-        "title": {"text": title, "side": "right", "font": {"size": 13}},
+        "title": {"text": plain_text(title), "side": "right", "font": {"size": 13}},
         "tickangle": 0,
         "outlinewidth": 0,
     }

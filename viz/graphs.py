@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.axes import named_axis
 from viz.figure import (
     PLAIN,
     TITLE_HEIGHT,
@@ -16,7 +17,6 @@ from viz.figure import (
     as_figure,
     base_axis,
     base_layout,
-    figure_title,
     rectangle,
     weight_scale,
 )
@@ -221,22 +221,12 @@ def _points(nodes: Sequence[GraphNode], places: np.ndarray) -> dict:
 
 
 def _layout(rows: Sequence[str], title: str, note: str, theme: str) -> dict:
-    fixed = {"showgrid": False, "zeroline": False, "fixedrange": True}
     count = max(len(rows), 1)
     height = TITLE_HEIGHT + count * _GRAPH_ROW + _FOOT
     widest = max(map(width_in_em, rows), default=1.0)
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(note)) | fixed | {"range": [0, 1], "showticklabels": False},
-        "yaxis": base_axis(theme, "")
-        | fixed
-        | {
-            "range": [count - 0.5, -0.5],
-            "tickmode": "array",
-            "tickvals": list(range(len(rows))),
-            "ticktext": [plain_text(row) for row in rows],
-        },
-        "height": height,
+    return base_layout(theme, title, height) | {
+        "xaxis": base_axis(theme, note, showgrid=False, fixedrange=True, range=[0, 1], showticklabels=False),
+        "yaxis": named_axis(theme, "", map(plain_text, rows), range=[count - 0.5, -0.5], fixedrange=True),
         "margin": {"t": TITLE_HEIGHT, "l": 16 + _EM * widest, "r": 12, "b": _FOOT},
         "meta": {
             "fit": "fill",
@@ -341,7 +331,7 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
         zmin=0,
         zmax=1,
         colorscale=colour_scale(palette(theme).sequential),
-        colorbar=weight_scale(plain_text(probability_title), info.height) | {"nticks": 3, "tickformat": "~g"},
+        colorbar=weight_scale(probability_title, info.height) | {"nticks": 3, "tickformat": "~g"},
         xgap=1,
         ygap=_ROW * _GAP,
         hovertemplate=f"{template_text(step_title)} %{{x:d}}: <b>%{{customdata}}</b>"
@@ -355,28 +345,25 @@ def _branches_layout(info: _BranchesInfo, title: str, step_title: str, theme: st
         ((info.parted or 0) + 0.5, (info.parted or 0) + 1.5), (-0.5, (rows - 1) * (1 + _GAP) + 0.5), accent, 2
     )
     widest = max((width_in_em(name) for name in info.names), default=0)
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), info.height),
-        "xaxis": base_axis(theme, plain_text(step_title))
-        | {
-            "range": [0.5, max(info.steps, 1) + 0.5],
-            "showgrid": False,
-            "dtick": 5,
-            "tick0": 0,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, "")
-        | {
-            "range": [max(rows - 1, 0) * (1 + _GAP) + 0.75, -0.75],
-            "tickmode": "array",
-            "tickvals": [row * (1 + _GAP) for row in range(rows)],
-            "ticktext": [plain_text(name) for name in info.names],
-            "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
-        },
+    return base_layout(theme, title, info.height) | {
+        "xaxis": base_axis(
+            theme,
+            step_title,
+            range=[0.5, max(info.steps, 1) + 0.5],
+            showgrid=False,
+            dtick=5,
+            tick0=0,
+            fixedrange=True,
+        ),
+        "yaxis": named_axis(
+            theme,
+            "",
+            map(plain_text, info.names),
+            [row * (1 + _GAP) for row in range(rows)],
+            range=[max(rows - 1, 0) * (1 + _GAP) + 0.75, -0.75],
+            fixedrange=True,
+        ),
         "shapes": [] if info.parted is None else [frame],
-        "height": info.height,
         "meta": {"tokens": max(info.steps, 1)},
         "margin": {"t": TITLE_HEIGHT + _HEAD, "l": 16 + 14 * widest, "r": 16, "b": _BRANCHES_FOOT},
         "plot_bgcolor": "rgba(0,0,0,0)",

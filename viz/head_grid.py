@@ -4,18 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viz.axes import named_axis
 from viz.figure import (
     TITLE_HEIGHT,
     Captions,
     Specification,
     as_figure,
-    base_axis,
     base_layout,
-    figure_title,
     rectangle,
     weight_scale,
 )
@@ -292,7 +292,7 @@ def _heatmap(tiles: Tiles, colour_max: float, signed: bool, weight_title: str, t
         "zmax": STRONGEST,
         "colorscale": scale,
         "hoverinfo": "skip",
-        "colorbar": weight_scale(plain_text(weight_title), _height(tiles))
+        "colorbar": weight_scale(weight_title, _height(tiles))
         | {
             "tickvals": [WEAKEST, (WEAKEST + STRONGEST) / 2, STRONGEST],
             "ticktext": [f"{value:.3g}" for value in (lowest, (lowest + colour_max) / 2, colour_max)],
@@ -366,15 +366,15 @@ def _height(tiles: Tiles) -> float:
     return TITLE_HEIGHT + _NAMES_HEIGHT + tiles.pixels_high + _FOOT
 
 
-def _ticks(places: np.ndarray, names: Sequence[str], room: float) -> dict:
-    """A name at each place. A number needs ``room`` tiles; where that is more than one, only every second,
-    third … number is written.
+def _tile_axis(theme: str, title: str, ticks: tuple[Sequence[str], np.ndarray, float], **parts: Any) -> dict:
+    """An axis of ``ticks``: names, their places, and how many tiles a number needs. Where that is more than
+    one, only every second, third … number is written.
     """
+    names, places, room = ticks
     step = max(ceil(room), 1) if all(name.isdigit() for name in names) else 1
-    return {
-        "tickvals": places[::step].tolist(),
-        "ticktext": [plain_text(name) for name in names[: len(places) : step]],
-    }
+    shown = map(plain_text, names[: len(places) : step])
+    fixed = {"constrain": "domain", "fixedrange": True}
+    return named_axis(theme, title, shown, places[::step].tolist(), **fixed, **parts)
 
 
 def _layout(
@@ -389,35 +389,28 @@ def _layout(
     rows, columns = (max(count, 1) for count in tiles.mosaic.shape)
     head = TITLE_HEIGHT + _NAMES_HEIGHT if scale or title else _NAMES_HEIGHT // 2
     height = head + tiles.pixels_high + _FOOT
-    shared = {"tickmode": "array", "showgrid": False, "constrain": "domain", "fixedrange": True}
-    shown = {"showticklabels": by_place}
     down = max(len(tiles.order) // max(tiles.across, 1), 1)
-    heads = _ticks(tiles.centre_columns[: tiles.heads], names[1], _NUMBER_WIDTH * tiles.across / WIDTH)
-    layers = _ticks(
-        tiles.centre_rows[:: max(tiles.heads, 1)], names[0], _NUMBER_HEIGHT * down / tiles.pixels_high
-    )
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(titles[1]) if by_place else "")
-        | shared
-        | shown
-        | {
-            "side": "top",
-            "range": [-0.5 - tiles.column_gap, columns - 0.5 + tiles.column_gap],
-            **heads,
-            "constraintoward": "left",
-        },
-        "yaxis": base_axis(theme, plain_text(titles[0]) if by_place else "")
-        | shared
-        | shown
-        | {
-            "range": [rows - 0.5 + tiles.column_gap, -0.5 - tiles.row_gap],
-            **layers,
-            "scaleanchor": "x",
-            "constraintoward": "top",
-            "automargin": True,
-        },
-        "height": height,
+    layer_title, head_title = titles if by_place else ("", "")
+    return base_layout(theme, title, height) | {
+        "xaxis": _tile_axis(
+            theme,
+            head_title,
+            (names[1], tiles.centre_columns[: tiles.heads], _NUMBER_WIDTH * tiles.across / WIDTH),
+            showticklabels=by_place,
+            side="top",
+            range=[-0.5 - tiles.column_gap, columns - 0.5 + tiles.column_gap],
+            constraintoward="left",
+        ),
+        "yaxis": _tile_axis(
+            theme,
+            layer_title,
+            (names[0], tiles.centre_rows[:: max(tiles.heads, 1)], _NUMBER_HEIGHT * down / tiles.pixels_high),
+            showticklabels=by_place,
+            range=[rows - 0.5 + tiles.column_gap, -0.5 - tiles.row_gap],
+            scaleanchor="x",
+            constraintoward="top",
+            automargin=True,
+        ),
         "margin": {"t": head, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
         # So that the invisible marker in the middle of a tile answers for the whole tile.
         "hoverdistance": 300,

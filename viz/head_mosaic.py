@@ -7,11 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from viz.axes import named_axis
 from viz.figure import (
     TITLE_HEIGHT,
-    base_axis,
     base_layout,
-    figure_title,
     legend_across,
     rectangle,
     weight_scale,
@@ -22,12 +21,7 @@ from viz.theme import colour_scale, palette
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
 
 # Pixels; the kinds and the heads' numbers are part of the names.
-_CELL, _NAMES, _KINDS, _FOOT = (
-    34,
-    76,
-    42,
-    12,
-)
+_CELL, _NAMES, _KINDS, _FOOT = 34, 76, 42, 12
 _GAP = 0.8  # cells between the kinds
 _FRAME = 0.06  # cells around all, where half of an outer frame lies
 
@@ -141,30 +135,18 @@ def _mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) -
         }
         for kind in info.kinds
     ]
-    shared = {"tickmode": "array", "showgrid": False, "fixedrange": True}
+    numbers = [str(head + 1) for _, head in heads]
+    across = [-0.5 - _FRAME, info.width - 0.5 + _FRAME]
+    down = [max(info.layers, 1) - 0.5 + _FRAME, -0.5 - _FRAME]
+    layers = [str(layer + 1) for layer in range(info.layers)]
+    places = [place for place, _ in heads]
     return go.Layout(
-        base_layout(theme)
+        base_layout(theme, title, info.height)
         | {
-            "title": figure_title(plain_text(title), info.height),
-            "xaxis": base_axis(theme, "")
-            | shared
-            | {
-                "side": "top",
-                "range": [-0.5 - _FRAME, info.width - 0.5 + _FRAME],
-                "tickvals": [place for place, _ in heads],
-                "ticktext": [str(head + 1) for _, head in heads],
-            },
-            "yaxis": base_axis(theme, plain_text(layer_title))
-            | shared
-            | {
-                "range": [max(info.layers, 1) - 0.5 + _FRAME, -0.5 - _FRAME],
-                "tickvals": list(range(info.layers)),
-                "ticktext": [str(layer + 1) for layer in range(info.layers)],
-                "automargin": True,
-            },
+            "xaxis": named_axis(theme, "", numbers, places, side="top", range=across, fixedrange=True),
+            "yaxis": named_axis(theme, layer_title, layers, range=down, automargin=True, fixedrange=True),
             "annotations": kinds,
             "shapes": frames,
-            "height": info.height,
             "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
             "hoverdistance": 300,
             # It grows upwards where a phone breaks it into lines: eight roles are four lines.
@@ -236,7 +218,7 @@ def head_mosaic(
 
 
 def _squares(info: MosaicInfo, kind: str, title: str, signed: bool, theme: str) -> go.Heatmap:
-    scale = weight_scale(plain_text(title), info.height)
+    scale = weight_scale(title, info.height)
     scale |= {"lenmode": "fraction", "len": 1, "nticks": 5, "tickformat": "~g"}
     colours = palette(theme)
     return go.Heatmap(

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, legend_across
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, legend_across
 from viz.head_mosaic import MosaicHead
 from viz.labels import plain_text, template_text
 from viz.theme import palette
@@ -114,19 +114,17 @@ def _cloud(points: Points, kind: str, number: int, chosen: set[MosaicHead], capt
 
 def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: str) -> go.Layout:
     return go.Layout(
-        base_layout(theme)
+        base_layout(theme, title, _SCATTER_HEIGHT)
         | {
-            "title": figure_title(plain_text(title), _SCATTER_HEIGHT),
-            "xaxis": base_axis(theme, plain_text(attention_title))
-            | {"rangemode": "tozero", "tickformat": "~g"},
-            "yaxis": base_axis(theme, plain_text(effect_title))
-            | {
-                "automargin": True,
-                "zeroline": True,
-                "zerolinecolor": palette(theme).quiet_text,
-                "zerolinewidth": 1,
-            },
-            "height": _SCATTER_HEIGHT,
+            "xaxis": base_axis(theme, attention_title, rangemode="tozero", tickformat="~g"),
+            "yaxis": base_axis(
+                theme,
+                effect_title,
+                automargin=True,
+                zeroline=True,
+                zerolinecolor=palette(theme).quiet_text,
+                zerolinewidth=1,
+            ),
             "meta": {"fit": "fill", "least": _LEAST_HEIGHT},
             "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 64, "r": 16, "b": 50},
             "legend": legend_across(1, "bottom"),
@@ -235,15 +233,12 @@ def _layout(info: _PruningInfo, captions: Captions) -> go.Layout:
     height = head + 2 * _PANEL_HEIGHT + _FOOT
     share = {"range": [-0.02, 1.02], "tickformat": ".0%", "automargin": True}
     return go.Layout(
-        base_layout(theme)
+        base_layout(theme, title, height)
         | {
-            "title": figure_title(plain_text(title), height),
-            "xaxis": base_axis(theme, plain_text(removed))
-            | {"anchor": "y2", "range": [-0.02 * info.most, 1.02 * info.most]},
-            "yaxis": base_axis(theme, "") | share | {"domain": [0.5 + _BETWEEN / 2, 1]},
-            "yaxis2": base_axis(theme, "") | share | {"domain": [0, 0.5 - _BETWEEN / 2]},
+            "xaxis": base_axis(theme, removed, anchor="y2", range=[-0.02 * info.most, 1.02 * info.most]),
+            "yaxis": base_axis(theme, "", **share, domain=[0.5 + _BETWEEN / 2, 1]),
+            "yaxis2": base_axis(theme, "", **share, domain=[0, 0.5 - _BETWEEN / 2]),
             "annotations": [_name(plain_text(titles[panel]), panel, theme) for panel in range(2)],
-            "height": height,
             "meta": {"fit": "fill", "least": _LEAST, "low": True},
             "margin": {"t": head, "l": 64, "r": 16, "b": _FOOT},
             "legend": legend_across(0, "bottom", container=True),
@@ -371,23 +366,28 @@ def _reliability_layout(info: _ReliabilityInfo, captions: Captions) -> go.Layout
     theme = captions.theme
     height = _RELIABILITY_HEAD + _CURVE_HEIGHT + _COUNT_HEIGHT + _RELIABILITY_FOOT
     lower = _COUNT_HEIGHT / (_COUNT_HEIGHT + _CURVE_HEIGHT)
-    sure, right, changes = map(plain_text, captions.titles)
+    sure, right, changes = captions.titles
     share = {"range": [-0.02, 1.02], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
     # Nearly all changes lie in a few bins: on a linear axis the others would vanish. log10 of one change
     # is 0, so the axis begins a little below it.
     most = np.log10(max(info.count.max(initial=1), 10))
     return go.Layout(
-        base_layout(theme)
+        base_layout(theme, captions.title, height)
         | {
-            "title": figure_title(plain_text(captions.title), height),
-            "xaxis": base_axis(theme, sure) | share | {"anchor": "y2"},
-            "yaxis": base_axis(theme, right)
-            | share
-            | {"domain": [lower + _SPACE_BETWEEN, 1], "tickformat": ".0%", "automargin": True},
-            "yaxis2": base_axis(theme, changes)
-            | {"domain": [0, lower], "type": "log", "range": [-0.3, most + 0.1], "dtick": 1}
-            | {"tickformat": "~s", "automargin": True},
-            "height": height,
+            "xaxis": base_axis(theme, sure, **share, anchor="y2"),
+            "yaxis": base_axis(
+                theme, right, **share, domain=[lower + _SPACE_BETWEEN, 1], tickformat=".0%", automargin=True
+            ),
+            "yaxis2": base_axis(
+                theme,
+                changes,
+                domain=[0, lower],
+                type="log",
+                range=[-0.3, most + 0.1],
+                dtick=1,
+                tickformat="~s",
+                automargin=True,
+            ),
             "margin": {"t": _RELIABILITY_HEAD, "l": 64, "r": 16, "b": _RELIABILITY_FOOT},
             "legend": legend_across(1, "bottom"),
         }

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.axes import cell_size, column_ticks
+from viz.axes import cell_size, column_ticks, named_axis
 from viz.figure import (
     PLAIN,
     TITLE_HEIGHT,
@@ -14,7 +14,6 @@ from viz.figure import (
     as_figure,
     base_axis,
     base_layout,
-    figure_title,
     rectangle,
     upright_line,
     weight_scale,
@@ -125,8 +124,7 @@ def _grid_cells(
         "zmin": limits[0],
         "zmax": limits[1],
         "colorscale": colour_scale(colours),
-        "colorbar": weight_scale(plain_text(value_title), layout["height"])
-        | {"nticks": 3, "tickformat": "~g"},
+        "colorbar": weight_scale(value_title, layout["height"]) | {"nticks": 3, "tickformat": "~g"},
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
@@ -159,27 +157,13 @@ def _grid_layout(
     frame = rectangle(
         ((outlined or 0) + 0.5, (outlined or 0) + 1.5), (-0.5, rows - 0.5), palette(theme).accent, 2
     )
-    fixed = {"tickmode": "array", "showgrid": False, "zeroline": False, "fixedrange": True}
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(captions.title), height),
-        "xaxis": base_axis(theme, plain_text(token_title))
-        | fixed
-        | {
-            "range": [0.5, columns + 0.5],
-            "tickvals": [position + 1 for position in ticks.positions],
-            "ticktext": ticks.below(emphasis),
-            "tickangle": ticks.angle,
-            "tickfont": {"size": cell_size(columns).font},
-        },
-        "yaxis": base_axis(theme, "")
-        | fixed
-        | {
-            "range": [rows - 0.5, -0.5],
-            "tickvals": list(range(len(places))),
-            "ticktext": [plain_text(place) for place in places],
-        },
+    names = map(plain_text, places)
+    return base_layout(theme, captions.title, height) | {
+        "xaxis": ticks.axis(
+            theme, token_title, ticks.below(emphasis), 1, range=[0.5, columns + 0.5], fixedrange=True
+        ),
+        "yaxis": named_axis(theme, "", names, range=[rows - 0.5, -0.5], fixedrange=True),
         "shapes": [] if outlined is None else [frame],
-        "height": height,
         "margin": {"t": TITLE_HEIGHT + _SCALE, "l": 16 + _EM * widest, "r": 12, "b": foot},
         "meta": {"fit": "fill", "least": least, "tokens": columns},
     }
@@ -260,21 +244,17 @@ def _layout(places: Sequence[str], marked: int | None, title: str, value_title: 
     if marked is not None:
         accent = {"color": colours.accent, "width": 2, "dash": "dot"}
         shapes.append(upright_line(marked, accent))
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), _HEIGHT),
-        "xaxis": base_axis(theme, "")
-        | {
-            "range": [-0.4, max(len(places), 1) - 0.6],
-            "tickmode": "array",
-            "tickvals": list(range(len(places))),
-            "ticktext": [plain_text(place) for place in places],
-            "tickangle": -40,
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, plain_text(value_title)) | {"fixedrange": True, "automargin": True},
+    return base_layout(theme, title, _HEIGHT) | {
+        "xaxis": named_axis(
+            theme,
+            "",
+            map(plain_text, places),
+            range=[-0.4, max(len(places), 1) - 0.6],
+            tickangle=-40,
+            fixedrange=True,
+        ),
+        "yaxis": base_axis(theme, value_title, fixedrange=True, automargin=True),
         "shapes": shapes,
-        "height": _HEIGHT,
         "margin": {"t": TITLE_HEIGHT, "l": 64, "r": 16, "b": _CURVE_FOOT},
         "meta": {"fit": "fill", "least": _LEAST},
     }

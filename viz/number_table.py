@@ -8,16 +8,15 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from viz.attention import TOLERANCE
-from viz.axes import cell_size, column_ticks
+from viz.axes import cell_size, column_ticks, named_axis
 from viz.figure import (
     PLAIN,
     TITLE_HEIGHT,
+    TOLERANCE,
     Captions,
     Hidden,
-    base_axis,
     base_layout,
-    figure_title,
+    checked_array,
     legend_across,
     weight_scale,
 )
@@ -74,12 +73,8 @@ def _table_info(
     numbers: bool | None,
 ) -> TableInfo:
     """The arguments of ``viz.number_heatmap``, checked; raises ValueError as it does."""
-    values = np.asarray(values, dtype=np.float64)
-    expected = (len(row_labels), len(column_labels))
-    if values.size == 0 and 0 in expected:
-        values = np.zeros(expected)
-    if values.shape != expected:
-        raise ValueError(f"values should have the shape {expected} of the labels, received {values.shape}")
+    named = ("values", "(rows, columns)", "of the labels")
+    values = checked_array(named, values, (len(row_labels), len(column_labels)), dtype=np.float64)
     if scale not in (SIGNED, WEIGHT):
         raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {scale!r}")
     if largest is None:
@@ -111,7 +106,7 @@ def _table_trace(info: TableInfo, columns: np.ndarray, captions: Captions, heigh
         xgap=int(len(columns) <= TABLE.with_gaps),
         ygap=1,
         showscale=not info.numbers,
-        colorbar=weight_scale(value_name, height) | {"tickformat": "~g", "nticks": 5},
+        colorbar=weight_scale(captions.hover[2], height) | {"tickformat": "~g", "nticks": 5},
         hovertemplate=f"{row_name}: <b>%{{y}}</b><br>{column_name}: <b>%{{customdata[1]}}</b>"
         f"<br>{value_name}: <b>%{{customdata[0]}}</b><extra></extra>",
     )
@@ -177,31 +172,20 @@ def _table_layout(
     head += ticks.height + 8 + (TABLE.name if titles[1] else 0)
     foot = TABLE.foot + (TABLE.legend + (legend_lines - 1) * TABLE.legend_line if legend_lines else 0)
     height = head + rows * row_height + foot
-    shared = {"tickmode": "array", "showgrid": False}
-    column_axis = base_axis(theme, plain_text(titles[1])) | shared
-    column_axis |= {
-        "side": "top",
-        "range": [-0.5, columns - 0.5],
-        "tickvals": ticks.positions,
-        "ticktext": ticks.above(),
-        "tickangle": ticks.angle,
-        "tickfont": {"size": cell.font},
-    }
-    row_axis = base_axis(theme, plain_text(titles[0])) | shared
-    row_axis |= {
-        "range": [rows - 0.5, -0.5],
-        "tickvals": list(range(len(info.row_labels))),
-        "ticktext": [token_label(label) for label in info.row_labels],
-        "tickfont": {"size": round(min(13, max(9, 0.72 * row_height)))},
-        "automargin": True,
-    }
+    column_axis = ticks.axis(theme, titles[1], ticks.above(), side="top", range=[-0.5, columns - 0.5])
+    row_axis = named_axis(
+        theme,
+        titles[0],
+        map(token_label, info.row_labels),
+        range=[rows - 0.5, -0.5],
+        tickfont={"size": round(min(13, max(9, 0.72 * row_height)))},
+        automargin=True,
+    )
     return go.Layout(
-        base_layout(theme)
+        base_layout(theme, captions.title, height)
         | {
-            "title": figure_title(plain_text(captions.title), height),
             "xaxis": column_axis,
             "yaxis": row_axis,
-            "height": height,
             "margin": {"t": head, "l": 40, "r": 16, "b": foot},
             "meta": {"lines": max(ticks.steps, default=0) + 1},
             "legend": legend_across(0, "bottom", container=True, fixed=True),

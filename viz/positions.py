@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.axes import cell_size, column_ticks
-from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, figure_title, weight_scale
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, base_axis, base_layout, weight_scale
 from viz.labels import plain_text, template_text, token_label, visible_token
 from viz.theme import colour_scale, palette
 
@@ -46,15 +46,9 @@ def positional_encoding_heatmap(
     matrix = _checked_matrix(matrix)
     positions, dimensions = matrix.shape
     shared = {"showgrid": False}
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _MATRIX_HEIGHT),
-        "xaxis": base_axis(theme, plain_text(titles[0]))
-        | shared
-        | {"range": [-0.5, max(dimensions, 1) - 0.5]},
-        "yaxis": base_axis(theme, plain_text(titles[1]))
-        | shared
-        | {"range": [max(positions, 1) + 0.5, 0.5], "automargin": True},
-        "height": _MATRIX_HEIGHT,
+    layout = base_layout(theme, title, _MATRIX_HEIGHT) | {
+        "xaxis": base_axis(theme, titles[0], **shared, range=[-0.5, max(dimensions, 1) - 0.5]),
+        "yaxis": base_axis(theme, titles[1], **shared, range=[max(positions, 1) + 0.5, 0.5], automargin=True),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
     figure = go.Figure(layout=layout)
@@ -112,11 +106,9 @@ def positional_encoding_curves(
     captions = captions.or_else(both, both, ("dim {dimension} (sin)", "dim {dimension} (cos)"))
     titles, theme = captions.titles, captions.theme
     curves = _curves(_checked_matrix(matrix), dimensions)
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(captions.title), _CURVES_HEIGHT),
-        "xaxis": base_axis(theme, plain_text(titles[0])),
-        "yaxis": base_axis(theme, plain_text(titles[1])) | {"range": [-1.05, 1.05], "automargin": True},
-        "height": _CURVES_HEIGHT,
+    layout = base_layout(theme, captions.title, _CURVES_HEIGHT) | {
+        "xaxis": base_axis(theme, titles[0]),
+        "yaxis": base_axis(theme, titles[1], range=[-1.05, 1.05], automargin=True),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
         "showlegend": True,
     }
@@ -203,9 +195,8 @@ def position_similarity_heatmap(
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(f"similarities should have the shape (P, P), received {similarities.shape}")
     positions = max(len(similarities), 1)
-    axis = base_axis(theme, plain_text(titles[0])) | {"showgrid": False}
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _SIMILARITY_HEIGHT),
+    axis = base_axis(theme, titles[0], showgrid=False)
+    layout = base_layout(theme, title, _SIMILARITY_HEIGHT) | {
         # Square cells, so that the same distance is the same line in every direction.
         "xaxis": axis | {"range": [0.5, positions + 0.5], "constrain": "domain", "constraintoward": "left"},
         "yaxis": axis
@@ -216,7 +207,6 @@ def position_similarity_heatmap(
             "constraintoward": "top",
             "automargin": True,
         },
-        "height": _SIMILARITY_HEIGHT,
         "margin": {"t": TITLE_HEIGHT + _SCALE_HEIGHT, "l": 50, "r": 16, "b": 50},
     }
     figure = go.Figure(layout=layout)
@@ -237,7 +227,7 @@ def _heatmap(similarities: np.ndarray, titles: tuple[str, str], theme: str) -> g
         colorscale=colour_scale(palette(theme).diverging),
         hovertemplate=f"{position_name}: <b>%{{y:d}}</b>, <b>%{{x:d}}</b>"
         f"<br>{value_name}: <b>%{{z:.2f}}</b><extra></extra>",
-        colorbar=weight_scale(plain_text(titles[1]), _SIMILARITY_HEIGHT)
+        colorbar=weight_scale(titles[1], _SIMILARITY_HEIGHT)
         | {"title": {"text": plain_text(titles[1]), "side": "top", "font": {"size": 13}}},
     )
 
@@ -264,12 +254,16 @@ def position_similarity_curve(
     """
     by_distance = _checked(by_distance, 1)
     colours = palette(theme)
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), _CURVE_HEIGHT),
-        "xaxis": base_axis(theme, plain_text(titles[0])) | {"rangemode": "tozero"},
-        "yaxis": base_axis(theme, plain_text(titles[1]))
-        | {"rangemode": "tozero", "zeroline": True, "zerolinecolor": colours.quiet_text, "automargin": True},
-        "height": _CURVE_HEIGHT,
+    layout = base_layout(theme, title, _CURVE_HEIGHT) | {
+        "xaxis": base_axis(theme, titles[0], rangemode="tozero"),
+        "yaxis": base_axis(
+            theme,
+            titles[1],
+            rangemode="tozero",
+            zeroline=True,
+            zerolinecolor=colours.quiet_text,
+            automargin=True,
+        ),
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
     figure = go.Figure(layout=layout)
@@ -345,10 +339,9 @@ def position_shift(
         ("Positions moved", "Distance"), names=("the same token, moved", "{token} in its place")
     )
     titles, theme = captions.titles, captions.theme
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(captions.title), _HEIGHT),
-        "xaxis": base_axis(theme, plain_text(titles[0])),
-        "yaxis": base_axis(theme, plain_text(titles[1])) | {"rangemode": "tozero", "automargin": True},
+    layout = base_layout(theme, captions.title, _HEIGHT) | {
+        "xaxis": base_axis(theme, titles[0]),
+        "yaxis": base_axis(theme, titles[1], rangemode="tozero", automargin=True),
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
         "height": _HEIGHT + _LEGEND_HEIGHT,
@@ -431,23 +424,14 @@ def embedding_sizes(
     )
     titles, theme = captions.titles, captions.theme
     series = _series(tokens, (embedding, scaled, encoding), captions.names, theme)
-    cell = cell_size(len(tokens))
-    ticks = column_ticks(tokens, cell)
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(captions.title), _SIZES_HEIGHT),
+    ticks = column_ticks(tokens, cell_size(len(tokens)))
+    layout = base_layout(theme, captions.title, _SIZES_HEIGHT) | {
         "barmode": "group",
         "bargap": 0.25,
-        "xaxis": base_axis(theme, plain_text(titles[0]))
-        | {
-            "showgrid": False,
-            "range": [0.5, max(len(tokens), 1) + 0.5],
-            "tickvals": [position + 1 for position in ticks.positions],
-            "ticktext": ticks.below(),
-            "tickangle": ticks.angle,
-            "tickfont": {"size": cell.font},
-            "automargin": True,
-        },
-        "yaxis": base_axis(theme, plain_text(titles[1])) | {"rangemode": "tozero", "automargin": True},
+        "xaxis": ticks.axis(
+            theme, titles[0], ticks.below(), 1, range=[0.5, max(len(tokens), 1) + 0.5], automargin=True
+        ),
+        "yaxis": base_axis(theme, titles[1], rangemode="tozero", automargin=True),
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
         "height": _SIZES_HEIGHT + _SIZES_LEGEND,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.axes import named_axis
 from viz.figure import (
     PLAIN,
     TITLE_HEIGHT,
     Captions,
     base_axis,
     base_layout,
-    figure_title,
     legend_across,
     legend_entry,
     upright_line,
@@ -187,18 +187,18 @@ def _layout(
 ) -> go.Layout:
     height = _HEAD + panel_height * len(panels) + _FOOT
     share = (1 - _SPACE_BETWEEN * (len(panels) - 1)) / len(panels)
-    layout = base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(step_title)) | {"anchor": f"y{len(panels)}", "tickformat": ",d"},
-        "height": height,
+    layout = base_layout(theme, title, height) | {
+        "xaxis": base_axis(theme, step_title, anchor=f"y{len(panels)}", tickformat=",d"),
         "margin": {"t": _HEAD, "l": 80, "r": 16, "b": _FOOT},
     }
     for number, panel in enumerate(panels, 1):
         top = 1 - (number - 1) * (share + _SPACE_BETWEEN)
-        layout[_numbered("yaxis", number)] = base_axis(theme, plain_text(panel.title)) | {
-            "domain": [max(top - share, 0), top],
+        layout[_numbered("yaxis", number)] = base_axis(
+            theme,
+            panel.title,
+            domain=[max(top - share, 0), top],
             **({"type": "log", "dtick": 1} if panel.is_logarithmic else {"rangemode": "tozero"}),
-        }
+        )
         layout[_numbered("legend", number)] = legend_across(top, "bottom")
     return go.Layout(layout)
 
@@ -317,37 +317,35 @@ def _growth_layout(
     colours = palette(theme)
     share_top = 1 - _LOSS_SHARE - _BETWEEN
     every = 1 + len(shown) // _MOST_LABELS  # counted from the last, which matters most
+    labels = [step if (len(shown) - 1 - n) % every == 0 else "" for n, step in enumerate(shown)]
     marker = upright_line((at or 0) + 1, {"color": colours.accent, "width": 2})
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), _HEIGHT),
-        "xaxis": base_axis(theme, plain_text(step_title))
-        | {
-            "anchor": "y2",
-            "range": [0.5, max(len(shown), 1) + 0.5],
-            "tickmode": "array",
-            "tickvals": list(range(1, len(shown) + 1)),
-            "ticktext": [step if number % every == 0 else "" for number, step in enumerate(reversed(shown))][
-                ::-1
-            ],
-            "tickangle": -45,
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, plain_text(loss_title))
-        | {"domain": [1 - _LOSS_SHARE, 1], "type": "log", "dtick": 1, "fixedrange": True},
-        "yaxis3": base_axis(theme, plain_text(score_title))
-        | {
-            "overlaying": "y",
-            "side": "right",
-            "tickmode": "array",
-            "tickvals": [0, 0.5, 1],
-            "range": [-0.05, 1.05],
-            "showgrid": False,
-            "color": colours.qualitative[0],
-            "fixedrange": True,
-        },
-        "yaxis2": base_axis(theme, plain_text(share_title))
-        | {"domain": [0, share_top], "range": [-0.02, 1.02], "fixedrange": True},
+    return base_layout(theme, title, _HEIGHT) | {
+        "xaxis": named_axis(
+            theme,
+            step_title,
+            labels,
+            range(1, len(shown) + 1),
+            anchor="y2",
+            range=[0.5, max(len(shown), 1) + 0.5],
+            tickangle=-45,
+            fixedrange=True,
+        ),
+        "yaxis": base_axis(
+            theme, loss_title, domain=[1 - _LOSS_SHARE, 1], type="log", dtick=1, fixedrange=True
+        ),
+        "yaxis3": base_axis(
+            theme,
+            score_title,
+            overlaying="y",
+            side="right",
+            tickmode="array",
+            tickvals=[0, 0.5, 1],
+            range=[-0.05, 1.05],
+            showgrid=False,
+            color=colours.qualitative[0],
+            fixedrange=True,
+        ),
+        "yaxis2": base_axis(theme, share_title, domain=[0, share_top], range=[-0.02, 1.02], fixedrange=True),
         "shapes": [] if at is None else [marker],
         "height": TITLE_HEIGHT + _HEIGHT,
         "margin": {"t": TITLE_HEIGHT + _GROWTH_HEAD, "l": 64, "r": 16, "b": _GROWTH_FOOT},

@@ -282,7 +282,7 @@ def test_the_theme_colours_the_text(name, theme):
         ("layer_grid", {"probabilities": np.zeros((2, 2))}, r"should be \(P, T\) = \(2, 3\)"),
         ("layer_grid", {"probabilities": ROWS * 2}, r"0\.\.1, received"),
         ("layer_grid", {"outlined": 3}, "columns should lie in"),
-        ("number_heatmap", {"row_labels": "abc"}, r"shape \(3, 3\) of the labels, received \(2, 3\)"),
+        ("number_heatmap", {"row_labels": "abc"}, r"= \(3, 3\) of the labels, received \(2, 3\)"),
         ("number_heatmap", {"scale": "loud"}, "received 'loud'"),
         ("number_heatmap", {"largest": 0}, "positive, received 0"),
         ("number_heatmap", {"largest": np.inf}, "finite and positive, received inf"),

@@ -17,38 +17,15 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
-PACKAGE, BASE = (
-    "see_attention",
-    "package",
-)  # its name in a wheel, and the folder with its version and its command
-ROOMS = ("assets", "classroom", "deploy", "engine", "examples", "model", "service", "training", "ui", "viz")
+PACKAGE, BASE = "see_attention", "package"  # in a wheel, and the folder with its version and its command
+WHOLE_ROOMS = ("assets", "classroom", "engine", "model", "service", "training", "ui", "viz")
+ROOMS = (*WHOLE_ROOMS, "deploy", "examples")
 PARTS = (  # of the repository; what else it holds stays there
-    *(
-        "app.py",
-        ".streamlit",
-        "static",
-        "assets",
-        "classroom",
-        "engine",
-        "model",
-        "service",
-        "training",
-        "ui",
-        "viz",
-        BASE,
-    ),
-    *(
-        "deploy/site",
-        "examples/__init__.py",
-        "examples/keras_networks.py",
-        "examples/hugging_face_networks.py",
-    ),
+    *("app.py", ".streamlit", "static", BASE, *WHOLE_ROOMS, "deploy/site"),
+    *(f"examples/{name}.py" for name in ("__init__", "keras_networks", "hugging_face_networks")),
 )
-LEFT_OUT = (
-    "__pycache__",
-    "assets/fonts",
-    "static/see-attention.html",
-)  # the script that made the font; a page made here
+# The script that made the font; a page made here.
+LEFT_OUT = ("__pycache__", "assets/fonts", "static/see-attention.html")
 
 _ROOM = rf"(?:{'|'.join(ROOMS)})"
 _PROMPT = r"^[ \t]*(?:(?:>>>|\.\.\.) )?"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from classroom import AnyClassrooms, Classrooms
 from engine.answer_cache import AnswerCache
 from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
-from engine.own_model import VARIABLE, TracedConfig
+from engine.own_model import VARIABLE
 from engine.question import P, Question, R
 from engine.questions import correct, own_config, trace
 from engine.records import (
@@ -38,7 +38,7 @@ from engine.records import (
 from engine.worker_process import Orders, WorkerProcess, find_worker
 from model.correction.correction import Correction
 from model.graph.files import only_keras
-from model.stored.config import NetworkConfig
+from model.stored.config import NetworkConfig, TracedConfig
 from model.stored.folder import (
     VOCABULARY_FILE,
     ModelFolderError,

@@ -9,26 +9,21 @@ may hold typed text.
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from threading import Lock
 from types import UnionType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from engine.records import LIVE, OwnModelError
-from model.adapters.own_network import OwnNetwork
-from model.correction.correction import Correction, SentenceCorrection
-from model.stored.config import INTERVENTIONS
-from model.text.changes import Change, find_rewriting
-from model.text.tokenizer import normalise, split_sentences
+from model.adapters.own_network import OwnNetwork, RewritingNetwork
+from model.stored.config import INTERVENTIONS, TracedConfig
 from model.trace.interventions import NO_ID, Contrast, Head, Intervention, LogitDifferences
 from model.trace.trace import (
     ATTENTION_KINDS,
     AttentionTrace,
-    Described,
     InterveningModel,
     TracedModel,
     TraceError,
@@ -38,29 +33,14 @@ from model.trace.trace import (
 VARIABLE = "ATTENTION_MODEL"
 
 
-@dataclass(frozen=True)
-class TracedConfig:
-    """The config of a TracedModel: the part of a network's config that pages read."""
-
-    architecture: ClassVar[str] = "traced"
-    has_positions: ClassVar[bool] = False
-    max_length: ClassVar[int] = 2_000  # characters; as many as a page takes
-    minimum_confidence: ClassVar[float] = 0.0
-
-    abilities: frozenset[str] = frozenset()
-    described: Described = field(default_factory=Described)
-    no_stream: str = ""  # the missing piece of a residual stream, one of ``own_stream.NO_STREAM``
-
-
-class TracedCorrector:
+class TracedCorrector(RewritingNetwork):
     """Answers for one ``model``, one question at a time, because its library may not be safe to use from
     threads.
 
-    Every change is made, because the model has no confidence. Raises OwnModelError for an error of the model
-    and for answers that are not valid; the message contains nothing that was typed.
+    Raises OwnModelError for an error of the model and for answers that are not valid; the message contains
+    nothing that was typed.
     """
 
-    minimum_confidence = TracedConfig.minimum_confidence
     fingerprint = LIVE
 
     def __init__(self, name: str, model: TracedModel):
@@ -68,31 +48,11 @@ class TracedCorrector:
         abilities = frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else [])
         self.config = TracedConfig(abilities, described(model))
 
-    def warm_up(self) -> None:
-        """Does nothing: such a model needs no preparation."""
-
-    warm_up_doubts = warm_up
-
-    def correct(self, text: str) -> Correction:
-        return self.correct_batch([text])[0]
-
-    def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
-        """Each text is cut into sentences, and the model is given one at a time."""
-        return [self._correct(normalise(text)) for text in texts]
-
-    def _correct(self, text: str) -> Correction:
-        return Correction(text, tuple(self._sentence(a, text[a:b]) for a, b in split_sentences(text)))
-
-    def _sentence(self, start: int, source: str) -> SentenceCorrection:
-        target = normalise(self._ask("correct", str, source))
-        changes = find_rewriting(source, target)
-        return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+    def rewritten(self, source: str) -> str:
+        return self._ask("correct", str, source)
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         return self._checked(self._ask("trace", AttentionTrace, source, target))
-
-    def changes(self, source: str, target: str) -> tuple[Change, ...]:
-        return find_rewriting(source, target)
 
     def contrast(self, source: str, target: str, other: str) -> Contrast:
         """From the labels of two traces.

@@ -11,12 +11,11 @@ knows the answer.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from engine.own_model import TracedConfig
 from engine.question import ChangeSpan, Edit, HeadSets, Means, question
 from engine.records import MB, PackedCorrection, pack
 from model import analysis
@@ -31,11 +30,11 @@ from model.analysis.head_effects import ablated_fix_probability as ablation_prob
 from model.analysis.school_kinds import change_kinds
 from model.correction.answers import Answers, AnswersMany, Intervenes, KeepsWords, Network
 from model.correction.corrector import growing_network
-from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
+from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED, TracedConfig
 from model.survey.sums import Sums, pairs_of, sums_of_effects, sums_of_roles
 from model.text.changes import Change
 from model.trace.interventions import Contrast, Head, Intervention, OutputWeights, Projections
-from model.trace.trace import AttentionTrace, Described, Grown
+from model.trace.trace import AttentionTrace, Grown
 
 # --- Texts, the model itself, and one pass ---
 
@@ -64,9 +63,9 @@ def own_config(corrector: Answers) -> TracedConfig:
 
     Views of the residual stream have rows by target token, which the stream of a decoder alone has not.
     """
-    config, described = corrector.config, getattr(corrector.config, "described", Described())
-    no_stream = getattr(config, "no_stream", "")
-    return TracedConfig(config.abilities - {STREAM} if no_stream else config.abilities, described, no_stream)
+    config = corrector.config
+    assert isinstance(config, TracedConfig), "only such a model is asked for its config"
+    return replace(config, abilities=config.abilities - {STREAM}) if config.no_stream else config
 
 
 @question(kept=(64, 64 * MB))

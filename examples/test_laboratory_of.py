@@ -245,6 +245,10 @@ def test_what_the_keys_add_is_the_output_of_the_attention(case):
 
     Llama's heads share values in pairs.
     """
+    if case.model.config.model_type == "mistral":
+        with pytest.raises(ValueError, match="walked in texts of at most 4 tokens, received"):
+            case.lab.laboratory.insides(*case.ids)
+        return
     insides, seen = case.lab.laboratory.insides(*case.ids), []
     hook = case.attention().register_forward_hook(lambda *called: seen.append(called[-1][0][0].numpy()))
     case.plain_logits()
@@ -254,7 +258,7 @@ def test_what_the_keys_add_is_the_output_of_the_attention(case):
     assert (insides.norm_scales is None) == (case.model.config.model_type not in ("marian", "bart"))
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_a_zeroed_value_changes_what_its_layer_puts_out(name):
     """Against a hook that zeroes the projected value of one token."""
     case, place, outputs = opened(name), 1, []
@@ -279,7 +283,8 @@ def test_a_zeroed_value_changes_what_its_layer_puts_out(name):
 def test_all_questions_are_answered(case):
     assert methods_of(case.lab) == tuple(METHODS)
     contrast = contrast_of_row(case.lab, *case.texts, ROW)
-    for method in ("attention", "rollout", "norms", "alti", "value_zeroing"):
+    walked = () if case.model.config.model_type == "mistral" else ("norms", "alti", "value_zeroing")
+    for method in ("attention", "rollout", *walked):
         found = contribution(case.lab, Edit(*case.texts, contrast), method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
     left_out = contribution(case.lab, Edit(*case.texts, contrast), "occlusion")

@@ -3,27 +3,10 @@ service for editors, the survey of heads, the site, training.
 """
 
 import sys
+from importlib.util import find_spec
 
-OURS = {
-    "assets",
-    "classroom",
-    "deploy",
-    "engine",
-    "model",
-    "package",
-    "see_attention",
-    "service",
-    "training",
-    "ui",
-    "viz",
-}
-EXTRAS = {
-    "mcp": "mcp",
-    "onnx": "train",
-    "ray": "ray",
-    "starlette": "serve",
-    "uvicorn": "serve",
-}  # the extra that brings a library; "app" brings all others
+# The extra that brings a library; "app" brings all others.
+EXTRAS = {"mcp": "mcp", "onnx": "train", "ray": "ray", "starlette": "serve", "uvicorn": "serve"}
 PLACES = {
     "app": ("ui.__main__", "main"),
     "correct": ("model.__main__", "correct"),
@@ -52,7 +35,7 @@ def main() -> None:
         click.version_option(__version__)(group)(prog_name="see-attention")
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
-        if library in OURS or not library:
+        if not library or find_spec(library):  # a module of a package that is there
             raise
         extra = EXTRAS.get(library, "app")
         sys.exit(f'see-attention: {library} is not installed: pip install "see-attention[{extra}]"')

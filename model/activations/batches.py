@@ -62,9 +62,8 @@ class Batch:
 
     def __init__(self, common: Replacements, changes: Sequence[Replacements], starts: Sequence[float]):
         self.count, self._starts, self._common = len(changes), np.array(starts), common
-        self.alike = (
-            self.count > 1 and starts[-1] > ALL
-        )  # most activations of its rows are near those of row 0
+        # Whether most activations of its rows are near those of row 0.
+        self.alike = self.count > 1 and starts[-1] > ALL
         self._length: int | None = None  # how many positions there are, if arrays hold only the last one
         self._own: dict[str, list[tuple[int, Replacement]]] = {}
         for row, replacements in enumerate(changes):
@@ -72,9 +71,8 @@ class Batch:
                 self._own.setdefault(name, []).append((row, replacement))
         names = [(name, *name.rpartition(".")[::2]) for name in {**common, **self._own}]
         self._heads = {of.removesuffix(".head") for _, of, _ in names if of.endswith(".head")}
-        self._inside: dict[
-            str, set[int]
-        ] = {}  # by sub-layer: rows whose attention is computed in another way
+        # By sub-layer: rows whose attention is computed in another way.
+        self._inside: dict[str, set[int]] = {}
         for name, of, part in names:
             if part in INSIDE_ATTENTION or of.endswith(".attention"):
                 rows = self._inside.setdefault(of.removesuffix(".attention"), set())

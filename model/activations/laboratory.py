@@ -203,7 +203,7 @@ def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
 
 def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
     """``Passes.zeroed`` of any network that can be walked; of a decoder alone all positions are read ones."""
-    read, always = walk.taps(source, target, ["memory", "decoder_residual"]), walk.always(source, target)
+    read = walk.taps(source, target, ["memory", "decoder_residual"])
     counts = dict(
         zip(ATTENTIONS["decoder"], (read["decoder_residual"].shape[1], len(read["memory"])), strict=True)
     )
@@ -214,7 +214,7 @@ def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
         for kind, count in counts.items():
             name = f"{sublayer_name(kind, layer)}.value"
             changes = [{name: constant_at([position], 0.0, axis=1)} for position in range(count)]
-            varied = walk.one_layer(layer, before, read["memory"], changes, always)  # (K, T, D)
+            varied = walk.one_layer(layer, before, read["memory"], changes)  # (K, T, D)
             distances[kind].append(_cosine_distances(varied, plain[None]).T)
     return Zeroed(*(np.stack(each) for each in distances.values()))
 

@@ -466,9 +466,7 @@ def unlike_first(x: np.ndarray) -> np.ndarray:
     unlike = x[..., 0] != x[:1, ..., 0]
     if np.count_nonzero(unlike) <= FEW * unlike.size:
         return (x != x[:1]).any(axis=-1)
-    rows, places = np.nonzero(
-        ~unlike
-    )  # only where the first numbers are equal the others have to be compared
+    rows, places = np.nonzero(~unlike)  # only there the other numbers have to be compared
     unlike[rows, places] = (x[rows, places] != x[0, places]).any(axis=-1)
     return unlike
 

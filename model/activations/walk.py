@@ -122,27 +122,18 @@ class ActivationWalk(Sublayers):
 
         ``model.trace.interventions`` lists their shapes.
         """
-        rows = Rows([source], [target], [replacements_of(patches)], self.always(source, target))
+        rows = Rows([source], [target], [replacements_of(patches)], {})
         _, read = self.run(rows, tuple(names))
         return {name: array[0] for name, array in read.items()}
 
-    def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
-        """Replacements in every pass over these ids, of a network with weights of other origin."""
-        return {}
-
     def one_layer(
-        self,
-        layer: int,
-        before: np.ndarray,
-        memory: np.ndarray,
-        changes: Sequence[Replacements],
-        common: Replacements,
+        self, layer: int, before: np.ndarray, memory: np.ndarray, changes: Sequence[Replacements]
     ) -> np.ndarray:
         """The decoder's stream (N, T, D) after one layer under each of N changes of it.
 
-        ``before``: the stream (T, D) before the layer; ``memory``: (S, D); ``common``: of all changes.
+        ``before``: the stream (T, D) before the layer; ``memory``: (S, D).
         """
-        batch = Batch(common, [{}, *changes], [ALL, *[-0.5] * len(changes)])
+        batch = Batch({}, [{}, *changes], [ALL, *[-0.5] * len(changes)])
         hidden = dict.fromkeys(ATTENTIONS["decoder"])
         side = _Side(self, "decoder", batch, Found(), hidden, memory[None])
         return batch.whole(side.through(before[None].copy(), [layer]))[1:]

@@ -25,9 +25,10 @@ def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> "OwnNetwork":
     >>> contrast = contrast_of_row(lab, source, target, row=2)  # doctest: +SKIP
     >>> contribution(lab, Edit(source, target, contrast), "gradient")  # doctest: +SKIP
 
-    Args: model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder alone
-        (GPT-2, Llama: the source is the prompt, the target its continuation), or a Keras Transformer such as
-        ``trace_keras`` takes, with both sides or a decoder alone (its prompt begins with the start mark).
+    Args:
+        model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder-only model
+            (GPT-2, Llama: the source is the prompt, the target its continuation), or a Keras Transformer such
+            as ``trace_keras`` takes, with both sides or decoder-only (its prompt begins with the start mark).
         tokenizer: of transformers the model's own one; for Keras a ``Vocabulary``.
         options: for Keras ``inputs``, as in ``trace_keras``; ``longest``, how many tokens it writes at most;
             and ``attention``, a list of (query, key, value, output) with the four Dense layers of each

@@ -55,9 +55,11 @@ def trace_keras(
 
     >>> trace_keras(transformer, [5, 3, 9, 0], [1, 7, 8, 2], token=words)  # doctest: +SKIP
 
-    Args: source: S ids of one sentence; padding may follow. target: 1 + T ids, the start mark first: the
-        decoder reads all but the last, and produces all but the first. None for an encoder, a classifier, or
-        a decoder alone (then it reads ``source``).
+    Args:
+        model: the network itself, not a compiled function of it.
+        source: S ids of one sentence; padding may follow.
+        target: 1 + T ids, the start mark first: the decoder reads all but the last, and produces all but the
+            first. None for an encoder, a classifier, or a decoder-only network, which reads ``source``.
         token: names an id: a function, a list or a dictionary, such as a tokenizer's ``id_to_token``.
         target_token: the same for the target, where its vocabulary is another one.
         inputs: the model's arguments, from the source (1, S) and the read target (1, T). A tuple is several

@@ -104,9 +104,8 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
         before, returned = softmaxes(), call(layer, *args, **kwargs)
         is_inner = layer.weights and not layer._flatten_layers(include_self=False)
         if (is_inner or rotates(layer)) and args:
-            with suppress(
-                AttributeError, TypeError, ValueError
-            ):  # arguments other than a tensor of one sentence
+            # Other arguments than a tensor of one sentence are left out.
+            with suppress(AttributeError, TypeError, ValueError):
                 calls.append(Call(layer, args[1:], kwargs, rows_of(args[0]), rows_of(returned), before))
         return returned
 

@@ -7,7 +7,7 @@ S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and
 vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from model.activations.drafting import longest_target
-from model.adapters.alterations import Altering, Ids
+from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
 from model.adapters.keras_calls import Recorded, recorded_calls
@@ -23,6 +23,7 @@ from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
 from model.adapters.own_passes import NotCausalError, OwnPasses, Run, array_of
 from model.adapters.trace_building import makes
+from model.trace.interventions import Intervention
 
 _LONGEST = 20  # tokens that a decoder alone writes by default
 
@@ -103,13 +104,13 @@ class KerasPasses(OwnPasses):
     def run(
         self,
         inputs: Sequence[Sequence[Ids]],
-        changes: Mapping[str, Sequence[Altering]],
+        interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
     ) -> Run:
         """``OwnPasses.run``. Raises ValueError for means in the place of heads' outputs."""
-        if any(each.added is not None for some in changes.values() for each in some):
+        if any(each.off and each.means is not None for each in interventions):
             raise ValueError("a head of a Keras network can be ablated by zero, not by its mean")
-        return super().run(inputs, changes, factors)
+        return super().run(inputs, interventions, factors)
 
     def recorded(self, *sides: Ids) -> Recorded:
         """One pass over the ids (N,) of each side, with the calls of its layers."""

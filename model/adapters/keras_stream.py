@@ -88,12 +88,7 @@ def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: 
     stream = OwnStream(built.alone() if is_decoder else built, found.arrays)
     probes = (ids[::-1], ids[:4]), (ids[1:4], ids[2:] + ids[:2])
     own = [(*each, passed(*each).logits[-len(each[1]) :]) for each in probes]
-
-    def weights(read: list[int]) -> np.ndarray:
-        pass_ = recording(read)
-        return np.stack([maps for maps, at in zip(pass_.weights, pass_.order, strict=True) if at])
-
-    return checked(stream, own, weights if is_decoder else None)
+    return checked(stream, own)
 
 
 class _Parts:

@@ -4,10 +4,11 @@ S source tokens, T target tokens, the end mark last.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from model.adapters.own_stream import DECODER_ALONE, OTHER_PARTS, OwnStream
 from model.adapters.trace_building import Token, names
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Intervening
-from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM, TracedConfig
 from model.text.changes import Change, find_rewriting
 from model.text.tokenizer import normalise, split_sentences
 from model.trace.interventions import Intervention
@@ -118,53 +119,71 @@ class VocabularyTexts:
         }
 
 
-@dataclass(frozen=True)
-class OwnConfig:
-    """The properties of a foreign network that pages and analyses ask for."""
+class RewritingNetwork:
+    """A network that rewrites texts sentence by sentence.
 
-    architecture: ClassVar[str] = "traced"
-    has_positions: ClassVar[bool] = False
-    minimum_confidence: ClassVar[float] = 0.0
+    Every change is made, because the network states no confidence.
+    """
 
-    max_length: int = 2_000  # characters
-    abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
-    described: Described = field(default_factory=Described)
-    why_no_stream: str = ""  # the part that is missing for a residual stream, in English
-    no_stream: str = ""  # why pages cannot show it, as one of ``own_stream.NO_STREAM``
+    minimum_confidence = TracedConfig.minimum_confidence
 
+    def rewritten(self, source: str) -> str:
+        """The network's output for one sentence."""
+        raise NotImplementedError
 
-class OwnNetwork(Intervening):
-    """The result of ``laboratory_of``. Every change is made, because the network states no confidence."""
-
-    minimum_confidence = OwnConfig.minimum_confidence
-    fingerprint = "own"
-
-    def __init__(
-        self,
-        name: str,
-        passes: OwnPasses,
-        abilities: Iterable[str],
-        stream: ActivationWalk | ValueError,
-    ):
-        """``stream``: its residual stream, or the reason why it has none."""
-        self.name, self._passes, self._stream = name, passes, stream
-        self.tokenizer: Any = passes.texts
-        no_stream = DECODER_ALONE if passes.is_decoder else ""
-        self.config = OwnConfig(abilities=frozenset(abilities), no_stream=no_stream)
-        if isinstance(stream, ValueError):
-            kind = getattr(stream, "kind", OTHER_PARTS)
-            self.config = replace(self.config, why_no_stream=str(stream), no_stream=kind)
-
-    def that(self, **told: Any) -> "OwnNetwork":
-        """The same network with the fields of ``Described``: ``laboratory_of(…).that(task="translate")``."""
-        found = OwnNetwork(self.name, self._passes, (), self._stream)
-        found.config = replace(self.config, described=Described(**told))
-        return found
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass that turns one sentence into ``target``."""
+        raise NotImplementedError
 
     def warm_up(self) -> None:
         """Prepare nothing: its first pass is as fast as the others."""
 
     warm_up_doubts = warm_up  # nor are there tables of a confidence
+
+    def correct(self, text: str) -> Correction:
+        """The network's output for each sentence of a text: its correction, or its translation."""
+        return self.correct_batch([text])[0]
+
+    def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
+        """``correct`` of each text; the network is given one sentence at a time."""
+        return [self._correct(normalise(text)) for text in texts]
+
+    def changes(self, source: str, target: str) -> tuple[Change, ...]:
+        return find_rewriting(source, target)
+
+    def _correct(self, text: str) -> Correction:
+        return Correction(text, tuple(self._sentence(a, text[a:b]) for a, b in split_sentences(text)))
+
+    def _sentence(self, start: int, source: str) -> SentenceCorrection:
+        changes = find_rewriting(source, normalise(self.rewritten(source)))
+        return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+
+
+class OwnNetwork(RewritingNetwork, Intervening):
+    """The result of ``laboratory_of``.
+
+    Args:
+        missing: the reason why it has no residual stream; None with one.
+    """
+
+    fingerprint = "own"
+
+    def __init__(self, name: str, passes: OwnPasses, missing: ValueError | None = None):
+        self.name, self._passes = name, passes
+        self.tokenizer: Any = passes.texts
+        abilities = [INTERVENTIONS, GRADIENTS, *([] if missing else [MIXING, STREAM])]
+        no_stream = DECODER_ALONE if passes.is_decoder else ""
+        self.config = TracedConfig(
+            frozenset(abilities),
+            why_no_stream="" if missing is None else str(missing),
+            no_stream=no_stream if missing is None else getattr(missing, "kind", OTHER_PARTS),
+        )
+
+    def that(self, **told: Any) -> "OwnNetwork":
+        """The same network with the fields of ``Described``: ``laboratory_of(…).that(task="translate")``."""
+        found = copy(self)
+        found.config = replace(self.config, described=Described(**told))
+        return found
 
     @property
     def laboratory(self) -> Any:
@@ -173,10 +192,9 @@ class OwnNetwork(Intervening):
     @property
     def patched(self) -> ActivationWalk:
         """Its residual stream. Raises ValueError without one; ``config.abilities`` say whether it has one."""
-        if self.why_no_stream:
+        if self._passes.stream is None:
             raise ValueError(self.why_no_stream)
-        assert isinstance(self._stream, ActivationWalk)
-        return self._stream
+        return self._passes.stream
 
     @property
     def why_no_stream(self) -> str:
@@ -185,21 +203,7 @@ class OwnNetwork(Intervening):
             return ""
         return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"
 
-    def correct(self, text: str) -> Correction:
-        """The network's output for each sentence of a text: its correction, or its translation.
-
-        A sentence without an end mark is cut where the network may write no more, with a warning.
-
-        Raises:
-            ValueError: where the network computes NaN.
-        """
-        return self.correct_batch([text])[0]
-
-    def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
-        return [self._correct(normalise(text)) for text in texts]
-
     def trace(self, source: str, target: str) -> AttentionTrace:
-        """The pass that turns one sentence into ``target``."""
         return self._passes.trace(source, target)
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
@@ -212,20 +216,17 @@ class OwnNetwork(Intervening):
         """
         return self._passes.trace(source, target, intervention)
 
-    def changes(self, source: str, target: str) -> tuple[Change, ...]:
-        return find_rewriting(source, target)
+    def rewritten(self, source: str) -> str:
+        """The output for one sentence, with a warning where it is cut because no end mark came.
 
-    def _correct(self, text: str) -> Correction:
-        return Correction(text, tuple(self._sentence(a, text[a:b]) for a, b in split_sentences(text)))
-
-    def _sentence(self, start: int, source: str) -> SentenceCorrection:
+        Raises:
+            ValueError: where the network computes NaN.
+        """
         written = self._passes.write_cut(self.tokenizer.encode_source(source))
         if not self._passes.is_whole(written):
             message = f"{self.name} wrote no end mark in {len(written.ids)} tokens, so its text is cut there"
             warnings.warn(message, UserWarning, stacklevel=2)
-        target = normalise(self.tokenizer.decode(written.ids, source))
-        changes = find_rewriting(source, target)
-        return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+        return self.tokenizer.decode(written.ids, source)
 
 
 def opened(name: str, passes: OwnPasses, read: Callable[[], OwnStream]) -> OwnNetwork:
@@ -233,13 +234,10 @@ def opened(name: str, passes: OwnPasses, read: Callable[[], OwnStream]) -> OwnNe
 
     It raises for layers of another architecture; then the network has all abilities that need no stream.
     """
-    abilities = {INTERVENTIONS, GRADIENTS}
     try:
         passes.stream = read()
-        abilities |= {MIXING} if passes.stream.unlike else {MIXING, STREAM}
-        stream: OwnStream | ValueError = passes.stream.unlike or passes.stream
+    except ValueError as reason:
+        return OwnNetwork(name, passes, reason)
     except Exception as reason:  # noqa: BLE001  layers of another architecture, or of fixed lengths: each library has its own kind
-        stream = (
-            reason if isinstance(reason, ValueError) else ValueError(f"{type(reason).__name__}: {reason}")
-        )
-    return OwnNetwork(name, passes, abilities, stream)
+        return OwnNetwork(name, passes, ValueError(f"{type(reason).__name__}: {reason}"))
+    return OwnNetwork(name, passes)

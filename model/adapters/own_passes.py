@@ -8,14 +8,14 @@ B interventions (or rows of a batch), L layers, H heads, S source and T target t
 sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from model.activations.drafting import Pass, Produced
 from model.activations.laboratory import insides, zeroed
-from model.adapters.alterations import DECODER_KIND, Altering, AttentionSize, Ids, altering, in_sequence
+from model.adapters.alterations import DECODER_KIND, AttentionSize, Ids, altered, check, in_sequence
 from model.adapters.capture import Capture, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities, warn_of_several
@@ -127,10 +127,13 @@ class OwnPasses:
     def run(
         self,
         inputs: Sequence[Sequence[Ids]],
-        changes: Mapping[str, Sequence[Altering]],
+        interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
     ) -> Run:
-        """One pass over the rows of each input, with factors (B, N) of the embeddings of each, or none."""
+        """One pass over the rows of each input, each under an intervention, or all of them under none.
+
+        ``factors`` (B, N): of the embeddings of each input, or none.
+        """
         rows = len(inputs[0])
         columns = {kind: len(inputs[-1 if kind == DECODER_KIND else 0][0]) for kind in self.sizes}
 
@@ -142,14 +145,12 @@ class OwnPasses:
         ) -> tuple[np.ndarray, np.ndarray] | None:
             if (at := self.order[number]) is None:
                 return None
-            change = changes[at[0]][at[1]]
-            if all(each is None for each in change[:4]):
-                return None
             of_scores = None if scores is None else by_row(scores)
-            found = change.of(by_row(weights), of_scores, columns[at[0]])
-            return found[0].reshape(weights.shape), found[1]
+            shown, used = altered(at, interventions, by_row(weights), of_scores, columns[at[0]])
+            used = used.reshape(weights.shape)
+            return None if np.array_equal(used, weights) else (shown.reshape(weights.shape), used)
 
-        capture = Capture(replacing if changes else None)
+        capture = Capture(replacing if interventions else None)
         logits = array_of(self.forward(inputs, factors, capture))
         found: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for each, at in zip(capture.maps, self.order, strict=True):
@@ -177,16 +178,16 @@ class OwnPasses:
 
         Raises ValueError for a network whose layers are not known.
         """
-        return insides(self._known(source, target), source, target)
+        return insides(self._known(), source, target)
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
         """As ``Passes.zeroed``. Raises ValueError for a network whose layers are not known."""
-        return zeroed(self._known(source, target), source, target)
+        return zeroed(self._known(), source, target)
 
-    def _known(self, source: Ids, target: Ids) -> OwnStream:
+    def _known(self) -> OwnStream:
         if self.stream is None:
             raise ValueError("what the layers of this network hold inside is not known from outside")
-        return self.stream.of_values(len(source) + len(target) - 1) if self.is_decoder else self.stream
+        return self.stream
 
     def declared(self, attention: np.ndarray) -> dict[str, Any]:
         """Further fields of the trace of a decoder alone, with its attention (L, H, N, N)."""
@@ -235,16 +236,15 @@ class OwnPasses:
         if self.is_decoder:
             interventions = [in_sequence(each, len(sources[0])) for each in interventions]
         read = len(inputs[-1][0])
-        plain = all(each == Intervention() for each in interventions)
-        changes = {} if plain else altering(interventions, self.sizes, (len(inputs[0][0]), read))
+        check(interventions, self.sizes, len(inputs[0][0]))
         factors = []
-        if any(
-            each.without_target for each in interventions
-        ):  # a row begins with the token that it has just read
+        if any(each.without_target for each in interventions):
+            # A row begins with the token that it has just read.
             factors = [np.ones((len(each), len(each[0])), np.float32) for each in inputs]
             for row, each in enumerate(interventions):
                 factors[-1][row, [place for place in each.without_target if place < read]] = 0
-        return self.run(inputs, changes, factors)
+        is_plain = all(each == Intervention() for each in interventions)
+        return self.run(inputs, [] if is_plain else interventions, factors)
 
     def slopes(self, source: Ids, target: Ids, contrast: Ids, shares: Sequence[float]) -> Slopes:
         """As ``Passes.slopes``: the derivatives of logit(written) - logit(instead); NaN raises ValueError."""

@@ -19,21 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from model.activations.replacements import Replacements, sublayer_name
 from model.activations.sublayers import Units
 from model.activations.walk import ActivationWalk
 from model.trace.interventions import Normalisation
 
 # Reasons why a network has no residual stream. The pages have a text for each, ``no_stream_…``.
-NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
-    "decoder_alone",  # it has one, for which there are no pages
-    "no_normalisation",
-    "other_logits",
-    "other_parts",
-)
+DECODER_ALONE = "decoder_alone"  # it has one, for which there are no pages
+NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = "no_normalisation", "other_logits", "other_parts"
+NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS
 STEP = 1e-2  # of the differences that give the gradient of a feed-forward network
 CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
-Weights = Callable[[list[int]], np.ndarray]  # ids (N,) of a decoder alone -> (L, H, N, N) of its own pass
 
 
 class NoStreamError(ValueError):
@@ -111,44 +106,16 @@ class OwnStream(ActivationWalk):
         self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
         self._units = {}
         self._added = lru_cache(maxsize=64)(built.positions)
-        self._weights: Weights | None = None  # in place of those that are walked
-        self.own_weights: Weights | None = None  # of a decoder alone, for texts beyond its window
-        self.unlike: NoStreamError | None = None
-
-    def with_weights(self, weights: Weights, unlike: NoStreamError) -> "OwnStream":
-        """The same decoder alone with the attention weights of the network's own passes.
-
-        So its values mix as the network mixes them, where its scores are computed in an unknown way.
-
-        Args:
-            unlike: the reason why its stream cannot be walked with other activations.
-        """
-        found = type(self)(replace(self.built, rotations=None), self.arrays)
-        found._weights, found.unlike = weights, unlike
-        return found
-
-    def of_values(self, length: int) -> "OwnStream":
-        """The walk for values of ``length`` tokens: beyond the window with the own passes' weights."""
-        is_local = self.built.window is not None and length > self.built.window
-        if not is_local or self._weights is not None or self.own_weights is None:
-            return self
-        return self.with_weights(self.own_weights, NoStreamError("its attention is local", OTHER_LOGITS))
 
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
         """A decoder alone reads both as one sequence. Raises ValueError for more than its attention sees."""
         if self.built.start is not None:
             return super().inputs(source, target)
         read, window = [*source, *target[:-1]], self.built.window
-        if window and self._weights is None and len(read) > window:
+        if window and len(read) > window:
             message = f"the stream is walked in texts of at most {window} tokens, received {len(read)}"
             raise NoStreamError(message, OTHER_LOGITS)
         return [], read
-
-    def always(self, source: Sequence[int], target: Sequence[int]) -> Replacements:
-        if self._weights is None:
-            return {}
-        weights = self._weights(self.inputs(source, target)[1])
-        return {f"{sublayer_name('decoder_attention', n)}.attention": each for n, each in enumerate(weights)}
 
     def layers(self, side: str) -> int:
         return self.built.layers[side]
@@ -231,31 +198,18 @@ def _layer(name: str) -> int:
     return int(name.partition("/")[0].rpartition("_")[2]) - 1
 
 
-Probe = tuple[
-    Sequence[int], Sequence[int], np.ndarray
-]  # source, target, own logits (T, V) or log probabilities
+# Source, target, own logits (T, V) or log probabilities.
+Probe = tuple[Sequence[int], Sequence[int], np.ndarray]
 
 
-def checked(stream: OwnStream, probes: Sequence[Probe], weights: Weights | None = None) -> OwnStream:
-    """``stream`` itself, compared with the network's own passes.
-
-    Args:
-        stream: the walk.
-        probes: of the network's own passes.
-        weights: of the own passes of a decoder alone, with which its values are walked where its scores are
-            computed in another way.
+def checked(stream: OwnStream, probes: Sequence[Probe]) -> OwnStream:
+    """``stream`` itself, compared with the network's own passes ``probes``.
 
     Raises:
         NoStreamError: where the walk gives others, because the network has another architecture.
     """
-    try:
-        for source, target, logits in probes:
-            check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
-    except NoStreamError as reason:
-        if weights is None:
-            raise
-        return checked(stream.with_weights(weights, reason), probes)
-    stream.own_weights = weights
+    for source, target, logits in probes:
+        check_logits(stream.taps(source, target, ["logits"])["logits"], logits)
     return stream
 
 

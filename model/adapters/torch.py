@@ -45,9 +45,11 @@ def trace_torch(
 
     >>> trace_torch(transformer, source, read, token=words)  # doctest: +SKIP
 
-    Args: inputs: the module's arguments, of one sentence. The first is the source; a second one is the input
-        of the decoder, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D),
-        whose tokens are called 1, 2, 3 …
+    Args:
+        model: a module of PyTorch.
+        inputs: the module's arguments, of one sentence. The first is the source; a second one is the input of
+            the decoder, the start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D),
+            whose tokens are called 1, 2, 3 …
         token: names an id: a function, a list or a dictionary.
         target_token: the same for the target, where its vocabulary is another one.
         pad: the id of padding, always at the end of a text; None where no id is padding.
@@ -181,10 +183,7 @@ def captured(capture: Capture, parts: Parts) -> Iterator[None]:
 
 
 def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
-    """``multi_head_attention_forward`` with weights by head.
-
-    Its caller gets the weights that it requested.
-    """
+    """``multi_head_attention_forward`` with weights by head; its caller gets those that it requested."""
     of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
 
     @wraps(attend)

@@ -210,9 +210,8 @@ def _layers(kind: str, maps: Sequence[np.ndarray]) -> np.ndarray:
 
 def _joined_rows(steps: Sequence[np.ndarray], rows: int) -> np.ndarray:
     """Maps (H, 1, K), step after step -> (L, H, T, K)."""
-    if (
-        len(steps) % rows and len(steps) % (rows + 1) == 0
-    ):  # a Keras RNN first calls its cell to see its output
+    # A Keras RNN first calls its cell to see its output.
+    if len(steps) % rows and len(steps) % (rows + 1) == 0:
         steps = steps[len(steps) // (rows + 1) :]
     if len(steps) % rows:
         found = f"{len(steps)} softmaxes for {rows} target tokens"

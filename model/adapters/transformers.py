@@ -31,16 +31,19 @@ def from_transformers(
 ) -> AttentionTrace:
     """Trace one pass of a text model of transformers, with every attention that the model returns.
 
-    In a decoder alone each row produces the next token. During the pass the model is in evaluation mode and
-    computes its attention eagerly, the only way that returns it; afterwards it is as it was.
+    In a decoder-only model each row produces the next token. During the pass the model is in evaluation mode
+    and computes its attention eagerly, the only way that returns it; afterwards it is as it was.
 
     >>> from_transformers(marian, tokenizer, "the cat sat", max_new_tokens=20)  # doctest: +SKIP
 
-    Args: text: the text that an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) or a decoder alone
-        reads. target: the text that an encoder-decoder should write, by default the one that it generates
-        without sampling or beams. A decoder alone reads it after ``text``.
-        generating: options of ``model.generate``. With them a decoder alone continues, and ``prompt`` counts
-            the given tokens.
+    Args:
+        model: an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) or a decoder-only model.
+        tokenizer: the model's own one.
+        text: the text that it reads.
+        target: the text that an encoder-decoder should write, by default the one that it generates without
+            sampling or beams. A decoder-only model reads it after ``text``.
+        generating: options of ``model.generate``. With them a decoder-only model continues, and ``prompt``
+            counts the given tokens.
 
     Raises:
         TraceError: for attention that the model does not return, or a pass that differs from the model's.
@@ -64,10 +67,7 @@ def from_transformers(
 
 
 def check_texts(model: Any, tokenizer: Any) -> None:
-    """Raise ValueError for a model that reads no text.
-
-    And for an object that is no tokenizer of transformers.
-    """
+    """Raise ValueError for a model that reads no text, and for an object that is no tokenizer."""
     if getattr(model, "main_input_name", "input_ids") != "input_ids":
         raise ValueError(
             f"the model should read a text, but {type(model).__name__} reads {model.main_input_name}"
@@ -183,21 +183,18 @@ def _one_sequence(
 
 
 def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
-    """The fields ``sinks`` and ``windows`` of a trace, as a model declares them, for self-attention (L, H.
+    """The fields ``sinks`` and ``windows`` of a trace, as a model declares them.
 
-    N, N).
-
-    An attention sink is a score for no token (gpt-oss, Agarwal et al. 2025). A window is how far a row sees
-    to either side (Beltagy et al. 2020); a layer that looks farther than its config says has none.
+    ``weights`` (L, H, N, N): those of the self-attention ``kind``. An attention sink is a score for no token
+    (gpt-oss, Agarwal et al. 2025). A window is how far a row sees to either side (Beltagy et al. 2020); a
+    layer that looks farther than its config says has none.
     """
     found: dict[str, Any] = {"sinks": (kind,)} if has_sinks(model) else {}
     config = model.config.get_text_config()
     if (both := getattr(config, "local_attention", None)) is not None:  # ModernBERT
         window = both // 2
-    elif (
-        size := getattr(config, "sliding_window", None)
-    ) is not None:  # Mistral, Gemma: the token itself counts
-        window = size - 1
+    elif (size := getattr(config, "sliding_window", None)) is not None:  # Mistral, Gemma
+        window = size - 1  # the token itself counts
     else:
         return found
     kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * len(weights)

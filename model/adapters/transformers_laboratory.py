@@ -5,14 +5,14 @@ and K key positions, D d_model.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from model.activations.drafting import longest_target
-from model.adapters.alterations import DECODER_KIND, Altering, Ids
+from model.adapters.alterations import DECODER_KIND, Ids, added_means
 from model.adapters.capture import LOCK, Capture, Parts, like, replaced
 from model.adapters.own_network import OwnNetwork, opened
 from model.adapters.own_passes import OwnPasses, Run, array_of
@@ -27,15 +27,17 @@ from model.adapters.transformers import (
     start_mark,
 )
 from model.adapters.transformers_stream import stream_of
+from model.trace.interventions import Intervention
 
 _LONGEST = 20  # tokens that a decoder alone writes, where its generation_config names no number
 _EAGER = "eager_attention_forward"
 
 
 def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
-    """The laboratory of a model. Raises ValueError for one that cannot write.
+    """The laboratory of a model.
 
-    It is raised for a model whose attention cannot be changed, too.
+    Raises:
+        ValueError: for a model that cannot write, and for attention that cannot be changed.
     """
     check_texts(model, tokenizer)
     if tokenizer.eos_token_id is None:
@@ -90,17 +92,17 @@ class TransformersPasses(OwnPasses):
     def run(
         self,
         inputs: Sequence[Sequence[Ids]],
-        changes: Mapping[str, Sequence[Altering]],
+        interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
     ) -> Run:
         """``OwnPasses.run``: logits (B, T, V) and attention (B, L, H, Q, K)."""
         import torch
 
-        added = [None if at is None or not changes else changes[at[0]][at[1]].added for at in self.order]
+        added = [added_means(at, interventions, self.sizes[at[0]].heads) for at in self.order if at]
         with LOCK, torch.no_grad(), ExitStack() as stack:
             if any(each is not None for each in added):
-                stack.enter_context(self._adding([a for a, at in zip(added, self.order, strict=True) if at]))
-            return super().run(inputs, changes, [torch.as_tensor(each) for each in factors])
+                stack.enter_context(self._adding(added))
+            return super().run(inputs, interventions, [torch.as_tensor(each) for each in factors])
 
     @contextmanager
     def _adding(self, added: Sequence[np.ndarray | None]) -> Iterator[None]:
@@ -154,10 +156,7 @@ class TransformersPasses(OwnPasses):
 
 @contextmanager
 def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
-    """The embedding of each token times its factor, first those of the source.
-
-    Which the encoder looks up first.
-    """
+    """The embedding of each token times its factor; the encoder looks those of the source up first."""
     import torch
 
     waiting = list(zip(given, factors, strict=True))

@@ -62,7 +62,7 @@ def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
         raise ValueError(message) from error
     source, target = (reading.ids(length) for length in PROBE)
     own = passes.pass_over([source], [target], [Intervention()]).logits[0]
-    return checked(stream, [(source, target, own)], reading.weights if passes.is_decoder else None)
+    return checked(stream, [(source, target, own)])
 
 
 class _Reading:
@@ -175,10 +175,6 @@ class _Reading:
             ids["decoder"][:1] = [int(self.passes.start or 0)]
         return self._recorded([*ids.values()]).starts[side] - self._vectors(side)[ids[side]]
 
-    def weights(self, ids: list[int]) -> np.ndarray:
-        """(L, H, N, N): the attention weights of a decoder alone in its own pass over ids."""
-        return np.stack(self._recorded([ids]).weights)
-
     def _rotations(self, layer: int, length: int) -> np.ndarray:
         """(N, d, d): the rotations of queries and keys: ``apply_rotary_pos_emb`` of unit vectors."""
         return self._turns(length)[layer]
@@ -202,7 +198,7 @@ class _Reading:
         import torch
 
         starts: dict[str, np.ndarray] = {}
-        turning, capture = [], Capture()
+        turning = []
 
         def keep(side: str) -> Callable[..., None]:
             def kept(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
@@ -220,16 +216,14 @@ class _Reading:
             for layer in self.layers["decoder"]:
                 attention = layer.attentions[0][0]
                 stack.callback(attention.register_forward_pre_hook(kept_turning, with_kwargs=True).remove)
-            self.passes.forward([[each] for each in sides], (), capture)
-        pairs = zip(capture.maps, self.passes.order, strict=True)
-        return _Recorded(starts, [each.weights[..., : len(sides[0])] for each, at in pairs if at], turning)
+            self.passes.forward([[each] for each in sides], (), Capture())
+        return _Recorded(starts, turning)
 
 
 class _Recorded(NamedTuple):
     """One pass of a model."""
 
     starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
-    weights: list[np.ndarray]  # (H, Q, K) of each attention
     turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
 
 

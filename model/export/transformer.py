@@ -140,10 +140,7 @@ class _HalfWriter:
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
     def vectors(self, name: str, arrays: Sequence[str], length: str) -> None:
-        """Make an output (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer.
-
-        Or of all layers' heads in one array.
-        """
+        """Make an output (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer, or of all in one array."""
         shape = (self.config.num_layers, self.config.num_heads, length, self.head)
         joined = self.graph("Concat", *arrays, axis=1) if len(arrays) > 1 else arrays[0]
         whole = self.graph.reshape(joined, (0, *shape[:2], -1, self.head))

@@ -29,12 +29,15 @@ MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """``softmax(query · keyᵀ / sqrt(depth)) · value``, and the softmax itself (Vaswani et al.
+    """``softmax(query · keyᵀ / sqrt(depth)) · value``, and the softmax itself.
 
-    2017, section 3.2).
+    Reference:
+        Vaswani et al. 2017, section 3.2.
 
     Args:
-        query: (..., Q, depth); key: (..., K, depth); value: (..., K, depth of the values).
+        query: (..., Q, depth).
+        key: (..., K, depth).
+        value: (..., K, depth of the values).
         mask: broadcastable to (..., Q, K), True where a query may attend; None for everywhere.
 
     Returns:

@@ -1,10 +1,10 @@
 """Network configs: a frozen dataclass of sizes for each architecture."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 from model.trace.interventions import TAPS
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.trace import ATTENTION_KINDS, Described
 
 # Abilities of a network besides correcting and showing its attention. Each question of the engine, each
 # method of ``model.analysis`` and each view names the one that it needs.
@@ -155,6 +155,21 @@ class Seq2SeqConfig(NetworkConfig):
     def attention_layers(self) -> int:
         """L of its one attention map, however many recurrent layers there are."""
         return 1
+
+
+@dataclass(frozen=True)
+class TracedConfig:
+    """The properties of another library's network, or of a ``TracedModel``, that pages and analyses read."""
+
+    architecture: ClassVar[str] = "traced"
+    has_positions: ClassVar[bool] = False
+    max_length: ClassVar[int] = 2_000  # characters; as many as a page takes
+    minimum_confidence: ClassVar[float] = 0.0
+
+    abilities: frozenset[str] = frozenset()
+    described: Described = field(default_factory=Described)
+    why_no_stream: str = ""  # the part that is missing for a residual stream, in English
+    no_stream: str = ""  # why pages cannot show it, as one of ``model.adapters.own_stream.NO_STREAM``
 
 
 CONFIGS = {config.architecture: config for config in (TransformerConfig, Seq2SeqConfig)}

@@ -48,9 +48,8 @@ from model.trace.trace import AttentionTrace
 
 EFFECT, LOSS, MEANS, CHANCE = "effect", "loss", "means", "chance"
 CORRELATION = "correlation"  # over all heads, of the attention to an edit with the effect on it
-LOOKER = (
-    "looker"  # the rank, by its effect on an edit, of the head with most attention to it; 1 is the largest
-)
+# The rank, by its effect on an edit, of the head with most attention to it; 1 is the largest.
+LOOKER = "looker"
 ANY_KIND = "all"
 ERROR_KINDS = (ANY_KIND, *KINDS)  # the keys of CORRELATION and LOOKER
 _LEAST_ROWS = 8  # of a sentence that may be an example

@@ -7,13 +7,12 @@ from threading import Event, Thread
 import pytest
 
 from engine import EngineBusyError, EngineError, questions, worker
-from engine.own_model import TracedConfig
 from engine.question import QUESTIONS
 from engine.records import ModelChangedError, ModelKey, Progress
 from engine.worker import THREADS, ModelCache, QuestionQueue, QueueClosedError
 from model import ModelFolderError
 from model.correction.correction import Correction
-from model.stored.config import ABILITIES
+from model.stored.config import ABILITIES, TracedConfig
 
 
 class SlowCorrector:

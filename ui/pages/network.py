@@ -4,10 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from engine import questions
-from engine.own_model import TracedConfig
 from model.analysis import building_blocks as work
 from model.analysis.building_blocks import attention_share, by_role, group_parameters
-from model.stored.config import NetworkConfig
+from model.stored.config import NetworkConfig, TracedConfig
 from ui.asking import models
 from ui.components.diagram import diagram, diagram_data
 from ui.parts import network_parts

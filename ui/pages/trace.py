@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import streamlit as st
 
-from engine.own_model import TracedConfig
 from engine.question import P, Question, R
 from model.analysis.edits import text_of
+from model.stored.config import TracedConfig
 from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import FILE, THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError

@@ -13,9 +13,9 @@ import pytest
 import streamlit as st
 
 from engine import questions
-from engine.own_model import TracedConfig
 from engine.question import Question
 from model.adapters.own_stream import NO_STREAM
+from model.stored.config import TracedConfig
 from model.trace.trace import ATTENTION_KINDS, Selection
 from tests.planted import WRONG
 from tests.ui.fake_corrector import one_map_trace

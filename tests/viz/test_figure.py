@@ -171,7 +171,7 @@ def test_text_stands_out_from_what_lies_behind_it(theme):
 
 
 def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():
-    layout = base_layout("dark")
+    layout = base_layout("dark", "", 100)
     assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
     assert layout["font"]["family"].startswith("Noto Sans KR Subset, Noto Sans KR")
 

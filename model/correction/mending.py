@@ -99,8 +99,8 @@ class KnownMistake(NamedTuple):
 def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:
     """The misspellings of ``text`` that are certain, or that no word of the training sentences begins with.
 
-    They are in order and apart from each other; of rows for the same place the longest counts. Short
-    beginnings of predicates are left out: 마나, for 많아, begins other words.
+    They are in order and apart from each other; of rows for the same place the longest counts, a certain
+    one before others. Short beginnings of predicates are left out: 마나, for 많아, begins other words.
 
     >>> (found,) = find_known_mistakes("뱃지를 달았다.", Words({"배지": 9}))
     >>> [(change.wrong, change.right) for change in found.changes], found.least
@@ -108,12 +108,17 @@ def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:
     """
     found: list[KnownMistake] = []
     done = 0
-    for start, row in sorted(misspellings(text), key=lambda site: (site[0], -len(site[1].wrong))):
+    for start, row in sorted(misspellings(text), key=_rank):
         end = start + len(row.wrong)
         if start >= done and (_is_certain(row) or _is_seldom_right(text, start, row, words)):
             done = end
             found.append(_mistake(text, start, row, words))
     return found
+
+
+def _rank(site: tuple[int, Misspelling]) -> tuple[int, int, bool]:
+    start, row = site
+    return start, -len(row.wrong), not _is_certain(row)
 
 
 def _is_certain(row: Misspelling) -> bool:

@@ -163,6 +163,9 @@ function isKnownThere(text, start, end, words) {
   });
 }
 
+/** The longest misspelling first, of the same a certain one. */
+const byRank = (one, other) => other[0].length - one[0].length || Number(!one[3]) - Number(!other[3]);
+
 /** {changes, least}: what mends each misspelling, and the least probability that it needs. */
 export function findKnownMistakes(text, words, rules) {
   const { LONG, LEAST_OF_LONG, LEAST_OF_KNOWN } = rules.numbers;
@@ -170,7 +173,7 @@ export function findKnownMistakes(text, words, rules) {
   let done = 0;
   for (let start = 0; start < text.length - 1; start += 1) {
     const rows = (rowsOf(rules).get(text.slice(start, start + 2)) ?? []).filter(([wrong]) => text.startsWith(wrong, start));
-    for (const [wrong, right, boundary, isCertain] of rows.sort((one, other) => other[0].length - one[0].length)) {
+    for (const [wrong, right, boundary, isCertain] of rows.sort(byRank)) {
       const [before, behind, stop] = [text.slice(0, start) + right, text.slice(start + wrong.length), start + right.length];
       if (start < done || !isBounded(before + behind, start, stop, boundary, rules)) continue;
       const isWord = Math.max(wrong.length, right.length) >= LONG || boundary === "noun" || boundary === "both";

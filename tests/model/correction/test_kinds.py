@@ -16,7 +16,7 @@ LEAST = {
     "misspelt": 21,
     "particles": 32,
     "detached": 23,
-    "missed": 20,
+    "missed": 36,
     "past": 24,
     "words": 17,
 }

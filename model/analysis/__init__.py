@@ -26,7 +26,15 @@ Of the submodules, ``edits``, ``attention_maps``, ``kinds`` and ``roles`` read t
 Importing any of them loads no network library.
 """
 
-from model.analysis.ablation import AblationValues, NodeEffects, corpus_means, corrupted_values, node_effects
+from model.analysis.ablation import (
+    AblationValues,
+    Character,
+    Edge,
+    NodeEffects,
+    corpus_means,
+    corrupted_values,
+    node_effects,
+)
 from model.analysis.attention_maps import aligned_difference
 from model.analysis.attention_scores import (
     AttentionCell,
@@ -35,7 +43,6 @@ from model.analysis.attention_scores import (
     ScoreTerm,
     decompose_attention_score,
 )
-from model.analysis.attribution_patching import EffectEstimates, attribution_patching
 from model.analysis.circuits import Circuit, faithfulness, find_circuit, find_common_circuit
 from model.analysis.claims import Claim, Explanation, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row, edits_of
@@ -47,6 +54,7 @@ from model.analysis.counterfactuals import (
     replaced_attention,
     replaced_for_change,
 )
+from model.analysis.effect_estimates import EffectEstimates, attribution_patching
 from model.analysis.head_effects import (
     AblatedText,
     HeadEffects,
@@ -68,7 +76,7 @@ from model.analysis.patching import (
     corrupted_by_text,
     exchanges,
 )
-from model.analysis.path_patching import Character, CircuitEdges, Edge, attribution_graph, circuit_edges
+from model.analysis.path_patching import CircuitEdges, attribution_graph, circuit_edges
 from model.analysis.residual_stream import (
     JamoLens,
     LogitAttribution,

@@ -18,6 +18,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,9 +56,8 @@ class AblationValues(Result):
     1
     """
 
-    nodes: dict[
-        Node, np.ndarray
-    ]  # (D/H,) or (Q, D/H) of a head, before the output projection; else (D,) or (Q, D)
+    # (D/H,) or (Q, D/H) of a head, before the output projection; else (D,) or (Q, D)
+    nodes: dict[Node, np.ndarray]
     embeddings: dict[str, np.ndarray]  # by side (D,) or (Q, D)
     reference: str  # in words, such as "mean of 46 sentences"
 
@@ -155,6 +155,25 @@ def corrupted_values(network: ActivationWalk, tokenizer: Tokenizer, *runs: Corru
         {side: found[tap(side, "embedding")] for side in _SIDES},
         "corrupted sentence" if len(runs) == 1 else f"mean of {len(runs)} corrupted sentences",
     )
+
+
+class Character(NamedTuple):
+    """A character that was read: of the source, or of the text before the row, whose first is the start mark.
+
+    >>> Character("encoder", 1).position
+    1
+    """
+
+    side: str  # "encoder" or "decoder"
+    position: int
+
+
+class Edge(NamedTuple):
+    """The loss of the score when the receiver does not read the sender."""
+
+    sender: Node | Character
+    receiver: Node | None  # None: the answer itself
+    nats: float  # positive in favour of the fix
 
 
 @dataclass(frozen=True)

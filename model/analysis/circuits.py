@@ -1,38 +1,42 @@
 """Search for the circuit of an edit, or of several.
 
 A circuit is a set of nodes (heads and feed-forward networks of both sides) that keeps a share of the score,
-log p(fix) - log p(keep) in nats, while all other nodes are ablated (``ablation``). Two greedy orders look for
-one: backward, from the nodes with the largest effects (the loss of the score when each alone is ablated), and
-forward, from no nodes. From both, members that the goal does not need are dropped, and the smaller set wins;
-each step is verified by a pass. A set that keeps more than the whole network is no better than one that keeps
-less. The set is not unique, and a smaller one may exist.
+log p(fix) - log p(keep) in nats, while all other nodes are ablated (``ablation``). Three greedy orders look
+for one: backward, from the nodes with the largest effects (the loss of the score when each alone is ablated),
+forward, from no nodes, and by edge, from the nodes that the largest estimated edges connect with the answer.
+From each, members that the goal does not need are dropped, and the smallest set wins; each step is verified
+by a pass. A set that keeps more than the whole network is no better than one that keeps less. The set is not
+unique, and a smaller one may exist.
 
-Shapes: N nodes, M members, E edits.
+Shapes: N nodes, M members, E edits, P passes.
 
 References:
     Wang et al., "Interpretability in the Wild" (2023): faithfulness, completeness, minimality.
     Conmy et al., "Towards Automated Circuit Discovery" (2023).
+    Hanna, Pezzelle & Belinkov, "Have Faith in Faithfulness" (2024), for the order by edge.
+    Mueller et al., "MIB: A Mechanistic Interpretability Benchmark" (2025): CPR and CMD.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from model.analysis.ablation import AblationValues, mean_values
+from model.analysis.ablation import AblationValues, Character, mean_values
 from model.analysis.contrasts import CleanRun, Edit
+from model.analysis.effect_estimates import attribution_patching
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import COMPUTED, Contrast, Node, Patch
 
 GOAL = 0.9  # share of the score that the circuit should keep
 RANDOM_SETS = 20
-BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
+BEYOND = 6  # steps of ``growth`` that pictures show behind the one that reaches the goal
 LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 Nodes = tuple[Node, ...]
-FORWARD, BACKWARD = ORDERS = "forward", "backward"
+FORWARD, BACKWARD, BY_EDGE = ORDERS = "forward", "backward", "by edge"
 TRIED = 5, 3  # nodes that a step forward tries: by their last gain, by their effect
 SLACK = 4  # sets larger than the smallest that holds, from which the order backward starts
 BLOCKS = 0.5, 0.25, 0.12, 0.06  # of the members, which a step backward tries to drop together
@@ -56,9 +60,7 @@ class Circuit(Result):
     empty: float  # with all nodes ablated
     nodes: tuple[Node, ...]  # (N,) those with the largest effect first
     effects: np.ndarray  # (N,) float32 nats: the loss of the score without this node alone
-    growth: (
-        np.ndarray
-    )  # (G,) float32: the shares of the first 1, 2, … of ``nodes``, until half or all are kept
+    growth: np.ndarray  # (N,) float32: the shares of the first 1, 2, … of ``nodes``
     members: tuple[Node, ...]  # (M,) in the order in which data passes them
     faithfulness: float  # the share that the members keep
     completeness: float  # the share that is left when the members alone are ablated
@@ -79,6 +81,19 @@ class Circuit(Result):
     def gap(self) -> float:
         """|F(M) - F(C)| of Wang et al. (2023) in nats: the distance of the circuit's score from the whole."""
         return abs(1 - self.faithfulness) * (self.score - self.empty)
+
+    @property
+    def cpr(self) -> float:
+        """The circuit performance ratio of MIB: the area under ``growth`` over the share of kept nodes."""
+        return self._area(np.array([0, *self.growth]))
+
+    @property
+    def cmd(self) -> float:
+        """The circuit-model distance of MIB: the area of |1 - share|, 0 at best."""
+        return self._area(np.abs(1 - np.array([0, *self.growth])))
+
+    def _area(self, shares: np.ndarray) -> float:
+        return float(np.trapezoid(shares)) / len(self.growth)
 
 
 def holds(shares: np.ndarray, goal: float) -> np.ndarray:
@@ -163,10 +178,7 @@ def _found(sets: "NodeSets", goal: float) -> Circuit:
     order = np.argsort(-effects, kind="stable")
     nodes, members, found = tuple(every[i] for i in order), Nodes(), BACKWARD
     sets.scale(float(score))
-    prefixes = [nodes[: count + 1] for count in range(len(nodes))]
-    growth = sets.shares((), prefixes[: len(nodes) // 2])
-    if not holds(growth[:-BEYOND], goal).any():
-        growth = np.concatenate([growth, sets.shares((), prefixes[len(nodes) // 2 :])])
+    growth = sets.shares((), [nodes[: count + 1] for count in range(len(nodes))])
     if np.isfinite(growth).all():
         members, found = _smallest(sets, nodes, growth, goal)
     members = tuple(sorted(members, key=every.index))
@@ -205,7 +217,7 @@ class NodeSets:
         self._added = added if added >= LEAST_SCORE else np.nan
 
     def scores(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
-        """(N,) float64 scores of ``base`` with its members in each of ``turned`` ablated, and others kept.
+        """(P,) float64 scores of ``base`` with its members in each of ``turned`` ablated, and others kept.
 
         Passes near that of ``base`` are computed only where they differ from it.
         """
@@ -219,14 +231,14 @@ class NodeSets:
         return np.mean(found, axis=0)
 
     def shares(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
-        """(N,): the same scores as shares; NaN where no circuit exists."""
+        """(P,): the same scores as shares; NaN where no circuit exists."""
         return (self.scores(base, turned) - self.empty) / self._added
 
 
 def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> tuple[Nodes, str]:
-    """The smaller of the sets to which the two orders lead, and its order.
+    """The smallest of the sets to which the orders lead, and its order.
 
-    ``nodes``: (N,) by their effect; ``growth``: (G,) the shares of the first ones, to be started from.
+    ``nodes``: (N,) by their effect; ``growth``: (N,) the shares of the first ones, to be started from.
     """
     enough = np.flatnonzero(holds(growth, goal))
     # A set with some slack, because the smallest one that holds leaves no choice of members to drop.
@@ -236,6 +248,8 @@ def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> 
         found[BACKWARD] = _pruned(sets, nodes[: enough[0] + 1], goal)
     if forward := _forward(sets, nodes, len(found[BACKWARD]) - 1, goal):
         found[FORWARD] = _pruned(sets, forward, goal)
+    if connected := _by_edge(sets, nodes, goal):
+        found[BY_EDGE] = _pruned(sets, connected, goal)
     best = min(found, key=lambda order: len(found[order]))
     return found[best], best
 
@@ -260,6 +274,29 @@ def _forward(sets: NodeSets, nodes: Nodes, most: int, goal: float) -> Nodes:
             return (*kept, tried[first])
         kept = (*kept, tried[first], tried[second])
     return kept if holds(sets.shares(kept, [()]), goal)[0] else ()
+
+
+def _by_edge(sets: NodeSets, nodes: Nodes, goal: float) -> Nodes:
+    """The nodes that the largest estimated edges connect with the answer, as few as keep the share.
+
+    No nodes where none do, and for a score whose gradient is not known.
+    """
+    sums: dict[tuple[Node | Character, Node | None], float] = defaultdict(float)
+    try:
+        for run, ablation in sets.runs:
+            for sender, receiver, nats in attribution_patching(run.corrector, run.edit, ablation).edges:
+                sums[sender, receiver] += nats
+    except ValueError:
+        return ()
+    edges = sorted(sums, key=lambda ends: -abs(sums[ends]))
+    connected, grown = set[Node | Character | None]([None]), list[Nodes]()
+    for count, (sender, receiver) in enumerate(edges, start=1):
+        if receiver in connected and sender not in connected:
+            while new := {one for one, other in edges[:count] if other in connected} - connected:
+                connected |= new
+            grown.append(tuple(node for node in nodes if node in connected))
+    enough = np.flatnonzero(holds(sets.shares((), grown), goal))
+    return grown[enough[0]] if enough.size else ()
 
 
 def _pruned(sets: NodeSets, members: Nodes, goal: float) -> Nodes:

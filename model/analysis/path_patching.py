@@ -18,13 +18,12 @@ References:
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, mean_values
+from model.analysis.ablation import AblationValues, Character, Edge, mean_values
 from model.analysis.circuits import Circuit
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.saving import Result
@@ -42,25 +41,6 @@ _EDGE_TAPS = tuple(
         *(tap(k, "heads") for k in kinds),
     )
 )
-
-
-class Character(NamedTuple):
-    """A character that was read: of the source, or of the text before the row, whose first is the start mark.
-
-    >>> Character("encoder", 1).position
-    1
-    """
-
-    side: str  # "encoder" or "decoder"
-    position: int
-
-
-class Edge(NamedTuple):
-    """The loss of the score when the receiver does not read the sender."""
-
-    sender: Node | Character
-    receiver: Node | None  # None: the answer itself
-    nats: float  # positive in favour of the fix
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, mean_values
+from model.analysis.ablation import AblationValues, Edge, mean_values
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
-from model.analysis.path_patching import Edge
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, tap

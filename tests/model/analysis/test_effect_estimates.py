@@ -9,7 +9,7 @@ import pytest
 from model.activations.walk import ActivationWalk
 from model.adapters.own_stream import Built, OwnStream
 from model.analysis import attribution_patching, corpus_means, edits_of
-from model.analysis import patching as node_effects
+from model.analysis.ablation import node_effects
 from model.analysis.contrasts import CleanRun
 from model.text.tokenizer import START_ID, pad
 from tests.plain_transformer import PlainTransformer

@@ -88,6 +88,7 @@ def _words(say: Say, note: str) -> dict[str, str]:
 class _KindMaps(NamedTuple):
     """All maps of one kind, with the column of a sink."""
 
+    kind: str
     weights: np.ndarray  # (L, H, Q, K)
     queries: tuple[str, ...]
     keys: tuple[str, ...]
@@ -104,9 +105,10 @@ def _maps(trace: Trace, kind: str) -> _KindMaps:
     each = [found for layer in range(len(weights)) if (found := trace.masked(kind, layer)) is not None]
     somewhere = None if masked is None else np.logical_or.reduce(each)
     if sink is None:
-        return _KindMaps(weights, queries, keys, masked, somewhere, padded, 0)
+        return _KindMaps(kind, weights, queries, keys, masked, somewhere, padded, 0)
     wider = ((0, 0), (1, 0))
     return _KindMaps(
+        kind,
         np.concatenate([sink[..., None], weights], -1),
         queries,
         (SINK, *keys),
@@ -119,18 +121,11 @@ def _maps(trace: Trace, kind: str) -> _KindMaps:
 
 def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
     maps = _maps(trace, kind)
-    label = say(f"kind_{kind}")
     is_target = kind != "encoder_attention"
     written = range(max(trace.prompt - 1, 0), len(maps.queries)) if trace.prompt and is_target else ()
-    return {
-        "kind": kind,
-        "label": label,
-        "shape": maps.weights.shape,
+    return _drawn(say, trace, maps, theme) | {
         "weights": packed_weights(maps.weights, unit),
-        "joined": cells_joined(len(maps.queries), len(maps.keys)),
-        **_hidden(say, trace, kind, maps),
-        **_figures(say, maps, kind, label, theme, rows=written),
-        "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
+        **_figures(say, maps, theme, rows=written),
     }
 
 
@@ -139,17 +134,21 @@ def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> di
     weights = second.weights - first.weights
     maps = first._replace(weights=weights, padded=first.padded & second.padded)
     largest = float(np.abs(weights).max()) or 1.0
+    figures = _figures(say, maps, theme, largest=largest)
+    return _drawn(say, one, maps, theme) | {"largest": largest, **figures}
+
+
+def _drawn(say: Say, trace: Trace, maps: _KindMaps, theme: str) -> dict:
+    """The parts of a kind that do not depend on the size of its weights."""
+    kind = maps.kind
     label = say(f"kind_{kind}")
-    figures = _figures(say, maps, kind, label, theme, largest=largest)
     return {
         "kind": kind,
         "label": label,
-        "shape": weights.shape,
-        "largest": largest,
+        "shape": maps.weights.shape,
         "joined": cells_joined(len(maps.queries), len(maps.keys)),
-        **_hidden(say, one, kind, maps),
-        **figures,
-        "lines": without_font_file(lines_data(say, one, kind, [], mass=0, label=label, theme=theme)),
+        **_hidden(say, trace, kind, maps),
+        "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
     }
 
 
@@ -169,20 +168,12 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _KindMaps) -> dict:
     }
 
 
-def _figures(
-    say: Say,
-    maps: _KindMaps,
-    kind: str,
-    label: str,
-    theme: str,
-    *,
-    rows: Sequence[int] = (),
-    largest: float = 0,
-) -> dict:
+def _figures(say: Say, maps: _KindMaps, theme: str, *, rows: Sequence[int] = (), largest: float = 0) -> dict:
     """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are
     bold.
     """
-    difference = largest > 0
+    kind, difference = maps.kind, largest > 0
+    label = say(f"kind_{kind}")
     overview = head_grid.specification(
         maps.weights,
         layer_title=say("layer_label"),

@@ -19,7 +19,7 @@ from viz import axes
 from viz.bars import BARS, PANELS, contribution_panels
 from viz.browser.explore_data import explorer_data
 from viz.browser.plot import plot_data
-from viz.browser.texts import Say
+from viz.browser.texts import Say, mosaic_words
 from viz.figure import TITLE_HEIGHT
 from viz.head_grid import MOST_CELLS
 from viz.labels import MOST_ODDS, NARROW_EM, TICK_LENGTH
@@ -160,9 +160,7 @@ def _panels(say: Say, theme: str) -> go.Figure:
 
 def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
     return {
-        "names": {kind: say(f"kind_{kind}") for kind in trace.kinds},
-        "layer_title": say("layer_label"),
-        "head_title": say("head_label"),
+        **mosaic_words(say, trace.kinds),
         "chosen": trace.heads[:1],
         "theme": theme,
     }

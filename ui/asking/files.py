@@ -35,11 +35,12 @@ from model.tables.columns import Columns
 from model.tables.correcting import CorrectedRow, TableCounts
 from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
 from model.tables.reading import read_columns, read_rows
-from model.tables.rows import TableRow
+from model.tables.rows import TableError, TableRow
 from ui.shell import markup
 from ui.wording import say
 
 if TYPE_CHECKING:
+    from model import Network
     from ui.asking.loaders import EngineCorrector
 
 MOST_CHARACTERS = 2_000  # of one row, as of a text that is typed
@@ -144,9 +145,6 @@ class Jobs(Generic[AnyJob]):
                 del self._jobs[key]
 
 
-if TYPE_CHECKING:
-    from ui.asking.loaders import EngineCorrector
-
 MOST_TEXTS = 10_000  # of one file; the command takes any number
 TEXTS_TOGETHER = 48  # rows of one question; other visitors' questions are answered between two of these
 
@@ -217,10 +215,6 @@ def _texts_of(content: bytes, name: str, column: str | None) -> list[TableRow]:
         for row in _at_most(read_rows(io.BytesIO(content), name, column), MOST_TEXTS)
     ]
 
-
-if TYPE_CHECKING:
-    from model import Network
-    from ui.asking.loaders import EngineCorrector
 
 MOST_SENTENCES = 500  # of one file; the command takes any number
 MOST_EFFECTS = 100  # changed sentences that are read again without each head
@@ -341,8 +335,6 @@ def job_of(
 ) -> AnyJob | None:
     """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read.
     Shows TooManyRowsError and TableError as messages."""
-    from model.tables.rows import TableError
-
     try:
         return jobs.job(given.content, given.name, corrector, column)
     except TooManyRowsError:

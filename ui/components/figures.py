@@ -24,6 +24,7 @@ from ui.wording import say
 from viz.browser.lines import LINES
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS
+from viz.browser.texts import grid_words
 from viz.figure import Specification
 
 _PLOT = component("plot", PLOT.js, html=PLOT.html, css=PLOT.css, isolate_styles=PLOT.isolated, sent_once=True)
@@ -74,9 +75,7 @@ def heads_figure(trace: AttentionTrace, selection: Selection) -> Specification:
     """All heads (L, H) of the selected kind as tiles, the selected ones framed."""
     return viz.head_grid.specification(
         trace.attention(selection.kind),
-        layer_title=say("layer_label"),
-        head_title=say("head_label"),
-        weight_title=say("hover_weight"),
+        **grid_words(say),
         chosen=selection.heads(trace),
         scale=False,
         theme=controls.theme(),

@@ -28,6 +28,7 @@ from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES, lines_data
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS, steps_data
+from viz.browser.texts import grid_words
 from viz.figure import Specification
 from viz.labels import probability
 
@@ -111,9 +112,7 @@ def _overview_figure(state: SentenceState, say: Say, kind: str) -> Specification
     """All heads of all layers of ``kind``."""
     return viz.head_grid.specification(
         state.trace.attention(kind),
-        layer_title=say("layer_label"),
-        head_title=say("head_label"),
-        weight_title=say("hover_weight"),
+        **grid_words(say),
         masked=state.trace.masked(kind),
         theme=state.theme,
     )
@@ -170,10 +169,6 @@ def _steps_data(state: SentenceState, say: Say, choices: Choices) -> dict:
     )
     return without_font_file(data)
 
-
-if TYPE_CHECKING:
-    from ui.sentence.state import SentenceState
-    from viz.browser.texts import Say
 
 _COLUMNS = ("wrong", "right", "fix", "keep", "confidence")  # of the table of changes
 

@@ -42,6 +42,7 @@ from ui.parts.head_numbers import (
 from ui.sentence.page import keep_typed
 from ui.shell import address, controls, header, markup
 from ui.wording import hundredths, say
+from viz.browser.texts import mosaic_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,9 +181,7 @@ def _show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True
 def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     """All heads as a figure."""
     shared: dict[str, Any] = {
-        "names": {kind: say(f"kind_{kind}") for kind in survey.kinds},
-        "layer_title": say("layer_label"),
-        "head_title": say("head_label"),
+        **mosaic_words(say, survey.kinds),
         "theme": controls.theme(),
     }
     if by != LEADING:

@@ -27,15 +27,13 @@ def choose(
     label_visibility: LabelVisibility = "visible",
 ) -> str:
     """One of a few ``options`` side by side; returns the choice. Raises KeyError for an undeclared name."""
-    key, start = _begin(name, address.get_option(name, options, otherwise))
+    start = _begin(name, address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),
         options,
         default=start,
         format_func=label_of,
-        key=key,
-        on_change=_keep,
-        args=(name,),
+        **_bound(name),
         required=True,
         label_visibility=label_visibility,
     )
@@ -57,8 +55,8 @@ def is_on(name: str) -> bool:
 
 def switch(name: str) -> bool:
     """Something that is on or off; the setting is "1" or empty. Raises KeyError for an undeclared name."""
-    key, start = _begin(name, is_on(name))
-    st.toggle(say(f"{name}_label"), value=bool(start), key=key, on_change=_keep_switch, args=(name,))
+    start = _begin(name, is_on(name))
+    st.toggle(say(f"{name}_label"), value=bool(start), **_bound(name, _keep_switch))
     return is_on(name)
 
 
@@ -105,15 +103,13 @@ def pick(
 ) -> str:
     """One of many ``options`` from a list that opens; labels are shown as plain text. Raises KeyError for an
     undeclared name."""
-    key, start = _begin(name, address.get_option(name, options, otherwise))
+    start = _begin(name, address.get_option(name, options, otherwise))
     st.selectbox(
         say(f"{name}_label"),
         options,
         index=0 if start is None else options.index(start),
         format_func=label_of,
-        key=key,
-        on_change=_keep,
-        args=(name,),
+        **_bound(name),
         label_visibility="visible" if width is None else "collapsed",
         width="stretch" if width is None else width,
     )
@@ -122,26 +118,22 @@ def pick(
 
 def write(name: str, longest: int) -> str:
     """One line of text of at most ``longest`` characters. Raises KeyError for an undeclared name."""
-    key, start = _begin(name, address.get(name)[:longest])
-    st.text_input(
-        say(f"{name}_label"), value=start or "", key=key, max_chars=longest, on_change=_keep, args=(name,)
-    )
+    start = _begin(name, address.get(name)[:longest])
+    st.text_input(say(f"{name}_label"), value=start or "", max_chars=longest, **_bound(name))
     return address.get(name)[:longest]
 
 
 def slide(setting: Number) -> int:
     """A whole number of the setting's range. Raises KeyError for an undeclared name."""
     name, value = setting.name, setting.read(address.get(setting.name))
-    key, start = _begin(name, value)
+    start = _begin(name, value)
     st.slider(
         say(f"{name}_label"),
         setting.lowest,
         setting.highest,
         start,
         step=setting.step,
-        key=key,
-        on_change=_keep,
-        args=(name,),
+        **_bound(name),
     )
     return setting.read(address.get(name))
 
@@ -155,39 +147,33 @@ def slide_share(name: str, unchosen: float) -> float | None:
         share: f"{share:.2f}" for share in sorted({unchosen, chosen, *(step / 20 for step in range(21))})
     }
     labels[unchosen] = say(f"{name}_unchosen", share=labels[unchosen])
-    key, start = _begin(name, chosen)
+    start = _begin(name, chosen)
     st.select_slider(
         say(f"{name}_label"),
         list(labels),
         start,
         format_func=labels.get,
-        key=key,
-        on_change=_keep_choice,
-        args=(name, unchosen),
+        **_bound(name, _keep_choice, unchosen),
     )
     return None if chosen == unchosen else chosen
 
 
 def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
     """One of ``options`` in their order. Raises KeyError for an undeclared name."""
-    key, start = _begin(name, address.get_option(name, options, otherwise))
-    st.select_slider(
-        say(f"{name}_label"), options, start, format_func=label_of, key=key, on_change=_keep, args=(name,)
-    )
+    start = _begin(name, address.get_option(name, options, otherwise))
+    st.select_slider(say(f"{name}_label"), options, start, format_func=label_of, **_bound(name))
     return address.get_option(name, options, otherwise)
 
 
 def pick_numbers(name: str, highest: int) -> list[int]:
     """Several different whole numbers from 0 to ``highest``, in the order chosen. Raises KeyError for an
     undeclared name."""
-    key, start = _begin(name, _numbers(address.get(name), highest))
+    start = _begin(name, _numbers(address.get(name), highest))
     st.multiselect(
         say(f"{name}_label"),
         list(range(highest + 1)),
         start,
-        key=key,
-        on_change=_keep,
-        args=(name,),
+        **_bound(name),
         placeholder=say("numbers_placeholder"),
         max_selections=8,
     )
@@ -217,8 +203,14 @@ def _key(name: str) -> str:
     return f"control_{name}"
 
 
-def _begin(name: str, value: Value) -> tuple[str, Value | None]:
-    return seed(_key(name), value)
+def _begin(name: str, value: Value) -> Value | None:
+    """The value with which the widget that sets ``name`` begins; see ``seed``."""
+    return seed(_key(name), value)[1]
+
+
+def _bound(name: str, keep: Callable[..., None] | None = None, *more: object) -> dict[str, Any]:
+    """The arguments by which a widget keeps its value as the setting ``name``."""
+    return {"key": _key(name), "on_change": keep or _keep, "args": (name, *more)}
 
 
 def _keep(name: str) -> None:

@@ -24,6 +24,7 @@ from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Text
 from ui.views.view import Click, Figures, Values, View, declare, idea, needs_experiment
 from ui.wording import change_in_words, correlation, head_name, say
+from viz.browser.texts import mosaic_words
 from viz.labels import probability
 
 STRONGEST = 5  # heads that are off until the visitor chooses others
@@ -187,10 +188,8 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     """The squares and the points of all heads."""
     found = _effects(state, values)
     shared: dict[str, Any] = {
-        "names": {kind: say(f"kind_{kind}") for kind in state.trace.kinds},
+        **mosaic_words(say, state.trace.kinds),
         "chosen": _heads_off(state, values),
-        "layer_title": say("layer_label"),
-        "head_title": say("head_label"),
         "theme": state.theme,
     }
     made = {

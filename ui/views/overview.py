@@ -21,6 +21,7 @@ from ui.shell import address, controls, markup, runs
 from ui.shell.settings import Choice, register
 from ui.views.view import file_name, may_switch_off, open_head, picture_title
 from ui.wording import capital, change_in_words, percent, say
+from viz.browser.texts import grid_words
 from viz.figure import Specification
 from viz.theme import palette
 
@@ -147,9 +148,7 @@ def _figure(
     by_place = ranking.name == "place"
     figure = viz.head_grid.specification(
         state.trace.attention(state.kind) if nats is None else nats,
-        layer_title=say("layer_label"),
-        head_title=say("head_label"),
-        weight_title=say("hover_weight"),
+        **grid_words(say),
         signed=nats is not None,
         colour_max=1.0 if nats is None else float(np.abs(nats).max()) or 1.0,
         masked=state.hidden,

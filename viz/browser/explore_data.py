@@ -13,7 +13,7 @@ from viz.browser.document import without_font_file
 from viz.browser.lines import lines_data
 from viz.browser.plot import plot_data
 from viz.browser.steps import steps_data
-from viz.browser.texts import Say, Trace, map_texts
+from viz.browser.texts import Say, Trace, grid_words, map_texts
 from viz.figure import Specification
 from viz.head_grid import cells_joined, head_grid
 from viz.labels import SINK, template_text
@@ -176,9 +176,7 @@ def _figures(say: Say, maps: _KindMaps, theme: str, *, rows: Sequence[int] = (),
     label = say(f"kind_{kind}")
     overview = head_grid.specification(
         maps.weights,
-        layer_title=say("layer_label"),
-        head_title=say("head_label"),
-        weight_title=say("hover_weight"),
+        **grid_words(say),
         masked=maps.padded if maps.masked is None else maps.masked | maps.padded,
         colour_max=largest or 1.0,
         signed=difference,

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -81,6 +81,24 @@ def map_texts(
         faint=say("heatmap_faint_difference" if difference else "heatmap_faint", floor=FAINT),
         selected=say("heatmap_selected"),
     )
+
+
+def grid_words(say: Say) -> dict[str, Any]:
+    """The words of ``head_grid``, as its arguments."""
+    return {
+        "layer_title": say("layer_label"),
+        "head_title": say("head_label"),
+        "weight_title": say("hover_weight"),
+    }
+
+
+def mosaic_words(say: Say, kinds: Iterable[str]) -> dict[str, Any]:
+    """The words of ``head_mosaic``, ``role_mosaic`` and ``attention_effect_scatter``, as their arguments."""
+    return {
+        "names": {kind: say(f"kind_{kind}") for kind in kinds},
+        "layer_title": say("layer_label"),
+        "head_title": say("head_label"),
+    }
 
 
 class Trace(Protocol):

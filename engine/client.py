@@ -19,10 +19,9 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from classroom import AnyClassrooms, Classrooms
-from engine.answer_cache import AnswerCache
 from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
 from engine.own_model import VARIABLE
-from engine.question import P, Question, R
+from engine.question import AnswerCache, P, Question, R
 from engine.questions import correct, own_config, trace
 from engine.records import (
     LIVE,

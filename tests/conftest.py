@@ -123,7 +123,7 @@ def planted_circuit():
 
 
 def asked_here(corrector):
-    from engine.answer_cache import AnswerCache
+    from engine.question import AnswerCache
 
     answers = AnswerCache(entries=64, room=64)
     corrector.ask = lambda question, *asked: answers.get(

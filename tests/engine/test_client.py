@@ -6,7 +6,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from engine.answer_cache import AnswerCache
+from engine.question import AnswerCache
 from engine.questions import nearest
 from model.text.changes import find_changes
 

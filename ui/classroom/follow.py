@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from classroom import Shown, State
-from engine.answer_cache import AnswerCache
+from engine.question import AnswerCache
 from ui.asking import loaders, models
 from ui.classroom.session import Membership
 from ui.components import figures

@@ -273,35 +273,18 @@ function fittedCells(figure, width, room) {
   const whole = top + cell * Math.max(rows, extent) + (beside ? 0 : keyHeight) + FOOT;
   // The box keeps its height for any content; only a longer sentence makes it taller than the window.
   const height = narrow ? whole : Math.max(most, whole);
+  const fit = { font, cell, lines, room: [left, drawnWidth - left - across], family };
+  const indented = (label) => `${label}\u3000`;
   const layout = {
     ...figure.layout,
     width: drawnWidth,
     height,
     autosize: false,
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
-    xaxis: axis(
-      {
-        ...figure.layout.xaxis,
-        ...labels(
-          figure.layout.xaxis2,
-          upright,
-          cell,
-          font,
-          lines,
-          [left, drawnWidth - left - across],
-          family,
-        ),
-      },
-      font,
-      larger,
-    ),
+    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, fit) }, font),
     yaxis: axis(
-      {
-        ...figure.layout.yaxis,
-        ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`),
-      },
+      { ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, indented) },
       font,
-      larger,
     ),
     annotations: [
       ...(figure.layout.annotations ?? []),
@@ -335,9 +318,10 @@ function pixels(name, family, size = sized(KEY_TYPE)) {
 /**
  * A label for every column, in as many `lines`. Left and right of the map there are so many pixels of `room`.
  */
-function labels(axis, upright, cell, font, lines, room, family) {
+function labels(axis, upright, fit) {
+  const { cell, font, lines } = fit;
   if (!upright) return { ...inLines(axis, Math.min(lines, 1.5), cell, font), tickangle: -90 };
-  const narrow = { ...axis, ticktext: withinColumns(axis.ticktext, { font, cell, lines, room, family }) };
+  const narrow = { ...axis, ticktext: withinColumns(axis.ticktext, fit) };
   return { ...inLines(narrow, lines, cell, font, (label) => `${label}<br>\u3000`), tickangle: 0 };
 }
 
@@ -466,7 +450,7 @@ function withMarksApart(figure, width) {
   return { ...figure, layout: { ...figure.layout, xaxis: { ...xaxis, ticktext } } };
 }
 
-function axis(given, font, larger) {
+function axis(given, font) {
   return {
     ...given,
     tickfont: { ...given.tickfont, size: font },
@@ -500,80 +484,33 @@ function axisNames({ xaxis, yaxis }, left, above) {
 
 // Where the colour bar and the legend go. Plotly wants their places as shares of the width and height of the
 // cells, not in pixels.
+const AT_CELLS = { xanchor: "left", xref: "paper", yanchor: "top", yref: "paper" };
+
 function barPlace(beside, across, down, larger, lowest) {
   const font = { size: sized(12) };
-  if (beside)
-    return {
-      orientation: "v",
-      x: 1,
-      xanchor: "left",
-      xpad: 14,
-      xref: "paper",
-      y: 1,
-      yanchor: "top",
-      ypad: 0,
-      yref: "paper",
-      len: BAR * larger,
-      lenmode: "pixels",
-      thickness: 11,
-      tickfont: font,
-      titlefont: font,
-      side: "right",
-    };
-  return {
-    orientation: "h",
-    x: 0,
-    xanchor: "left",
-    xpad: 0,
-    xref: "paper",
-    y: 1 - (lowest + 12) / down,
-    yanchor: "top",
-    ypad: 0,
-    yref: "paper",
-    len: Math.min(BAR_BELOW * larger, across),
-    lenmode: "pixels",
-    thickness: 10,
-    tickfont: font,
-    titlefont: font,
-    side: "right",
-  };
+  const bar = { ...AT_CELLS, lenmode: "pixels", ypad: 0, tickfont: font };
+  if (beside) return { ...bar, orientation: "v", x: 1, xpad: 14, y: 1, len: BAR * larger, thickness: 11 };
+  const len = Math.min(BAR_BELOW * larger, across);
+  return { ...bar, orientation: "h", x: 0, xpad: 0, y: 1 - (lowest + 12) / down, len, thickness: 10 };
 }
 
 function keyPlace(beside, across, down, lowest) {
-  if (beside)
-    return {
-      orientation: "v",
-      x: 1 + 8 / across,
-      xanchor: "left",
-      xref: "paper",
-      yref: "paper",
-      yanchor: "top",
-      y: 1 - (BAR * enlargement() + 34) / down,
-    };
-  return {
-    orientation: "h",
-    x: 0,
-    xanchor: "left",
-    xref: "paper",
-    y: 1 - (lowest + 44) / down,
-    yanchor: "top",
-    yref: "paper",
-  };
+  if (!beside) return { ...AT_CELLS, orientation: "h", x: 0, y: 1 - (lowest + 44) / down };
+  const y = 1 - (BAR * enlargement() + 34) / down;
+  return { ...AT_CELLS, orientation: "v", x: 1 + 8 / across, y };
 }
 
-function withBar(trace, { titlefont, side, ...place }, cell) {
-  const gaps = trace.type === "heatmap" ? { xgap: cell >= 9 ? 1 : 0, ygap: cell >= 9 ? 1 : 0 } : {};
-  const dressed = (bar) => ({
+function withBar(trace, place, cell) {
+  const gap = Number(cell >= 9);
+  const gaps = trace.type === "heatmap" ? { xgap: gap, ygap: gap } : {};
+  const side = place.orientation === "v" ? "top" : "right";
+  const dressed = ({ title, ...bar }) => ({
     ...bar,
     ...place,
-    title: {
-      ...bar.title,
-      font: { ...bar.title?.font, size: titlefont.size },
-      side: place.orientation === "v" ? "top" : "right",
-    },
+    title: { ...title, font: { ...title?.font, size: place.tickfont.size }, side },
   });
   if (trace.colorbar) return { ...trace, ...gaps, colorbar: dressed(trace.colorbar) };
-  if (trace.marker?.colorbar)
-    return { ...trace, marker: { ...trace.marker, colorbar: dressed(trace.marker.colorbar) } };
+  const { marker } = trace;
+  if (marker?.colorbar) return { ...trace, marker: { ...marker, colorbar: dressed(marker.colorbar) } };
   return { ...trace, ...gaps };
 }

@@ -23,7 +23,7 @@ from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
-from ui.export import data, page, take_away
+from ui.export import page, take_away
 from ui.export.page import Choices, Experiment
 from ui.sentence.state import SentenceState
 from ui.views import VIEWS
@@ -55,12 +55,12 @@ def make_html(state: SentenceState, **chosen) -> str:
 
 
 def read_csv(state: SentenceState) -> list[dict[str, str]]:
-    text = data.to_csv(state).decode("utf-8-sig")
+    text = take_away.to_csv(state).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def read_npz(state: SentenceState) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(data.to_npz(state)), allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(take_away.to_npz(state)), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
@@ -73,17 +73,17 @@ def test_every_weight_of_the_csv_is_that_of_the_trace():
         cell = (int(row["query_position"]) - 1, int(row["key_position"]) - 1)
         found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
         queries, keys = trace.axes(row["kind"])
-        assert row["query_token"] == data.harmless(queries[cell[0]])
-        assert row["key_token"] == data.harmless(keys[cell[1]])
+        assert row["query_token"] == take_away.harmless(queries[cell[0]])
+        assert row["key_token"] == take_away.harmless(keys[cell[1]])
     for kind, weights in found.items():
         np.testing.assert_array_equal(weights, trace.attention(kind))
 
 
 def test_no_cell_begins_like_a_formula_and_other_tokens_stay_as_they_are():
     for token in ("=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"):
-        assert data.harmless(token) == f"'{token}"
+        assert take_away.harmless(token) == f"'{token}"
     for token in ("고", "␣", "<s>", "'", "1", ""):
-        assert data.harmless(token) == token
+        assert take_away.harmless(token) == token
     cells = {row[name] for row in read_csv(make_state()) for name in ("query_token", "key_token")}
     assert {"'=", "'+", "'-", "'@"} <= cells
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
@@ -91,7 +91,7 @@ def test_no_cell_begins_like_a_formula_and_other_tokens_stay_as_they_are():
 
 def test_json_holds_the_whole_trace_exactly():
     state = make_state()
-    content = json.loads(data.to_json(state))
+    content = json.loads(take_away.to_json(state))
     for field in fields(state.trace):
         value = getattr(state.trace, field.name)
         given = np.array(content.get(field.name), np.asarray(value).dtype)
@@ -103,14 +103,14 @@ def test_json_holds_the_whole_trace_exactly():
     assert change.items() >= expected.items()
     assert (content["shown"]["layer"], content["shown"]["head"]) == (2, 3)
     np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), state.weights)
-    assert content["schema_version"] == data.SCHEMA_VERSION
-    shown = json.loads(data.to_json(make_state(layer=None, head=None)))["shown"]
+    assert content["schema_version"] == take_away.SCHEMA_VERSION
+    shown = json.loads(take_away.to_json(make_state(layer=None, head=None)))["shown"]
     assert (shown["layer"], shown["head"]) == ("mean", "mean")
 
 
 def test_npz_opens_without_pickle_and_gives_every_array_back_and_the_library_reads_a_trace():
     state = make_state()
-    for file in (data.to_trace(state), data.to_npz(state)):
+    for file in (take_away.to_trace(state), take_away.to_npz(state)):
         found = AttentionTrace.load(io.BytesIO(file), limited=True)
         assert found.target_tokens == state.trace.target_tokens
         np.testing.assert_array_equal(found.cross_attention, state.trace.cross_attention)
@@ -128,11 +128,11 @@ def test_npz_opens_without_pickle_and_gives_every_array_back_and_the_library_rea
 def test_what_a_recurrent_network_or_a_sentence_without_changes_lacks_is_left_out():
     state = make_state("고갱", layer=0, head=0, trace=one_map_trace)
     assert {row["kind"] for row in read_csv(state)} == {"cross_attention"}
-    assert "encoder_attention" not in json.loads(data.to_json(state)).keys() | read_npz(state).keys()
+    assert "encoder_attention" not in json.loads(take_away.to_json(state)).keys() | read_npz(state).keys()
     assert 'id="heatmap"' in make_html(state)
     unchanged = make_state("가")
     assert read_npz(unchanged)["change_spans"].shape == (0, 4)
-    assert json.loads(data.to_json(unchanged))["changes"] == []
+    assert json.loads(take_away.to_json(unchanged))["changes"] == []
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_what_a_recurrent_network_or_a_sentence_without_changes_lacks_is_left_ou
     [(10**6, "all", 3), (9 * 9 * 6, "kind", 1), (9 * 9, "shown", 1)],
 )
 def test_csv_and_json_take_what_one_sheet_can_show(monkeypatch, rows, part, kinds):
-    monkeypatch.setattr(data, "SHEET_ROWS", rows)
+    monkeypatch.setattr(take_away, "SHEET_ROWS", rows)
     state = make_state("고갱님이 왔어요")
-    assert data.part_that_fits(state) == part
+    assert take_away.part_that_fits(state) == part
     table = read_csv(state)
-    assert len(table) == data.count(state, part) <= rows
+    assert len(table) == take_away.count(state, part) <= rows
     assert len({row["kind"] for row in table}) == kinds
-    content = json.loads(data.to_json(state))
+    content = json.loads(take_away.to_json(state))
     assert content["attention_part"] == part
     assert sum(kind in content for kind in state.trace.kinds) == {"all": 3, "kind": 1, "shown": 0}[part]
 
@@ -210,9 +210,9 @@ def test_file_names_keep_hangul_and_drop_what_systems_forbid():
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention"])
 def test_a_typed_half_of_a_character_breaks_no_file(kind):
     state = make_state("고갱\udc80", kind=kind)
-    data.to_csv(state)
-    assert json.loads(data.to_json(state))["source"] == "고갱\udc80"
-    data.to_npz(state)
+    take_away.to_csv(state)
+    assert json.loads(take_away.to_json(state))["source"] == "고갱\udc80"
+    take_away.to_npz(state)
 
 
 def test_the_link_of_a_view_opens_the_same_view(open_app):
@@ -226,8 +226,8 @@ def test_the_app_offers_the_page_and_every_data_format(open_app, monkeypatch):
     monkeypatch.setattr(take_away, "holds", lambda fingerprint: False)  # "alive" needs a file made by hand
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
-    assert {"csv", "json", "npz", "trace"} <= data.FILES.keys()
-    assert labels == [SAY(f"take_away_{name}") for name in ("html", *data.FILES)]
+    assert {"csv", "json", "npz", "trace"} <= take_away.FILES.keys()
+    assert labels == [SAY(f"take_away_{name}") for name in ("html", *take_away.FILES)]
 
 
 def test_offering_files_changes_no_setting(open_app):
@@ -245,7 +245,7 @@ def test_what_a_model_of_ones_own_lacks_is_left_out(model):
     state = SentenceState(FakeCorrector(), sentence, sentence.trace, selection, None, "light")
     assert own_model.RIGHT in make_html(state)
     assert ('data-component="steps"' in make_html(state)) == isinstance(model, own_model.Speller)
-    assert {change["confidence"] for change in json.loads(data.to_json(state))["changes"]} == {None}
-    assert AttentionTrace.load(io.BytesIO(data.to_trace(state))).kinds == sentence.trace.kinds
+    assert {change["confidence"] for change in json.loads(take_away.to_json(state))["changes"]} == {None}
+    assert AttentionTrace.load(io.BytesIO(take_away.to_trace(state))).kinds == sentence.trace.kinds
     assert np.isnan(read_npz(state)["change_fix_probability"]).all()
     assert read_csv(state)

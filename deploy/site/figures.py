@@ -46,21 +46,15 @@ def template(say: Say, trace: AttentionTrace, theme: str, width: int) -> dict[st
     for name in _FILLED:
         data["steps"].pop(name, None)
     data["words"]["note"] = say("site_note")
-    data["change_labels"] = {name: _label(say, *sides) for name, sides in _SIDES.items()}
+    data["change_labels"] = {
+        name: say(f"steps_change_{name}", wrong=wrong, right=right) for name, (wrong, right) in _SIDES.items()
+    }
     data["token_name"] = say("lines_name", token="{token}", place="{place}")
     data["more"] = further_figures(say, trace, width, theme)
     return data
 
 
 _SIDES = {"replaced": ("{wrong}", "{right}"), "inserted": ("", "{right}"), "deleted": ("{wrong}", "")}
-
-
-def _label(say: Say, wrong: str, right: str) -> str:
-    return say(
-        f"steps_change_{'replaced' if wrong and right else 'inserted' if right else 'deleted'}",
-        wrong=wrong,
-        right=right,
-    )
 
 
 def constants() -> dict[str, Any]:
@@ -70,12 +64,14 @@ def constants() -> dict[str, Any]:
         >>> constants()["TITLE_HEIGHT"], constants()["BARS"]["panel"]
         (34, 84)
     """
-    ticks = (
+    names = (
         "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS "
         "MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
     )
+    sizes = {"BARS": BARS, "PANELS": PANELS, "TABLE": TABLE}
     return {
-        **{name: getattr(axes, name) for name in ticks.split()},
+        **{name: getattr(axes, name) for name in names.split()},
+        **{name: each._asdict() for name, each in sizes.items()},
         "PASSES": PASSES,
         "ALTERNATIVES": ALTERNATIVES,
         "TITLE_HEIGHT": TITLE_HEIGHT,
@@ -83,9 +79,6 @@ def constants() -> dict[str, Any]:
         "TICK_LENGTH": TICK_LENGTH,
         "NARROW_EM": NARROW_EM,
         "MOST_ODDS": MOST_ODDS,
-        "BARS": BARS._asdict(),
-        "PANELS": PANELS._asdict(),
-        "TABLE": TABLE._asdict(),
     }
 
 

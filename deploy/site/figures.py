@@ -22,7 +22,7 @@ from viz.browser.plot import plot_data
 from viz.browser.texts import Say, mosaic_words
 from viz.figure import TITLE_HEIGHT
 from viz.head_grid import MOST_CELLS
-from viz.labels import MOST_ODDS, NARROW_EM, TICK_LENGTH
+from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, NARROW_EM, TICK_LENGTH
 from viz.number_table import TABLE
 
 POSITIONS = 64  # rows of the picture of the positional encoding
@@ -79,6 +79,8 @@ def constants() -> dict[str, Any]:
         "TICK_LENGTH": TICK_LENGTH,
         "NARROW_EM": NARROW_EM,
         "MOST_ODDS": MOST_ODDS,
+        "CERTAIN": CERTAIN,
+        "IMPOSSIBLE": IMPOSSIBLE,
     }
 
 

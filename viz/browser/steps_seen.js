@@ -177,14 +177,7 @@ function nameOf({ names, texts }, token) {
   return Object.hasOwn(names, token) ? names[token] : filled(texts.token, { token });
 }
 
-/**
- * A probability to three digits, never called certain or impossible. After >0.999 and <0.001 its log odds
- * follow in brackets.
- */
-function share(probability) {
-  if (probability >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(probability)})`;
-  return probability < IMPOSSIBLE[0] ? `${IMPOSSIBLE[1]} (${logOdds(probability)})` : probability.toFixed(3);
-}
+const share = (probability) => probabilityText(probability, 3);
 
 /** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */
 function shade(scale, weight) {

@@ -63,6 +63,10 @@ function tokenAxis(axis, tokens, ticks, bold, first) {
   };
 }
 
+/** [name, axis] of each of the `panels`, with one `range`. */
+const ranged = (layout, panels, range) =>
+  panels.map((_, row) => [axisName(row), { ...layout[axisName(row)], range }]);
+
 /** Panels below one title and one legend; `axes`: [name, axis] of each. */
 function overTokens(layout, { axes, height, margin }) {
   return {
@@ -98,10 +102,7 @@ export function filledBars({ spec, ...rest }, { weights, tokens, names, outlined
     };
   });
   const { layout } = spec;
-  const axes = names.map((_, row) => [
-    axisName(row),
-    { ...layout[axisName(row)], range: [-0.02 * highest, 1.04 * highest] },
-  ]);
+  const axes = ranged(layout, names, [-0.02 * highest, 1.04 * highest]);
   return {
     ...rest,
     spec: {
@@ -139,10 +140,7 @@ export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [],
   const largest = values.map((row) => Math.max(...row.map(Math.abs)) || 1);
   const isSigned = values.flat().some((value) => value < 0);
   const { layout } = spec;
-  const axes = values.map((_, row) => [
-    axisName(row),
-    { ...layout[axisName(row)], range: [isSigned ? -1.05 : -0.02, 1.05] },
-  ]);
+  const axes = ranged(layout, values, [isSigned ? -1.05 : -0.02, 1.05]);
   const text = tokens.map((token) => tokenLabel(token));
   return {
     ...rest,

@@ -286,9 +286,11 @@ function producedPlace({ alternatives, alternativeProbabilities }, row, token, p
     : -1;
 }
 
+/** `text` with its spaces and line ends visible. */
+export const withBlanks = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
+
 /** A change in a few characters. */
 export function changeLabel(labels, { wrong, right }) {
-  const visible = (text) => text.replaceAll(" ", "␣").replaceAll("\n", "↵");
   const happened = wrong && right ? "replaced" : right ? "inserted" : "deleted";
-  return filled(labels[happened], { wrong: visible(wrong), right: visible(right) });
+  return filled(labels[happened], { wrong: withBlanks(wrong), right: withBlanks(right) });
 }

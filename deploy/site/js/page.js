@@ -1,9 +1,10 @@
 // The page: text goes to the worker, the correction and its figures come back. Text and settings are in the
 // address behind #.
 import { filled } from "../../../viz/browser/dom.js";
-import { changeLabel, figuresOf } from "./figures.js";
+import { probabilityText } from "../../../viz/browser/type.js";
+import { changeLabel, figuresOf, withBlanks } from "./figures.js";
 import { confidence, isSpace, restored } from "./text.js";
-import { moreViews, probability } from "./views.js";
+import { moreViews } from "./views.js";
 
 // --- The pieces of the corrected text that correction.js draws, as ui/components/correction.py.
 
@@ -94,8 +95,8 @@ function word(source, start, end, inside, write, say) {
       const text = written([...made, change], false)
         .map(([part]) => part)
         .join("");
-      const shown = text.replaceAll(" ", "␣").replaceAll("\n", "↵");
-      const share = change.isOffer ? say("correction_layout") : probability(confidence(change));
+      const shown = withBlanks(text);
+      const share = change.isOffer ? say("correction_layout") : probabilityText(confidence(change));
       return {
         number: change.number,
         text,
@@ -141,7 +142,7 @@ function cardOf(change, write, say, labels) {
     what,
     kinds: [say(spaced ? "mistake_spacing" : "mistake_spelling")],
     why: say(`mistake_${kind}_why`),
-    sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probability(sureness) }),
+    sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),
     note:
       typeof change.insteadOf === "string"
         ? say("correction_instead_of", { text: write(change.insteadOf) || "∅" })

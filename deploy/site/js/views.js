@@ -1,7 +1,7 @@
 // The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a
 // sentence.
 import { button, filled, menu, node } from "../../../viz/browser/dom.js";
-import { logOdds } from "../../../viz/browser/type.js";
+import { probabilityText } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
 import { attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
@@ -12,13 +12,6 @@ import { confidence } from "./text.js";
 // --- How numbers and places are said, as ui/wording.py.
 
 const LONGEST_SIDE = 12; // characters of the wrong side, and of the right one
-
-/** Never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
-export function probability(value, digits = 2) {
-  if (value >= 0.9995) return `>0.999 (${logOdds(value)})`;
-  if (value < 0.0005) return `<0.001 (${logOdds(value)})`;
-  return value.toFixed(value >= 0.01 && value < 0.99 ? digits : 3);
-}
 
 export function percent(say, share) {
   const plain = (value) => `${(value * 100).toFixed(0)}%`;
@@ -225,8 +218,8 @@ const disabled = (control, isDisabled) => Object.assign(control, { disabled: isD
 function told(say, change, off, [before, after]) {
   const shares = {
     change: inWords(say, change),
-    before: probability(before.fix, 3),
-    after: probability(after.fix, 3),
+    before: probabilityText(before.fix, 3),
+    after: probabilityText(after.fix, 3),
   };
   return say(off.length ? `without_reading_${after.outcome}` : "without_reading_on", shares);
 }
@@ -240,7 +233,7 @@ function verdictOf(say, both, off, named) {
       lang: "ko",
     });
     const share = both
-      ? `${say("without_probability", { probability: probability(fix, 3) })} · ${say(`without_${outcome}`)}`
+      ? `${say("without_probability", { probability: probabilityText(fix, 3) })} · ${say(`without_${outcome}`)}`
       : "…";
     return node("div", "", node("p", "", name), written, node("p", "", share));
   });

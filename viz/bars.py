@@ -99,6 +99,11 @@ class _BarsInfo:
     first: int
 
     @property
+    def count(self) -> int:
+        """Panels."""
+        return len(self.names)
+
+    @property
     def highest(self) -> float:
         return float(self.weights.max(initial=0)) or 1.0
 
@@ -188,7 +193,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
         base_layout(theme, title, info.height)
         | BARS.axes(theme, ranges, nticks=4, tickformat="~g", automargin=True)
         | {
-            "xaxis": _token_axis(info.ticks, len(info.names), token_title, theme, info.outlined, info.first),
+            "xaxis": _token_axis(info, token_title, theme, info.first),
             "margin": {"t": info.above, "l": 40, "r": 16, "b": info.foot},
             "annotations": [
                 _panel_name(plain_text(name), BARS.top(row, len(info.names)), yanchor="bottom", yshift=2)
@@ -199,13 +204,12 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
     )
 
 
-def _token_axis(
-    ticks: ColumnTicks, panels: int, title: str, theme: str, bold: Collection[int], first: int = 0
-) -> dict:
+def _token_axis(info: "_BarsInfo | _PanelsInfo", title: str, theme: str, first: int = 0) -> dict:
     """The axis below the last of the panels, whose ticks are tokens from x = ``first``."""
-    end = first + max(ticks.count, 1) - 0.5
-    anchor = _axis(max(panels - 1, 0))
-    return ticks.axis(theme, title, ticks.below(bold), first, anchor=anchor, range=[first - 0.5, end])
+    ticks = info.ticks
+    span = [first - 0.5, first + max(ticks.count, 1) - 0.5]
+    anchor = _axis(max(info.count - 1, 0))
+    return ticks.axis(theme, title, ticks.below(info.outlined), first, anchor=anchor, range=span)
 
 
 def _panel_name(text: str, y: float, **parts: Any) -> dict:
@@ -295,6 +299,10 @@ class _PanelsInfo:
     outlined: frozenset[int]
     split: int | None
     panel: int  # pixels
+
+    @property
+    def count(self) -> int:
+        return len(self.panels)
 
     @property
     def signed(self) -> bool:
@@ -392,8 +400,7 @@ def _panels_layout(info: _PanelsInfo, title: str, token_title: str, theme: str) 
         base_layout(theme, title, info.height)
         | PANELS.axes(theme, ranges, showticklabels=False, showgrid=False, fixedrange=True, **zero)
         | {
-            "xaxis": _token_axis(info.ticks, len(info.panels), token_title, theme, info.outlined)
-            | {"fixedrange": True},
+            "xaxis": _token_axis(info, token_title, theme) | {"fixedrange": True},
             "margin": {"t": TITLE_HEIGHT + PANELS.legend, "l": 24, "r": 16, "b": info.foot},
             "annotations": [_panels_name(info, row, theme) for row in range(len(info.panels))],
             "shapes": [line] if info.split is not None and info.panels else [],

@@ -70,26 +70,15 @@ def cells_joined(queries: int, keys: int) -> int:
     return max(1, ceil(max(queries, keys) / MOST_CELLS))
 
 
-def _arrange(
-    weights: np.ndarray,
-    masked: np.ndarray | None,
-    order: Sequence[TileHead] | None,
-    labels: Sequence[str],
-    colour_max: float,
-    signed: bool = False,
-) -> Tiles:
-    """The arguments of ``head_grid`` as a picture; raises the ValueErrors it names."""
-    weights = _checked_weights(weights, signed)
-    if not 0 < colour_max < np.inf:
-        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
-    layers, heads = weights.shape[:2]
+def _arrange(bytes_: np.ndarray, order: Sequence[TileHead] | None, labels: Sequence[str]) -> Tiles:
+    """Tiles (L, H, rows, columns) uint8 as a picture; raises the ValueErrors of ``head_grid``."""
+    layers, heads = bytes_.shape[:2]
     places = [(layer, head) for layer in range(layers) for head in range(heads)]
     order = tuple(places if order is None else ((layer, head) for layer, head in order))
     if len(set(order)) < len(order) or not set(order) <= set(places):
         raise ValueError(f"order should hold tiles of {layers} x {heads} once each, received {order}")
     if labels and len(labels) != len(order):
         raise ValueError(f"labels should have {len(order)} texts, received {len(labels)}: {labels}")
-    bytes_ = _bytes(weights, masked, colour_max, signed)
     across = heads if order == tuple(places) else max(heads, isqrt(max(len(order), 1)))
     chosen = [bytes_[tile] for tile in order]
     tiles = np.array(chosen, np.uint8).reshape(len(order), *bytes_.shape[2:])
@@ -111,6 +100,9 @@ def _checked_weights(weights: ArrayLike, signed: bool) -> np.ndarray:
 
 def _bytes(weights: np.ndarray, masked: np.ndarray | None, colour_max: float, signed: bool) -> np.ndarray:
     """(L, H, Q, K) floats -> (L, H, rows, columns) uint8 of one tile each."""
+    weights = _checked_weights(weights, signed)
+    if not 0 < colour_max < np.inf:
+        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
     if signed:
         half = STRONGEST - MIDDLE
         tiles = np.rint(MIDDLE + np.clip(weights / colour_max, -1, 1) * half).astype(np.uint8)
@@ -242,7 +234,7 @@ def head_grid(
         >>> len(figure.data[1].customdata)  # one marker for each head
         8
     """
-    tiles = _arrange(weights, masked, order, labels, colour_max, signed)
+    tiles = _arrange(_bytes(weights, masked, colour_max, signed), order, labels)
     names = (
         _names(layer_names, tiles.layers, "layer_names"),
         _names(head_names, tiles.heads, "head_names"),

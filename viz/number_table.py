@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -45,15 +46,35 @@ TABLE = TableSizes()
 
 @dataclass(frozen=True)
 class TableInfo:
-    """A table as it is drawn, its values checked."""
+    """A table as it is drawn, its arguments checked; raises ValueError as ``number_heatmap`` does."""
 
     values: np.ndarray  # (rows, columns) float64
     row_labels: tuple[str, ...]
     column_labels: tuple[str, ...]
-    scale: str
-    largest: float
-    numbers: bool
+    scale: str = SIGNED
     hidden: Hidden = field(default_factory=Hidden)
+    limit: float | None = None  # the number of the strongest colour; None: the largest in the table
+    with_numbers: bool | None = None  # None: by the number of columns
+
+    def __post_init__(self) -> None:
+        if self.scale not in (SIGNED, WEIGHT):
+            raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {self.scale!r}")
+        if not 0 < self.largest < np.inf:
+            raise ValueError(f"largest should be finite and positive, received {self.largest}")
+        self.hidden.cells(self.values.shape)  # raises ValueError for cells of another shape
+
+    @cached_property
+    def largest(self) -> float:
+        if self.limit is not None or self.scale == WEIGHT:
+            return 1.0 if self.limit is None else self.limit
+        return float(np.abs(self.values[np.isfinite(self.values)]).max(initial=0)) or 1.0
+
+    @property
+    def numbers(self) -> bool:
+        """Whether cells have their numbers."""
+        return (
+            len(self.column_labels) <= TABLE.with_numbers if self.with_numbers is None else self.with_numbers
+        )
 
     def row_height(self, design_width: float | None) -> float:
         """Pixels of a row; of a map from tokens to tokens as high as a column is wide."""
@@ -63,30 +84,13 @@ class TableInfo:
         return max(TABLE.lowest_row, min(TABLE.tallest_row, room))
 
 
-def _table_info(
-    values: ArrayLike,
-    row_labels: Sequence[str],
-    column_labels: Sequence[str],
-    scale: str,
-    largest: float | None,
-    hidden: Hidden | None,
-    numbers: bool | None,
-) -> TableInfo:
-    """The arguments of ``viz.number_heatmap``, checked; raises ValueError as it does."""
+def _labelled(
+    values: ArrayLike, row_labels: Sequence[str], column_labels: Sequence[str]
+) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
+    """The values (rows, columns) and both labels; raises ValueError where the shape is another."""
     named = ("values", "(rows, columns)", "of the labels")
-    values = checked_array(named, values, (len(row_labels), len(column_labels)), dtype=np.float64)
-    if scale not in (SIGNED, WEIGHT):
-        raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {scale!r}")
-    if largest is None:
-        finite = np.abs(values[np.isfinite(values)])
-        largest = 1.0 if scale == WEIGHT else float(finite.max(initial=0)) or 1.0
-    if not 0 < largest < np.inf:
-        raise ValueError(f"largest should be finite and positive, received {largest}")
-    hidden = hidden or Hidden()
-    hidden.cells(values.shape)  # raises ValueError for cells of another shape
-    if numbers is None:
-        numbers = len(column_labels) <= TABLE.with_numbers
-    return TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
+    rows, columns = tuple(row_labels), tuple(column_labels)
+    return checked_array(named, values, (len(rows), len(columns)), dtype=np.float64), rows, columns
 
 
 def _table_trace(info: TableInfo, columns: np.ndarray, captions: Captions, height: float) -> go.Heatmap:
@@ -241,7 +245,8 @@ def number_heatmap(
     """
     if label_every < 1:
         raise ValueError(f"label_every should be at least 1, received {label_every}")
-    info = _table_info(values, row_labels, column_labels, scale, largest, hidden, numbers)
+    labelled = _labelled(values, row_labels, column_labels)
+    info = TableInfo(*labelled, scale, hidden or Hidden(), largest, numbers)
     if legend_lines is None:
         legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
     captions = Captions(title, titles, hover, theme=theme)
@@ -287,7 +292,7 @@ def attention_steps(
         raise ValueError(f"weights should lie in 0..1, received {weights}")
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
-    info = _table_info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
+    info = TableInfo(*_labelled(signed, key_labels, step_labels), hidden=hidden, with_numbers=True)
     layout = _table_layout(info, captions, None, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
@@ -296,7 +301,8 @@ def attention_steps(
     figure = go.Figure(layout=layout)
     if info.values.size:
         masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
-        of_weights = _table_info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
+        labelled = _labelled(weights[:, None], key_labels, step_labels[-1:])
+        of_weights = TableInfo(*labelled, WEIGHT, masked, with_numbers=True)
         figure.add_trace(_table_trace(info, np.arange(last), captions, layout.height))
         figure.add_trace(_table_trace(of_weights, np.array([last]), captions, layout.height))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))

@@ -64,15 +64,14 @@ def correction_data(
     *,
     chosen: int | None,
     opened: int,
-    words: dict[str, str],
     rest: str = "",
 ) -> dict:
-    """The data of ``correction.js`` as JSON. Typed text is not escaped, because the browser writes it as
-    text, not as HTML.
+    """The data of ``correction.js``, but for the ``words`` that it names.
+
+    Typed text is not escaped, because the browser writes it as text, not as HTML.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are
-    shown, from 0. ``words`` holds the texts named in ``correction.js``. ``rest`` is text behind the corrected
-    one that was not read.
+    shown, from 0. ``rest`` is text behind the corrected one that was not read.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -91,7 +90,6 @@ def correction_data(
         "chosen": chosen,
         "opened": opened,
         "text": correction.text + rest,
-        "words": words,
     }
 
 

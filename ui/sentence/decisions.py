@@ -93,15 +93,10 @@ def show_correction(
         return sentence, None
     proposals = _proposals(found)
     chosen = _chosen(sentence)
+    number = _number(found, place, chosen)
+    data = correction_data(found, proposals, chosen=number, opened=place, rest=rest)
     correction(
-        correction_data(
-            found,
-            proposals,
-            chosen=_number(found, place, chosen),
-            opened=place,
-            words=_words(proposals, doing),
-            rest=rest,
-        ),
+        data | {"words": _words(proposals, doing)},
         "correction",
         lambda what, number: _answer(found, what, number, doing.decides),
     )

@@ -45,7 +45,7 @@ def proposed(correction: Correction) -> list[Proposal]:
 
 def data_of(correction: Correction, *, chosen=None, opened=0, proposals=None) -> dict:
     proposals = proposed(correction) if proposals is None else proposals
-    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS)
+    return correction_data(correction, proposals, chosen=chosen, opened=opened) | {"words": WORDS}
 
 
 def pieces(*sentences, minimum: float = 0.5) -> list[dict]:

@@ -78,7 +78,7 @@ def test_the_browser_writes_what_python_writes(asked, light, kind):
 
 
 def test_the_browser_proposes_what_python_proposes(asked, light):
-    texts = composed(40, seed=21)
+    texts, far = composed(40, seed=21), 0
     for one, other in zip(asked(texts), light.correct_batch(texts), strict=True):
         for sentence, wanted in zip(one["sentences"], other.sentences, strict=True):
             places = [(c["sourceStart"], c["sourceEnd"], c["right"]) for c in sentence["proposed"]]
@@ -87,10 +87,13 @@ def test_the_browser_proposes_what_python_proposes(asked, light):
             wanted_sure = [
                 (c.known_confidence, c.fix_probability, c.keep_probability) for c in wanted.proposed
             ]
-            # Beside a tree's threshold rounding decides; then the known confidence differs by a leaf.
             apart = np.abs(np.array(sure).reshape(-1, 3) - np.array(wanted_sure).reshape(-1, 3))
-            assert (apart <= (1e-2, 2e-3, 2e-3)).all(), (sure, wanted_sure)
+            assert (apart <= (2e-2, 2e-3, 2e-3)).all(), (sure, wanted_sure)
+            far += int((apart[:, 0] > 1e-2).sum())
             assert sentence["text"] == apply_changes(sentence["source"], wanted.changes)
+    # A tree asks whether the logarithm of a probability of almost 1 is above -0.000001; there rounding in 32
+    # bits decides, and the known confidence differs by a leaf.
+    assert far <= 2
 
 
 def test_the_attention_is_that_of_python(asked, light):

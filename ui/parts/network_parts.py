@@ -110,87 +110,87 @@ class _CommonParts:
         title = self.say(f"network_{name}", text=visible_text(text))
         return self.part("text", name, shape(**{tokens: count}), leads_to="sentence", title=title)
 
-    def embedding(self, name: str, tokens: str, count: int, *places: str) -> DiagramPart:
-        return self.part("embedding", name, shape(**{tokens: count}, D=self.d), *places, leads_to="embedding")
+    def embedding(self, name: str, dims: str, *places: str) -> DiagramPart:
+        return self.part("embedding", name, dims, *places, leads_to="embedding")
 
-    def ending(self) -> tuple[DiagramPart, ...]:
-        """From the decoder's last vectors to the corrected text."""
-        dims = shape(T=self.t, V=self.config.vocab_size)
+    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
+        dims = shape(S=self.s, D=self.d)
         return (
-            self.part("output", "output", dims, "output_bias", leads_to="output"),
+            self.text("source", self.sketch.source, "S", self.s),
+            self.embedding("embedding", dims, "embedding"),
+            *self.encoder_layers(dims),
+            self.part("memory", "memory", dims),
+        )
+
+    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
+        dims = shape(T=self.t, D=self.d)
+        written = shape(T=self.t, V=self.config.vocab_size)
+        return (
+            self.text("prefix", self.sketch.target, "T", self.t),
+            self.embedding("embedding_shared", dims),
+            *self.decoder_layers(dims),
+            self.part("output", "output", written, "output_bias", leads_to="output"),
             self.text("result", self.sketch.target, "T", self.t),
         )
+
+    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        raise NotImplementedError
+
+    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        raise NotImplementedError
+
+    def numbers(self) -> range:
+        return range(1, self.config.num_layers + 1)
 
 
 class _TransformerParts(_CommonParts):
     config: TransformerConfig
 
-    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
-        layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
-        dims = shape(S=self.s, D=self.d)
+    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        return self.layers("encoder", dims)
+
+    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        return self.layers("decoder", dims)
+
+    def layers(self, side: str, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        encoding = self.part("embedding", "encoding", dims, leads_to="encoding")
+        found: tuple[DiagramPart | Layer, ...] = (
+            encoding,
+            *(self.layer(side, number, dims) for number in self.numbers()),
+        )
+        if not self.config.norm_first:  # each layer ends with its norm
+            return found
         return (
-            self.text("source", self.sketch.source, "S", self.s),
-            self.embedding("embedding", "S", self.s, "embedding"),
-            self.part("embedding", "encoding", dims, leads_to="encoding"),
-            *layers,
-            *self.last_norm("encoder", dims),
-            self.part("memory", "memory", dims),
+            *found,
+            self.part("norm", "norm_last", dims, f"{side}_norm"),
+        )  # else their sum is unnormalised
+
+    def layer(self, side: str, number: int, dims: str) -> Layer:
+        is_open, place = number == self.sketch.layer, f"{side}_{number}"
+        row = self.part(
+            "layer",
+            "layer",
+            dims,
+            place,
+            leads_to=f"layer:{number}",
+            title=self.say("network_layer", layer=number),
+            asks_memory=side == "decoder" and not is_open,
         )
-
-    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
-        layers = [self.decoder_layer(n) for n in range(1, self.config.num_layers + 1)]
-        dims = shape(T=self.t, D=self.d)
-        return (
-            self.text("prefix", self.sketch.target, "T", self.t),
-            self.embedding("embedding_shared", "T", self.t),
-            self.part("embedding", "encoding", dims, leads_to="encoding"),
-            *layers,
-            *self.last_norm("decoder", dims),
-            *self.ending(),
-        )
-
-    def last_norm(self, side: str, dims: str) -> tuple[DiagramPart, ...]:
-        found = self.config.norm_first  # blocks that normalise first leave their sum unnormalised
-        return (self.part("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
-
-    def encoder_layer(self, number: int) -> Layer:
-        place, dims = f"encoder_{number}", shape(S=self.s, D=self.d)
-        row = self.row(number, place, dims)
-        if number != self.sketch.layer:
+        if not is_open:
             return Layer(row)
-        attention = self.attention(
-            "encoder_attention", number, f"{place}/self_attention", S=self.s, S_=self.s
-        )
-        return Layer(
-            row,
-            (
-                self.around(attention, f"{place}/around_attention"),
-                self.around(self.feed_forward(place, dims), f"{place}/around_feed_forward"),
-            ),
-        )
+        inside = self.feed_forward(place, dims), f"{place}/around_feed_forward"
+        attentions = (self.own if side == "encoder" else self.own_and_cross)(number, place)
+        return Layer(row, tuple(self.around(*each) for each in (*attentions, inside)))
 
-    def decoder_layer(self, number: int) -> Layer:
-        place, dims = f"decoder_{number}", shape(T=self.t, D=self.d)
-        row = self.row(number, place, dims)
-        if number != self.sketch.layer:
-            return Layer(row)
+    def own(self, number: int, place: str) -> tuple[tuple[DiagramPart, str], ...]:
+        """Self-attention of an encoder's layer, and the place of the norm around it."""
+        part = self.attention("encoder_attention", number, f"{place}/self_attention", S=self.s, S_=self.s)
+        return ((part, f"{place}/around_attention"),)
+
+    def own_and_cross(self, number: int, place: str) -> tuple[tuple[DiagramPart, str], ...]:
         own = self.attention("decoder_attention", number, f"{place}/self_attention", T=self.t, T_=self.t)
         cross = self.attention("cross_attention", number, f"{place}/cross_attention", T=self.t, S=self.s)
-        return Layer(
-            row,
-            (
-                self.around(own, f"{place}/around_self_attention"),
-                self.around(cross, f"{place}/around_cross_attention"),
-                self.around(self.feed_forward(place, dims), f"{place}/around_feed_forward"),
-            ),
-        )
-
-    def row(self, number: int, place: str, dims: str) -> DiagramPart:
-        asks = place.startswith("decoder") and number != self.sketch.layer
-        title = self.say("network_layer", layer=number)
-        return self.part(
-            "layer", "layer", dims, place, leads_to=f"layer:{number}", title=title, asks_memory=asks
-        )
+        return (own, f"{place}/around_self_attention"), (cross, f"{place}/around_cross_attention")
 
     def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramPart:
         mask = "look_ahead" if kind == "decoder_attention" else "padding"
@@ -217,39 +217,22 @@ class _TransformerParts(_CommonParts):
 
 
 class _RecurrentParts(_CommonParts):
-    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
-        dims = shape(S=self.s, D=self.d)
-        return (
-            self.text("source", self.sketch.source, "S", self.s),
-            self.embedding("embedding", "S", self.s, "embedding"),
-            *(self.part("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers()),
-            self.part("memory", "memory", dims),
-        )
+    def encoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        return tuple(self.part("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers())
 
-    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
-        sizes = shape(T=self.t, S=self.s)
-        projections = ("query", "key", "value")
-        return (
-            self.text("prefix", self.sketch.target, "T", self.t),
-            self.embedding("embedding_shared", "T", self.t),
-            *map(self.recurrence, self.numbers()),
-            self.part(
-                "attention",
-                "only_attention",
-                sizes,
-                *projections,
-                leads_to="cross_attention:1",
-                asks_memory=True,
-            ),
-            self.part("output", "join", shape(T=self.t, D=self.d), "join"),
-            *self.ending(),
+    def decoder_layers(self, dims: str) -> tuple[DiagramPart | Layer, ...]:
+        attention = self.part(
+            "attention",
+            "only_attention",
+            shape(T=self.t, S=self.s),
+            *("query", "key", "value"),
+            leads_to="cross_attention:1",
+            asks_memory=True,
         )
+        layers = (self.recurrence(number, dims) for number in self.numbers())
+        return (*layers, attention, self.part("output", "join", dims, "join"))
 
-    def recurrence(self, number: int) -> DiagramPart:
+    def recurrence(self, number: int, dims: str) -> DiagramPart:
         """One of the decoder's layers, with the part that makes its first state beside it."""
         first = self.part("recurrence", "bridge", "", f"bridge_{number}")
-        dims = shape(T=self.t, D=self.d)
         return self.part("recurrence", "one_way", dims, f"decoder_{number}", asks_memory=True, chip=first)
-
-    def numbers(self) -> range:
-        return range(1, self.config.num_layers + 1)

@@ -23,7 +23,7 @@ from ray.serve.handle import DeploymentHandle
 from starlette.requests import Request
 from starlette.responses import Response
 
-from classroom import Classrooms
+from classroom.store import Classrooms
 from engine import remote as wire
 from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
 from engine.links import answer_call

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self
 
-from classroom import AnyClassrooms, Classrooms
+from classroom.store import AnyClassrooms, Classrooms
 from engine.links import LOOKING, LOST, SCHEMES, LaboratoryLink, Link, SharedClassrooms
 from engine.own_model import VARIABLE
 from engine.question import AnswerCache, P, Question, R

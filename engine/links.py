@@ -16,8 +16,8 @@ from multiprocessing.connection import Client, Connection, wait
 from threading import Condition, Lock, Thread, Timer
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from classroom import CALLS, AnyClassrooms, Classrooms
 from classroom.classroom import Classroom
+from classroom.store import CALLS, AnyClassrooms, Classrooms
 from engine.records import (
     CLASSROOMS,
     PREPARE,

@@ -24,7 +24,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from classroom import CALLS, AnyClassrooms, ClassroomError
+from classroom.classroom import ClassroomError
+from classroom.store import CALLS, AnyClassrooms
 from engine.links import SCHEMES
 from engine.question import QUESTIONS
 from engine.records import (

@@ -29,7 +29,7 @@ from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any, NamedTuple
 
-from classroom import Classrooms
+from classroom.store import Classrooms
 from engine.links import answer_call
 from engine.own_model import TracedCorrector, TracedNetwork, load
 from engine.question import QUESTIONS

@@ -12,7 +12,7 @@ import pytest
 from ray import serve
 from ray.serve.config import HTTPOptions, ProxyLocation
 
-from classroom import NotTheTeacherError, Poll
+from classroom.classroom import NotTheTeacherError, Poll
 from deploy.serve import application
 from engine import Engine, EngineError, questions
 from model import ModelFolderError

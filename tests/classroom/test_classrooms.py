@@ -5,10 +5,11 @@ import time
 
 import pytest
 
-from classroom import (
+from classroom.classroom import (
     AFTER,
     BEFORE,
-    Classrooms,
+    MOST_SEATS,
+    PRESENT,
     ClosedError,
     FullError,
     NotAllowedError,
@@ -18,8 +19,7 @@ from classroom import (
     QuizAnswer,
     UnknownCodeError,
 )
-from classroom.classroom import MOST_SEATS, PRESENT
-from classroom.store import ALPHABET, DAY, LENGTH, MOST_CLASSROOMS, QUIET, new_code, tidy
+from classroom.store import ALPHABET, DAY, LENGTH, MOST_CLASSROOMS, QUIET, Classrooms, new_code, tidy
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."), ("edit", "1"))
 

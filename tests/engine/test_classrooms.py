@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from classroom import (
+from classroom.classroom import (
     BEFORE,
-    CALLS,
-    Classrooms,
     ClosedError,
     NotAllowedError,
     NotTheTeacherError,
@@ -19,6 +17,7 @@ from classroom import (
     QuizAnswer,
     UnknownCodeError,
 )
+from classroom.store import CALLS, Classrooms
 from engine import Engine, EngineError
 from engine import remote as wire
 from engine.links import Link, SharedClassrooms, answer_call

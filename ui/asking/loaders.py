@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from classroom import AnyClassrooms
+from classroom.store import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.question import Asked
 from engine.records import STAGES, Progress, version_on_disk

@@ -12,7 +12,7 @@ from threading import Lock
 import plotly.graph_objects as go
 import streamlit as st
 
-from classroom import Shown, State
+from classroom.classroom import Shown, State
 from engine.question import AnswerCache
 from ui.asking import loaders, models
 from ui.classroom.session import Membership

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from classroom import ClassroomError, ClosedError, Poll, State
+from classroom.classroom import ClassroomError, ClosedError, Poll, State
 from engine import questions as declared
 from model.analysis.edits import attention_of_change
 from model.analysis.head_effects import HeadEffects

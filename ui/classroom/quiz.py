@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
+from classroom.classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, State
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
 from model.tables.rows import without_formula

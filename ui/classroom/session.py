@@ -33,7 +33,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from classroom import ClassroomError, State, UnknownCodeError
+from classroom.classroom import ClassroomError, State, UnknownCodeError
 from classroom.store import in_groups, tidy
 from ui.asking import loaders
 from ui.components.component import component

@@ -5,8 +5,8 @@ from functools import partial
 
 import streamlit as st
 
-from classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.checks import PLANS
+from classroom.classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.store import in_groups
 from model import ModelFolderError
 from ui.asking import loaders, models

@@ -2,7 +2,7 @@
 
 import pytest
 
-from classroom import Classrooms
+from classroom.store import Classrooms
 from ui.asking import loaders
 from ui.classroom import session
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from classroom import AFTER, BEFORE
+from classroom.classroom import AFTER, BEFORE
 from tests.ui.classroom.test_classroom_page import KO, SHOWN, press, touch
 from tests.ui.screen import component, components, html, messages
 
@@ -114,8 +114,8 @@ def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
 
 
 def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
-    from classroom import Quiz, Results
     from classroom.checks import Check
+    from classroom.classroom import Quiz, Results
     from ui.classroom import quiz
 
     monkeypatch.setattr(quiz, "say", lambda key, **values: key)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from classroom import Shown
+from classroom.classroom import Shown
 from ui.classroom import follow
 from ui.shell import runs
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from classroom import UnknownCodeError
+from classroom.classroom import UnknownCodeError
 from tests.waiting import wait_until
 from ui.classroom.session import Waiting, Watch
 

@@ -18,7 +18,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.sentences import pair_of
-from engine import Engine
+from engine.client import Engine
 from model.stored.folder import ASSETS, DEFAULT_MODEL
 from ui.asking.files import tables
 

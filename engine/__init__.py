@@ -10,33 +10,7 @@ The pages' process therefore imports neither TensorFlow nor Keras.
 * ATTENTION_AHEAD: 0 keeps idle workers from preparing in advance, for machines whose cores are needed
   elsewhere.
 
-``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares its
-questions, ``links`` and ``worker_process`` lead to workers, ``worker`` is their program, ``remote`` the way
-to another machine, ``own_model`` a user's own network.
+``client.Engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``questions`` declares
+its questions, ``links`` and ``worker_process`` lead to workers, ``worker`` is their program, ``remote`` the
+way to another machine, ``own_model`` a user's own network.
 """
-
-from engine.client import Engine, EngineCorrector, own_model
-from engine.records import (
-    STAGES,
-    EngineBusyError,
-    EngineDiedError,
-    EngineError,
-    EngineSlowError,
-    OwnModelError,
-    Progress,
-    version_on_disk,
-)
-
-__all__ = [
-    "STAGES",
-    "Engine",
-    "EngineBusyError",
-    "EngineCorrector",
-    "EngineDiedError",
-    "EngineError",
-    "EngineSlowError",
-    "OwnModelError",
-    "Progress",
-    "own_model",
-    "version_on_disk",
-]

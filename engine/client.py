@@ -296,7 +296,7 @@ class EngineCorrector:
 
     >>> from contextlib import closing
     >>> from assets import FOLDER
-    >>> from engine import Engine
+    >>> from engine.client import Engine
     >>> with closing(Engine.start()) as engine:
     ...     engine.open(FOLDER / "transformer").config.num_heads  # read from the folder
     4

@@ -14,7 +14,9 @@ from ray.serve.config import HTTPOptions, ProxyLocation
 
 from classroom.classroom import NotTheTeacherError, Poll
 from deploy.serve import application
-from engine import Engine, EngineError, questions
+from engine import questions
+from engine.client import Engine
+from engine.records import EngineError
 from model import ModelFolderError
 
 ORACLE = replace(questions.num_parameters, name="oracle")  # a question that no worker knows

@@ -1,6 +1,6 @@
 import pytest
 
-from engine import Engine
+from engine.client import Engine
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,10 @@ from classroom.classroom import (
     UnknownCodeError,
 )
 from classroom.store import CALLS, Classrooms
-from engine import Engine, EngineError
 from engine import remote as wire
+from engine.client import Engine
 from engine.links import Link, SharedClassrooms, answer_call
-from engine.records import CLASSROOMS, ModelKey
+from engine.records import CLASSROOMS, EngineError, ModelKey
 from engine.worker_process import Orders, WorkerProcess, prepare_folder
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."),)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, EngineDiedError, EngineError, Progress, questions
-from engine.client import model_key
+from engine import questions
+from engine.client import Engine, model_key
 from engine.links import Link
-from engine.records import ModelKey
+from engine.records import EngineDiedError, EngineError, ModelKey, Progress
 from engine.worker_process import Orders, WorkerProcess
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
@@ -226,7 +226,7 @@ def test_a_stranger_without_the_secret_gets_nothing():
 START = """
 import signal, sys, pathlib
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from engine import Engine
+from engine.client import Engine
 engine = Engine.start()
 for folder in map(pathlib.Path, sys.argv[1:]):
     engine.open(folder).correct("가나")
@@ -274,7 +274,7 @@ def test_no_worker_outlives_who_started_it(end, tiny_folder):
 HIDDEN = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
-from engine import Engine
+from engine.client import Engine
 with Engine.start() as engine:
     print(engine.open(pathlib.Path(sys.argv[2])).correct("가나").text)
 """

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Engine, EngineDiedError, EngineError, EngineSlowError, questions
+from engine import questions
+from engine.client import Engine
 from engine.questions import ROUNDS
-from engine.records import pack, unpack
+from engine.records import EngineDiedError, EngineError, EngineSlowError, pack, unpack
 from model import ModelFolderError
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.text.changes import find_changes
@@ -251,7 +252,7 @@ def test_more_models_than_stay_in_memory(engine, tiny_folder, tmp_path):
 
 def test_the_page_loads_no_network_library(tiny_folder):
     code = (
-        "import sys, pathlib, engine; e = engine.Engine.start();"
+        "import sys, pathlib; from engine.client import Engine; e = Engine.start();"
         "e.open(pathlib.Path(sys.argv[1])); e.close();"
         "print(sorted({'tensorflow', 'keras', 'streamlit'} & set(sys.modules)))"
     )

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Engine, EngineDiedError, questions
+from engine import questions
+from engine.client import Engine
 from engine.links import LaboratoryLink
 from engine.question import QUESTIONS
 from engine.questions import ROUNDS
-from engine.records import LibraryMissingError, ModelKey
+from engine.records import EngineDiedError, LibraryMissingError, ModelKey
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 from model.trace.interventions import Head

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Engine, EngineError, OwnModelError, own_model, questions
+from engine import questions
+from engine.client import Engine, own_model
 from engine.own_model import TracedCorrector, load
 from engine.question import Edit
 from engine.questions import ROUNDS
+from engine.records import EngineError, OwnModelError
 from model import InterveningModel, TracedModel, analysis
 from model.analysis.attribution_methods import METHODS
 from model.analysis.edits import changes_in_tokens
@@ -203,7 +205,7 @@ def test_the_variable_names_the_model(monkeypatch):
 def test_the_asking_process_imports_neither_the_model_nor_its_library():
     code = f"""
 import sys
-from engine import Engine
+from engine.client import Engine
 with Engine.start([{NAME!r}]) as engine:
     assert engine.open({NAME!r}).correct({WRONG!r}).text == {RIGHT!r}
 print("tests.own_model" in sys.modules)

@@ -6,9 +6,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, questions, remote
+from engine import questions, remote
 from engine import remote as wire
-from engine.records import PREPARE, Progress
+from engine.client import Engine
+from engine.records import PREPARE, EngineBusyError, EngineDiedError, EngineSlowError, Progress
 from engine.remote import RemoteLink
 from model import ModelFolderError
 

@@ -6,9 +6,9 @@ from threading import Event, Thread
 
 import pytest
 
-from engine import EngineBusyError, EngineError, questions, worker
+from engine import questions, worker
 from engine.question import QUESTIONS
-from engine.records import ModelChangedError, ModelKey, Progress
+from engine.records import EngineBusyError, EngineError, ModelChangedError, ModelKey, Progress
 from engine.worker import THREADS, ModelCache, QuestionQueue, QueueClosedError
 from model import ModelFolderError
 from model.correction.correction import Correction

@@ -19,9 +19,9 @@ import numpy as np
 import streamlit as st
 
 from classroom.store import AnyClassrooms
-from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
+from engine.client import Engine, EngineCorrector, own_model
 from engine.question import Asked
-from engine.records import STAGES, Progress, version_on_disk
+from engine.records import STAGES, EngineError, OwnModelError, Progress, version_on_disk
 from model import Correction, ModelFolderError, SentenceCorrection
 from model.stored.folder import (
     ASSETS,

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import assets
-from engine import own_model
+from engine.client import own_model
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from keras import layers, ops
 
-from engine import OwnModelError
 from engine.own_model import load
-from engine.records import LIVE
+from engine.records import LIVE, OwnModelError
 from examples.keras_networks import (
     BahdanauDecoder,
     Block,

@@ -7,8 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
-from engine import EngineBusyError, EngineDiedError, EngineSlowError
-from engine.records import LibraryMissingError, Progress
+from engine.records import EngineBusyError, EngineDiedError, EngineSlowError, LibraryMissingError, Progress
 from model import ModelFolderError
 from model.stored.config import TransformerConfig
 from tests.ui.fake_corrector import FakeCorrector

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import version_on_disk
+from engine.records import version_on_disk
 from model.stored.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace

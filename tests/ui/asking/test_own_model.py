@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import Engine
+from engine.client import Engine
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.conftest import opened
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import Route
 
-from engine import EngineError
+from engine.records import EngineError
 from ui.asking import loaders
 from ui.shell import server
 from ui.shell.server import KeptFiles, send_at_once, started

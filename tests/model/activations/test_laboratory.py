@@ -9,7 +9,7 @@ from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary, 
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from tests.plain_transformer import PlainTransformer
-from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
+from tests.planted import CODA, COPY, RIGHT, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 NOTHING = Intervention()
@@ -33,23 +33,6 @@ def test_no_intervention_is_the_pass_of_graph_and_keras(tiny, tiny_corrector):
         np.testing.assert_allclose(found.logits, [each.logits for each in expected], atol=1e-5)
         for kind, weights in found.attention.items():
             np.testing.assert_allclose(weights[0], expected[0].attention[kind], atol=1e-6)
-
-
-def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
-    interventions = [NOTHING]
-    interventions += [Intervention(off=frozenset([head])) for head in every_head(tiny[0].config)]
-    interventions += [
-        Intervention(without_source=frozenset([3])),
-        Intervention(without_target=frozenset([3])),
-    ]
-    together = pass_under(tiny, *interventions)
-    for row, each in enumerate(interventions):
-        alone = pass_under(tiny, each)
-        np.testing.assert_allclose(together.logits[row], alone.logits[0], atol=2e-5)
-        for kind in alone.attention:
-            np.testing.assert_allclose(together.attention[kind][row], alone.attention[kind][0], atol=2e-5)
-    different = np.abs(together.logits - together.logits[0]).max(axis=(1, 2))
-    assert (different[1:] > 1e-3).all()  # each of them does something to seeded weights
 
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
@@ -76,79 +59,6 @@ def test_interventions_are_those_of_an_independent_pass(tiny, tiny_folder, kind)
         np.testing.assert_allclose(found.logits[row], logits[0], atol=1e-4)
         for name, attention in (read | written).items():
             np.testing.assert_allclose(found.attention[name][row], attention[0], atol=1e-5)
-
-
-def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
-    laboratory, source, target = tiny
-    insides = laboratory.insides(source, target)
-    outputs = np.einsum(
-        "lhqk,lhkd->lhqd", insides.attention["cross_attention"], insides.values["cross_attention"]
-    )
-    means = {"cross_attention": outputs.mean(axis=2)}
-    head = Head("cross_attention", 1, 1)
-    replaced = pass_under(tiny, Intervention(off=frozenset([head]), means=means)).logits
-    # The mean of a head is what attention spread over values that are all this mean gives.
-    zero = pass_under(tiny, Intervention(off=frozenset([head]))).logits
-    kernel = insides.output_kernels["cross_attention"][1, 1]
-    assert np.abs(means["cross_attention"][1, 1] @ kernel).max() > 1e-3
-    assert np.abs(replaced - zero).max() > 1e-3
-    again = pass_under(
-        tiny, Intervention(off=frozenset([head]), means={"cross_attention": 0 * outputs.mean(axis=2)})
-    )
-    np.testing.assert_allclose(again.logits, zero, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
-def test_weights_that_replace_a_heads_own_are_used_and_returned(tiny, kind):
-    plain = pass_under(tiny, NOTHING)
-    own = plain.attention[kind][0, 0, 1]
-    head = Head(kind, 0, 1)
-    same = pass_under(tiny, Intervention(weights={head: own}))
-    np.testing.assert_allclose(same.logits, plain.logits, atol=1e-5)
-    first = np.full_like(own, np.nan)
-    first[2:4] = np.eye(own.shape[1])[0]
-    other = pass_under(tiny, Intervention(weights={head: first})).attention[kind][0, 0, 1]
-    np.testing.assert_allclose(other[2:4], first[2:4])
-    np.testing.assert_allclose(np.delete(other, [2, 3], 0), np.delete(own, [2, 3], 0), atol=1e-6)
-    short = pass_under(tiny, Intervention(weights={head: first[:4]}))
-    np.testing.assert_allclose(short.attention[kind][0, 0, 1], other, atol=1e-6)
-
-
-def test_a_token_that_is_left_out_of_the_source_is_padding_to_all_others(tiny):
-    laboratory, source, target = tiny
-    found = pass_under(tiny, Intervention(without_source=frozenset([2])))
-    weights = found.attention
-    assert (weights["cross_attention"][..., 2] == 0).all()
-    assert (weights["encoder_attention"][..., 2] == 0).all()
-    other = [*source[:2], source[5], *source[3:]]  # nobody can tell which token it was
-    again = laboratory.pass_over([other], [target], [Intervention(without_source=frozenset([2]))])
-    np.testing.assert_allclose(found.logits, again.logits, atol=1e-6)
-
-
-def test_a_token_that_is_left_out_of_the_target_cannot_be_told_from_another(tiny):
-    laboratory, source, target = tiny
-    other = [*target[:3], target[5], *target[4:]]
-    gone = [Intervention(without_target=frozenset([4]))]  # column 4 holds target token 3
-    found, again = (laboratory.pass_over([source], [each], gone).logits for each in (target, other))
-    np.testing.assert_allclose(found, again, atol=1e-6)
-    before = [laboratory.pass_over([source], [each], [NOTHING]).logits for each in (target, other)]
-    assert np.abs(before[0] - before[1]).max() > 1e-3
-
-
-def test_values_that_are_zeroed_leave_the_weights_of_their_layer_as_they_are(tiny):
-    zeroed = frozenset([ZeroedValue("cross_attention", 0, 2)])
-    plain, found = pass_under(tiny, NOTHING), pass_under(tiny, Intervention(zeroed=zeroed))
-    np.testing.assert_allclose(
-        found.attention["cross_attention"][0, 0], plain.attention["cross_attention"][0, 0], atol=1e-6
-    )
-    assert np.abs(found.logits - plain.logits).max() > 1e-3
-
-
-def test_a_cut_target_changes_no_row_before_the_cut(tiny):
-    laboratory, source, target = tiny
-    off = [Intervention(off=frozenset([Head("decoder_attention", 0, 1)]))]
-    whole, cut = (laboratory.pass_over([source], [t], off).logits for t in (target, target[:5]))
-    np.testing.assert_allclose(whole[:, :5], cut, atol=1e-5)
 
 
 def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):
@@ -267,16 +177,3 @@ def test_what_is_forced_stands_at_the_beginning_and_the_network_goes_on(planted)
     kept, free = planted.laboratory.write([source] * 2, [NOTHING] * 2, [forced, []])
     assert planted.tokenizer.decode(kept.ids, WRONG) == WRONG
     assert planted.tokenizer.decode(free.ids, WRONG) == RIGHT
-
-
-def test_the_planted_heads_do_what_they_were_planted_for(planted):
-    source = planted.tokenizer.encode_source(WRONG)
-    heads = (COPY, CODA, DECOY)
-    written = planted.laboratory.write([source] * 3, [Intervention(off=frozenset([head])) for head in heads])
-    texts = [one and planted.tokenizer.decode(one.ids, WRONG) for one in written]
-    assert texts[1:] == [WRONG, RIGHT]  # without the coda's head 머 stays; without the decoy nothing changes
-    assert texts[0] != RIGHT
-    attention = planted.trace(WRONG, RIGHT).cross_attention
-    assert attention[COPY.layer, COPY.head, ROW, ROW] > 0.95
-    assert attention[CODA.layer, CODA.head, ROW, ROW + 1] > 0.95
-    assert attention[DECOY.layer, DECOY.head, ROW, ROW + 1] > 0.95

@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from model.activations.batches import Rows
 from model.activations.walk import ActivationWalk
-from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import ATTENTIONS, Node, Patch, every_node, tap
 from tests.plain_transformer import PlainTransformer
@@ -183,11 +182,6 @@ def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, i
     whole = patched.passes(*ids, patches).logits
     monkeypatch.setattr("model.activations.walk.BATCH", 5)
     np.testing.assert_allclose(patched.passes(*ids, patches).logits, whole, atol=1e-4)
-
-
-def test_a_network_without_a_residual_stream_is_named():
-    with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
-        ActivationWalk(Seq2SeqConfig(30, 16), np.zeros((30, 4), int), {})
 
 
 def test_the_last_layer_finds_for_one_position_what_keys_and_values_would(networks, ids):

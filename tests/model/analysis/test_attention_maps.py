@@ -161,14 +161,6 @@ def test_entropy_is_counted_in_bits():
     assert entropy(weights).tolist() == [[3.0, 0.0, 1.5]]
 
 
-def test_entropy_lies_between_one_key_and_all_and_does_not_ask_for_their_order():
-    weights = random_weights()
-    bits = entropy(weights)
-    assert bits.shape == (2, 3) and bits.dtype == np.float32
-    assert (bits >= 0).all() and (bits <= np.log2(7)).all()
-    np.testing.assert_allclose(entropy(weights[..., ::-1]), bits, rtol=1e-6)
-
-
 def test_distance_is_counted_in_tokens_from_where_a_row_stands():
     weights = np.zeros((1, 2, 3, 5), np.float32)
     weights[0, 0, range(3), [0, 1, 2]] = 1

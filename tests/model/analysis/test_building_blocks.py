@@ -88,12 +88,6 @@ def test_huge_logits_overflow_nowhere():
     np.testing.assert_array_equal(softmax(np.array([1e12, -1e12, -np.inf])), [1, 0, 0])
 
 
-def test_no_keys_give_no_weights():
-    steps = dot_product_attention(np.ones((2, 3)), np.ones((0, 3)), np.ones((0, 4)))
-    assert steps.weights.shape == (2, 0)
-    np.testing.assert_array_equal(steps.output, np.zeros((2, 4)))
-
-
 @pytest.mark.parametrize(
     ("query", "key", "value", "mask", "message"),
     [
@@ -224,20 +218,6 @@ def test_the_parts_of_a_transformer(tiny_network):
     assert parts["output_bias"] == tiny_network.config.vocab_size
     assert under(parts, "encoder_1") == 4 * (d * d + d) + d * f + f + f * d + d + 4 * d
     assert under(parts, "encoder_10") == 0
-
-
-def test_the_recurrent_network_has_neither_norms_nor_feed_forward(recurrent_network):
-    parts = group_parameters(sizes_of_arrays(recurrent_network))
-    assert set(by_role(parts)) == {
-        "embedding",
-        "encoder_recurrence",
-        "bridge",
-        "decoder_recurrence",
-        "only_attention",
-        "join",
-        "output_bias",
-    }
-    assert by_role(parts)["only_attention"] == under(parts, "query", "key", "value") == 3 * (8 * 8 + 8)
 
 
 def test_the_share_of_attention_by_hand():

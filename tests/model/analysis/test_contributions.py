@@ -10,8 +10,6 @@ from model.analysis.attribution_methods import (
     added_vectors,
     alti,
     integrate,
-    norms,
-    rollout,
 )
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row
 from model.analysis.contributions import (
@@ -23,7 +21,6 @@ from model.analysis.contributions import (
     methods_of,
 )
 from model.text.changes import find_changes
-from model.text.tokenizer import START_ID, pad
 from tests import own_model
 from tests.own_model import Speller
 from tests.planted import CAUSE, RIGHT, ROW, WRONG
@@ -137,39 +134,6 @@ def tiny(tiny_corrector):
     return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
-def test_gradients_are_finite_differences(tiny, tiny_corrector):
-    laboratory, source, target = tiny
-    network = tiny_corrector._network.keras.network
-    row, written, instead = 6, 10, 12
-    found = laboratory.slopes(source, target, (row, written, instead), [0.7])
-    inputs = [START_ID, *target[:-1]]
-
-    def score(kept):
-        ends = [len(source)]
-        factors = tuple(np.float32(part)[None] for part in np.split(kept, ends))
-        logits = network.full_pass(pad([source]), pad([inputs]), factors=factors).logits
-        return float(logits[0, row, written] - logits[0, row, instead])
-
-    start, step = np.full(len(source) + len(inputs), 0.7), 2e-3
-    assert score(start) == pytest.approx(float(found.score[0]), abs=1e-4)
-    places = [0, 5, 13, len(source), len(source) + 3, len(source) + row]
-    units = step * np.eye(len(start))[places]
-    differences = [(score(start + each) - score(start - each)) / (2 * step) for each in units]
-    slopes = np.concatenate([found.source[0], found.target[0]])
-    np.testing.assert_allclose(slopes[places], differences, atol=0.02 * np.abs(slopes).max())
-    assert (slopes[len(source) + row + 1 :] == 0).all()  # later tokens have no influence
-
-
-def test_all_points_of_a_path_are_as_each_alone(tiny):
-    laboratory, source, target = tiny
-    points = np.linspace(0, 1, 19)
-    together = laboratory.slopes(source, target, (3, 10, 12), points)
-    for number in (0, 7, 18):
-        alone = laboratory.slopes(source, target, (3, 10, 12), points[number : number + 1])
-        for many, one in zip(together, alone, strict=True):
-            np.testing.assert_allclose(many[number], one[0], atol=1e-3)
-
-
 def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
     laboratory, source, target = tiny
     insides = laboratory.insides(source, target)
@@ -179,55 +143,6 @@ def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
     entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
     output, _ = block.attentions["cross_attention"](entered, memory)
     np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
-
-
-def test_norms_head_by_head_and_key_by_key(tiny):
-    insides = tiny[0].insides(*tiny[1:])
-    heads = range(2)
-    for kind, side in (("cross_attention", 0), ("decoder_attention", 1)):
-        expected = np.zeros(insides.attention[kind].shape[2:])
-        for layer in range(2):
-            for q, k in np.ndindex(expected.shape):
-                vectors = [
-                    insides.attention[kind][layer, h, q, k]
-                    * (insides.values[kind][layer, h, k] @ insides.output_kernels[kind][layer, h])
-                    for h in heads
-                ]
-                expected[q, k] += np.sqrt((np.sum(vectors, axis=0) ** 2).sum()) / 2
-        shares = norms(insides)
-        np.testing.assert_allclose(
-            shares[side] / shares[side].sum(axis=1, keepdims=True),
-            expected / expected.sum(axis=1, keepdims=True),
-            atol=1e-4,
-        )
-
-
-def test_rollout_by_recursion_over_single_numbers(tiny):
-    insides = tiny[0].insides(*tiny[1:])
-    mean = {kind: weights.mean(axis=1) for kind, weights in insides.attention.items()}
-
-    def encoded(layer, i, j):
-        if layer < 0:
-            return float(i == j)
-        weights = mean["encoder_attention"][layer][i]
-        return 0.5 * encoded(layer - 1, i, j) + 0.5 * sum(
-            w * encoded(layer - 1, k, j) for k, w in enumerate(weights)
-        )
-
-    def decoded(layer, t, j):  # the share of source token j in row t
-        if layer < 0:
-            return 0.0
-        own = mean["decoder_attention"][layer][t]
-        passed = 0.5 * decoded(layer - 1, t, j) + 0.5 * sum(
-            w * decoded(layer - 1, k, j) for k, w in enumerate(own[: t + 1])
-        )
-        cross = mean["cross_attention"][layer][t]
-        return 0.5 * passed + 0.5 * sum(w * encoded(1, k, j) for k, w in enumerate(cross))
-
-    source, before = rollout(insides.attention)
-    np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-5)
-    for t, j in ((0, 0), (4, 7), (9, 2)):
-        assert source[t, j] == pytest.approx(decoded(1, t, j), abs=1e-4)
 
 
 def test_alti_shares_sum_to_one_with_either_normalisation(tiny):

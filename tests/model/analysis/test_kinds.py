@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from model.analysis.kinds import (
 )
 from model.text.changes import Change, find_changes
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -72,79 +74,11 @@ def test_what_a_coda_becomes_before_a_vowel():
     assert carried_over("ㅎ") == carried_over("ㅇ") == carried_over("") == set()
 
 
-# typed, corrected, kinds of the changes between them, and their pronunciation rules ("-": none), where given
-EXAMPLES = [
-    ("집에갔다", "집에 갔다", "spacing", "-"),
-    ("함께 하는모임", "함께하는 모임", "spacing spacing"),
-    ("바비 식어요", "밥이 식어요", "liaison", "liaison"),
-    ("고갱니믈 뵙고", "고객님을 뵙고", "liaison"),  # with a nasal coda
-    ("이써요", "있어요", "liaison"),
-    ("마니 안자요", "많이 앉아요", "liaison liaison"),  # ㅎ is lost on the way
-    ("값씨 비싸요", "값이 비싸요", "sound"),  # no coda is missing
-    ("갑씨 비싸요", "값이 비싸요", "liaison"),  # and ㅅ gets tense
-    ("마덥는 밥", "맛없는 밥", "liaison"),  # the coda moves as it is heard
-    ("설겆이를", "설거지를", "liaison"),  # written too carefully
-    ("이를 이리 마나", "일을 일이 많아", "liaison liaison liaison liaison"),
-    ("옷 한 벌, 아 놀래", "옷 한 벌, 안 올래", "liaison liaison"),
-    ("궁물", "국물", "sound"),
-    ("몬 나가", "못 나가", "sound"),  # over a space
-    ("오 탄 벌", "옷 한 벌", "sound sound", "final aspiration+final"),  # 옷 is [옫], and its ㄷ melts with ㅎ
-    ("국쑤", "국수", "sound", "tensification"),
-    ("머꼬", "먹고", "sound"),
-    ("조타", "좋다", "sound", "aspiration"),
-    ("만코", "많고", "sound"),
-    ("조씁니다", "좋습니다", "sound"),
-    ("추카", "축하", "sound"),
-    ("가치", "같이", "sound"),
-    ("다쳐 있다", "닫혀 있다", "sound"),
-    ("실라", "신라", "sound", "lateralisation"),
-    ("동닙", "독립", "sound", "nasalisation"),
-    ("생산냥", "생산량", "sound"),
-    ("담뇨", "담요", "sound", "n_insertion"),
-    ("밥꼬", "밟고", "sound"),
-    ("말께", "맑게", "sound"),
-    ("갈 꺼야", "갈 거야", "sound", "tensification"),
-    ("나에 집", "나의 집", "sound", "vowel"),
-    ("무니", "무늬", "sound"),
-    ("다처서", "다쳐서", "sound"),
-    ("시게", "시계", "sound"),
-    ("왠만하면 되요", "웬만하면 돼요", "sound sound"),
-    ("않 가요", "안 가요", "sound"),
-    ("읻다", "있다", "sound", "final"),
-    ("강기", "감기", "sound", "-"),
-    ("날싸가", "날씨가", "jamo", "-"),
-    ("안녀하세요", "안녕하세요", "jamo"),
-    ("안녀ㅇ", "안녕", "jamo"),
-    ("ㅇ안녕", "안녕", "jamo"),
-    ("역활", "역할", "jamo"),
-    ("깨끗히", "깨끗이", "jamo"),
-    ("나늖", "나는", "jamo", "-"),  # sounds alike, but who would write that
-    ("설레임", "설렘", "word"),
-    ("밥 먹었니", "밥 먹었어", "word", "-"),
-    ("갔다", "갔다.", "word"),
-    ("프나도 좋아", "그래도 좋아", "word"),
-    ("않되", "안 돼", "spacing+word"),  # a space, a jamo and a sound
-    ("가치 가자", "같이 가자", "sound", "palatalisation"),
-    ("해도지를 봤다", "해돋이를 봤다", "sound", "palatalisation"),
-    ("문이 다쳐 있다", "문이 닫혀 있다", "sound", "palatalisation"),
-    ("추카해", "축하해", "sound", "aspiration"),
-    ("궁물이", "국물이", "sound", "nasalisation"),
-    ("멍는다", "먹는다", "sound", "nasalisation"),
-    ("칼랄", "칼날", "sound", "lateralisation"),
-    ("조아", "좋아", "sound", "h_loss"),
-    ("되요", "돼요", "sound", "vowel"),
-    ("고갱니믈", "고객님을", "liaison", "nasalisation+liaison"),
-    ("안되요", "안 돼요", "spacing+sound"),
-    ("않나온다", "안 나온다", "spacing+sound"),
-    ("강아지가 놀고잇다", "강아지가 놀고 있다", "spacing+sound"),
-    ("나을꺼에요", "나을 거예요", "spacing+word"),
-    ("가쑤 있다", "가 수있다", "spacing+word"),  # as many spaces as before, elsewhere
-    ("정말 정말 좋다", "정말 좋다", "word"),  # a word that goes takes its space along
-]
-
-
-@pytest.mark.parametrize(("typed", "corrected", "kinds", "rules"), [(*each, None)[:4] for each in EXAMPLES])
-def test_kinds_and_rules_by_example(typed, corrected, kinds, rules):
+@pytest.mark.parametrize(
+    ("section", "typed", "corrected"), list(examples(Path(__file__).with_name("kinds.txt")))
+)
+def test_kinds_and_rules_by_example(section, typed, corrected):
+    kinds, _, rules = section.partition(" / ")
     about = [(change, typed, corrected) for change in find_changes(typed, corrected)]
     assert ["+".join(kinds_of(*each)) for each in about] == kinds.split()
     assert [kind_of(*each) for each in about] == [each.split("+")[-1] for each in kinds.split()]

@@ -93,25 +93,6 @@ def test_the_parts_that_were_planted_return_it_alone(map_of):
     assert {(CARRY.sublayer, ROW), (WRITER.sublayer, ROW)} == cells(map_of("output", "decoder"))
 
 
-def test_everything_returns_everything(corrector):
-    """Of random weights, for all three ways to find a twin."""
-    source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
-    changes = find_changes(source, target)
-    network, tokenizer = corrector.patched, corrector.tokenizer
-    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: changes[0].target_start + 1]
-    twin = corrupted_by_correction(Edit(source, target, changes[0]))
-    other = tokenizer.encode_source(twin.source + "요" * (len(source) - len(twin.source)))
-    for side, place in (("encoder", 4), ("encoder", 1), ("decoder", 6)):
-        stream = network.taps(*ids, [f"{side}_residual"])[f"{side}_residual"][place]
-        if side == "encoder":
-            answered = network.passes(
-                ids[0][::-1], ids[1], [(Patch("encoder_residual", place, stream),)]
-            ).logits
-        else:
-            answered = network.passes(other, ids[1], [(Patch("decoder_residual", place, stream),)]).logits
-        np.testing.assert_allclose(answered, network.passes(*ids, [()]).logits, atol=1e-4)
-
-
 def test_a_sentence_is_laid_over_the_typed_one_at_the_mistake():
     twin = corrupted_by_sentence(EDIT, "가나머거")
     assert WRONG[1:3] == "머거" and twin.written == "가나"

@@ -75,37 +75,6 @@ def corrections(tiny_corrector):
     return corrections
 
 
-def test_every_change_carries_its_probabilities(corrections):
-    for correction in corrections:
-        for change in correction.proposed:
-            assert 0 <= change.fix_probability <= 1
-            assert 0 <= change.keep_probability <= 1
-            assert 0 <= change.confidence <= 1
-            # What was written was the most probable token, so keeping the source can be no likelier.
-            assert change.keep_probability <= 0.5 + 1e-6 or change.confidence < 0.5
-
-
-def test_the_probabilities_are_those_of_one_pass_over_the_raw_answer(tiny_corrector, tiny_folder):
-    from model.network.networks import load_model_folder
-    from model.text.tokenizer import START_ID
-
-    (sentence,) = tiny_corrector.correct(TEXTS[0]).sentences
-    network, tokenizer, *_ = load_model_folder(tiny_folder)
-    raw = apply_changes(sentence.source, sentence.proposed)
-    target = tokenizer.encode_target(raw)
-    source = np.array([tokenizer.encode_source(sentence.source)], np.int32)
-    logits = np.asarray(network((source, np.array([[START_ID, *target[:-1]]], np.int32))), np.float64)[0]
-    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    original = tokenizer.encode_target(sentence.source)
-    for change in sentence.proposed:
-        end = max(change.target_end, change.target_start + 1)
-        rows = range(change.target_start, end)
-        fix = np.prod([probabilities[row, target[row]] for row in rows])
-        keep = probabilities[change.target_start, original[change.source_start]]
-        assert change.fix_probability == pytest.approx(fix, abs=1e-4)
-        assert change.keep_probability == pytest.approx(keep, abs=1e-4)
-
-
 def test_a_threshold_is_moved_without_asking_the_network_again(tiny_corrector, tiny_folder, corrections):
     for correction in corrections:
         least = [0.0, *sorted(change.confidence for change in correction.proposed), 1.0]

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import positional_encoding
-from model.correction.corrector import Corrector, GrowingNetwork, growing_network
+from model.correction.corrector import Corrector, growing_network
 from model.stored.folder import ASSETS, ModelFolderError, snapshot_steps, weights_path
 from model.text.changes import apply_changes
-from model.text.hangul import is_syllable
 from model.text.tokenizer import START_ID
 from model.trace.trace import ATTENTION_KINDS
 
@@ -29,15 +28,6 @@ def corrections(tiny_corrector):
     corrections = tiny_corrector.correct_batch(TEXTS)
     assert sum(bool(c.changes) for c in corrections) >= 3  # else the tests below would test nothing
     return corrections
-
-
-def test_what_a_loaded_model_tells_about_itself(tiny_corrector, tiny_tokenizer):
-    config = tiny_corrector.config
-    assert (config.d_model, config.num_layers, config.num_heads, config.dff) == (16, 2, 2, 32)
-    assert config.vocab_size == tiny_tokenizer.vocab_size
-    assert tiny_corrector.name == "tiny"
-    assert len(tiny_corrector.fingerprint) == 25
-    assert tiny_corrector.num_parameters > 1000
 
 
 @pytest.mark.parametrize("text", ["", " ", " \n\t ", "\u3000"])
@@ -107,12 +97,6 @@ def test_changes_hold_their_spans_and_rebuild_the_text(corrections):
         assert apply_changes(correction.source, correction.changes) == correction.text
         for sentence in correction.sentences:
             assert apply_changes(sentence.source, sentence.changes) == sentence.text
-
-
-def test_the_network_may_only_touch_hangul_spaces_and_punctuation(corrections):
-    assert all(is_syllable(c) or c in " ?.ㅋㅠ!," for c in corrections[0].text)
-    mixed = corrections[3]
-    assert [c for c in mixed.text if c in "3ok🙂"] == list("3ok🙂")
 
 
 def test_one_at_a_time_equals_all_at_once(tiny_corrector, corrections):
@@ -204,18 +188,6 @@ def test_the_pass_that_wrote_a_sentence_is_its_trace(tiny_corrector, looks):
     assert trace.alternatives == looked.alternatives
 
 
-def test_after_a_rejection_the_network_looks_once_at_the_other_text(tiny_corrector, looks):
-    correction = tiny_corrector.correct(TEXTS[1])
-    undone = correction.with_decisions(rejected=range(len(correction.proposed)))
-    (sentence,) = undone.sentences
-    assert sentence.text == TEXTS[1]
-    assert sentence.trace is sentence.trace
-    assert sentence.trace.target_tokens[:-1] == tuple(TEXTS[1].replace(" ", "␣"))
-    assert looks == [tiny_corrector.tokenizer.encode_target(TEXTS[1])]
-    assert correction.sentences[0].trace.target_tokens != sentence.trace.target_tokens
-    assert len(looks) == 1
-
-
 def test_a_long_list_of_texts_keeps_no_passes(tiny_corrector, looks, monkeypatch):
     monkeypatch.setattr("model.correction.corrector.KEPT_CHARACTERS", 5)
     one, other = tiny_corrector.correct_batch([TEXTS[1], TEXTS[0]])
@@ -271,13 +243,6 @@ def test_each_snapshot_answers_as_it_does_alone():
     assert not found[-1].is_unfinished
 
 
-def test_snapshots_open_what_they_share_once():
-    # Each would otherwise read the vocabulary again and work out the jamo of 12,000 syllables: a fifth of the
-    # time that the film waits for.
-    readers = {id(corrector.tokenizer) for _, corrector in growing_network(FOLDER)._snapshots}
-    assert len(readers) == 1
-
-
 def test_nothing_has_no_answers():
     assert growing_network(FOLDER).answers(" ") == ()
 
@@ -295,12 +260,3 @@ def test_other_snapshots_are_another_network(tmp_path):
     *_, last = snapshot_steps(folder)
     weights_path(folder, last).unlink()
     assert growing_network(folder).steps == network.steps[:-1]
-
-
-def test_keras_and_graphs_grow_up_alike(monkeypatch):
-    found = GrowingNetwork(FOLDER).answers(TEXT)
-    monkeypatch.setenv("ATTENTION_BACKEND", "keras")
-    expected = GrowingNetwork(FOLDER).answers(TEXT)
-    assert [(each.step, each.text) for each in found] == [(each.step, each.text) for each in expected]
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one.trace.cross_attention, other.trace.cross_attention, atol=1e-5)

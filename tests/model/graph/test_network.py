@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from model import Corrector, ModelFolderError
-from model.activations.drafting import longest_target
 from model.export.graphs import graph_of, write_graph
 from model.graph.files import DESCRIPTION_FILE, GRAPH_FOLDER, HALVES, read_files
 from model.graph.network import GraphNetwork, load_graph
 from model.graph.sessions import given_arrays, open_halves
-from model.network.keras_network import KerasNetwork, beam_search
+from model.network.keras_network import KerasNetwork
 from model.network.networks import build_network
 from model.stored.config import Seq2SeqConfig
 from model.stored.folder import ASSETS, WEIGHTS_FILE, read_config, read_weights
@@ -90,21 +89,6 @@ def test_each_token_of_an_answer_is_the_likeliest_in_keras(name, sentences, in_k
         assert found.attention.keys() == expected.attention.keys()
         for kind, weights in expected.attention.items():
             np.testing.assert_allclose(found.attention[kind], weights, rtol=0, atol=CLOSE)
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_decoding_is_that_of_keras(name, in_keras):
-    graph, keras_network, tokenizer = networks(name, in_keras)
-    assert (type(graph), type(keras_network)) == (GraphNetwork, KerasNetwork)
-    texts = ("머거요", "할수 있어", "뷁" * 12, "갓다.", "가", "나도 그래", "나는 어재 학교에 갓다 " * 5)
-    sources = [tokenizer.encode_source(text) for text in texts]
-    for found, expected in zip(graph.produce(sources), keras_network.produce(sources), strict=True):
-        assert (found and found.ids) == (expected and expected.ids)
-        if found is not None:
-            np.testing.assert_allclose(found.logits, expected.logits, atol=1e-4)
-    for source in sources[:2]:  # one token after the other
-        ids = beam_search(keras_network.reading(source).next_logits, longest_target(len(source)), 1)
-        assert [found and found.ids for found in graph.produce([source])] == [ids]
 
 
 @pytest.mark.parametrize("norm_first", [True, False])

@@ -96,28 +96,6 @@ def test_log_probabilities_and_the_best_alternatives_of_each_row(keras_network, 
     np.testing.assert_allclose(seen["alternative_probabilities"], np.exp(chosen), atol=1e-5)
 
 
-def test_slopes_are_differences_of_scores(tiny_network):
-    """The derivative by a factor, against the scores of passes with a factor that is a little larger."""
-    network, (written, instead) = KerasNetwork(tiny_network, 4), (14, 12)
-    found, step = network.slopes(SHORT, TARGET, (2, written, instead), [0.5, 1.0]), 1e-2
-    ids = [np.array([each], np.int32) for each in (SHORT, [START_ID, *TARGET[:-1]])]
-
-    def score(factors):
-        logits = np.asarray(tiny_network.full_pass(*ids, factors=factors).logits)[0, 2]
-        return logits[written] - logits[instead]
-
-    plain = [np.ones(each.shape, np.float32) for each in ids]
-    np.testing.assert_allclose(found.score[1], score(tuple(plain)), atol=1e-4)
-    for side, slopes in enumerate((found.source, found.target)):
-        more = [each.copy() for each in plain]
-        more[side][0, 1] += step
-        less = [each.copy() for each in plain]
-        less[side][0, 1] -= step
-        np.testing.assert_allclose(
-            slopes[1, 1], (score(tuple(more)) - score(tuple(less))) / (2 * step), atol=1e-2
-        )
-
-
 LETTERS = range(3, 7)  # the end mark and three others: all tokens of the chains below
 VOCABULARY = 12
 

@@ -10,14 +10,8 @@ import keras
 import numpy as np
 import pytest
 
-from model.activations.sublayers import positional_encoding
 from model.network.layers import (
-    DECODER_KINDS,
-    ENCODER_KINDS,
-    Block,
     MultiHeadAttention,
-    PositionalEncoding,
-    Residual,
     TokenEmbedding,
     feed_forward,
     look_ahead_mask,
@@ -46,14 +40,6 @@ def randomise(layer, seed=0):
     for i, variable in enumerate(layer.weights):
         variable.assign(normal(*variable.shape, seed=(seed, i), scale=0.5))
     return layer
-
-
-def layer_norm(x, layer):
-    """The formula of Ba et al. (2016), in NumPy."""
-    x = np.asarray(x)
-    centred = x - x.mean(-1, keepdims=True)
-    scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-6)
-    return scaled * np.asarray(layer.gamma) + np.asarray(layer.beta)
 
 
 @pytest.fixture(scope="module")
@@ -94,21 +80,6 @@ def test_what_is_no_syllable_has_its_own_row_alone(embedding):
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_the_output_layer_is_tied_to_the_vectors_of_the_vocabulary(embedding):
-    hidden = normal(2, 3, D_MODEL, seed=9)
-    vectors = np.asarray(embedding(np.arange(TOKENIZER.vocab_size)[None]))[0] / math.sqrt(D_MODEL)
-    expected = hidden @ vectors.T + np.asarray(embedding.output_bias)
-    logits = embedding.logits(hidden)
-    assert logits.shape == (2, 3, TOKENIZER.vocab_size)
-    np.testing.assert_allclose(logits, expected, atol=1e-4)
-
-
-def test_positional_encoding_is_added():
-    layer, x = PositionalEncoding(D_MODEL, 20), normal(2, 5, D_MODEL)
-    matrix = positional_encoding(20, D_MODEL)
-    np.testing.assert_allclose(layer(x), x + matrix[:5], atol=1e-6)
-
-
 def test_the_second_layer_of_the_feed_forward_network_is_linear():
     network = feed_forward(config(), "feed_forward")
     network.build((None, None, D_MODEL))
@@ -121,76 +92,12 @@ def test_the_second_layer_of_the_feed_forward_network_is_linear():
     assert (expected < 0).any()  # a rectifier at the end would have cut these off
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_the_residual_connection_in_both_orders(norm_first):
-    residual = Residual(config(norm_first=norm_first))
-    residual.build()
-    randomise(residual)
-    x = normal(2, 3, D_MODEL)
-    out = residual.leave(x, np.tanh(residual.enter(x)))
-    if norm_first:
-        expected = x + np.tanh(layer_norm(x, residual.norm))
-    else:
-        expected = layer_norm(x + np.tanh(x), residual.norm)
-    np.testing.assert_allclose(out, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_an_encoder_block_is_the_formula_of_the_paper(norm_first):
-    block = Block(config(norm_first=norm_first), ENCODER_KINDS)
-    block.build()
-    randomise(block)
-    x, mask = normal(2, 5, D_MODEL), np.array([1, 1, 1, 1, 0], bool)[None, None, None]
-
-    around = [block.arounds["encoder_attention"].norm, block.around_feed_forward.norm]
-    before = [lambda y, n=n: layer_norm(y, n) if norm_first else y for n in around]
-    after = [lambda y, n=n: y if norm_first else layer_norm(y, n) for n in around]
-    entered = before[0](x)
-    attended, expected_weights = block.attentions["encoder_attention"](entered, entered, attention_mask=mask)
-    y = after[0](x + np.asarray(attended))
-    expected = after[1](y + np.asarray(block.feed_forward(before[1](y))))
-
-    out, (weights,) = block(x, [(None, mask)])
-    np.testing.assert_allclose(out, expected, atol=1e-4)
-    np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
-
-
-def test_a_decoder_block_asks_the_encoder_and_never_answers_itself():
-    block = Block(config(), DECODER_KINDS)
-    block.build()
-    randomise(block)
-    x, memory = normal(2, 4, D_MODEL), normal(2, 6, D_MODEL, seed=1)
-    memory_mask, mask = np.array([1, 1, 1, 1, 1, 0], bool)[None, None, None], np.tri(4, dtype=bool)
-
-    own, cross = (block.attentions[kind] for kind in DECODER_KINDS)
-    around_own, around_cross = (block.arounds[kind].norm for kind in DECODER_KINDS)
-    attended, self_weights = own(x, x, attention_mask=mask)
-    y = layer_norm(x + np.asarray(attended), around_own)
-    attended, cross_weights = cross(y, memory, attention_mask=memory_mask)
-    y = layer_norm(y + np.asarray(attended), around_cross)
-    expected = layer_norm(y + np.asarray(block.feed_forward(y)), block.around_feed_forward.norm)
-
-    out, (got_self, got_cross) = block(x, [(None, mask), (memory, memory_mask)])
-    assert got_cross.shape == (2, 2, 4, 6)  # (B, H, T, S): queries of the decoder, keys of the encoder
-    np.testing.assert_allclose(got_self, self_weights, atol=1e-5)
-    np.testing.assert_allclose(got_cross, cross_weights, atol=1e-5)
-    np.testing.assert_allclose(out, expected, atol=1e-4)
-
-
 @pytest.fixture(scope="module")
 def multi_head():
     layer = MultiHeadAttention(WIDTH, HEADS)
     layer.build((None, None, WIDTH), (None, None, WIDTH))
     randomise(layer)
     return layer
-
-
-def test_logits_are_divided_by_the_root_of_the_depth():
-    query, keys = normal(1, 9), normal(3, 9, seed=1)
-    logits = query @ keys.T / 3.0
-    expected = np.exp(logits) / np.exp(logits).sum()
-    _, weights = scaled_dot_product_attention(query, keys, keys)
-    np.testing.assert_allclose(weights, expected, atol=1e-6)
 
 
 def test_masked_cells_are_exactly_0_and_rows_sum_to_1():

@@ -13,10 +13,13 @@ from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 from model.text.keyboard import (
     PAUSE,
     ROWS,
+    SHIFTED,
+    STROKES,
     UNSHIFTED,
     compose_strokes,
     find_in_english_layout,
     hangul_of,
+    neighbours,
     spell,
 )
 from model.text.protected import Passage, verbatim_spans
@@ -162,3 +165,20 @@ def test_several_words_have_their_places_in_the_text_with_all_of_them():
     assert target == "오늘, 지금 그래"
     assert [target[c.target_start : c.target_end] for c in changes] == ["오늘", "지금"]
     assert [text[c.source_start : c.source_end] for c in changes] == ["dhsmf", "wlrma"]
+
+
+def test_the_keyboard_has_every_jamo_once():
+    base = "".join(row for row, _ in ROWS)
+    assert len(base) == 26
+    assert {*base, *SHIFTED.values(), *STROKES} == {*INITIALS, *MEDIALS, *FINALS[1:]}
+
+
+def test_neighbours_lie_beside_each_other_on_the_keyboard():
+    assert set(neighbours("ㅇ")) == set("ㄷㄱㄴㄹㅌㅊ")  # D: E R above, S F beside, X C below
+    assert set(neighbours("ㅗ")) == set("ㅛㅕㅓㅠㅜ")  # H: Y U above, J beside, B N below
+    assert set(neighbours("ㄲ")) == set("ㄸㅆㅇㄹ")
+    assert set(neighbours("ㅘ")) == set("ㅙㅚ") and neighbours("ㅄ") == ()
+    for jamo in "".join(row for row, _ in ROWS):
+        assert all(jamo in neighbours(other) for other in neighbours(jamo))
+    with pytest.raises(ValueError, match="'가'"):
+        neighbours("가")

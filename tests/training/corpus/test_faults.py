@@ -1,108 +1,33 @@
 """Which sentences of a corpus are no example of correct spelling."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.examples import examples
 from training.corpus.faults import find_fault
+from training.corpus.selection import find_spacing_faults
 
-WRONG_AND_RIGHT = [
-    ("그러면 안돼.", "그러면 안 돼."),
-    ("그렇게는 안될걸.", "그렇게는 안 될걸."),
-    ("안되겠다.", "안 되겠다."),
-    ("밥먹고 자.", "밥 먹고 자."),
-    ("할일이 많다.", "할 일이 많다."),
-    ("집에가자.", "집에 가자."),
-    ("오늘은 안가요.", "오늘은 안 가요."),
-    ("못갔어요.", "못 갔어요."),
-    ("네가 보고싶다.", "네가 보고 싶다."),
-    ("자고있다.", "자고 있다."),
-    ("할수 있다.", "할 수 있다."),
-    ("할 수있다.", "할 수 있다."),
-    ("집에 갈거야.", "집에 갈 거야."),
-    ("갈 것같다.", "갈 것 같다."),
-    ("자는것이 좋다.", "자는 것이 좋다."),
-    ("자는게 좋다.", "자는 게 좋다."),
-    ("자는거야?", "자는 거야?"),
-    ("비때문에 졌다.", "비 때문에 졌다."),
-    ("뭐하니?", "뭐 하니?"),
-    ("이번주에 봐.", "이번 주에 봐."),
-    ("하루종일 잤다.", "하루 종일 잤다."),
-    ("갈때 보자.", "갈 때 보자."),
-    ("두번 갔다.", "두 번 갔다."),
-    ("몇시야?", "몇 시야?"),
-    ("가 본적 있다.", "가 본 적 있다."),
-    ("갈줄 알았다.", "갈 줄 알았다."),
-    ("여기 온지 오래다.", "여기 온 지 오래다."),
-    ("가야한다.", "가야 한다."),
-    ("가지않는다.", "가지 않는다."),
-    ("집 까지 걸었다.", "집까지 걸었다."),
-    ("할 수 밖에 없다.", "할 수밖에 없다."),
-    ("내가 할께.", "내가 할게."),
-    ("잘 됬다.", "잘 됐다."),
-    ("그러면 되요.", "그러면 돼요."),
-    ("그러면 않돼.", "그러면 안 돼."),
-    ("집에 있읍니다.", "집에 있습니다."),
-    ("몇일 쉬었다.", "며칠 쉬었다."),
-    ("수출이 늘어난것으로 보인다.", "수출이 늘어난 것으로 보인다."),
-    ("좋은게 좋은거지.", "좋은 게 좋은 거지."),
-    ("그사람을 봤다.", "그 사람을 봤다."),
-    ("여러가지 방법이 있다.", "여러 가지 방법이 있다."),
-    ("밥을 먹은후에 갔다.", "밥을 먹은 후에 갔다."),
-    ("고등학교때 친구다.", "고등학교 때 친구다."),
-    ("긴 시간동안 기다렸다.", "긴 시간 동안 기다렸다."),
-    ("지금 회의중입니다.", "지금 회의 중입니다."),
-    ("결혼한지 3년이 됐다.", "결혼한 지 3년이 됐다."),
-    ("아플텐데 쉬어라.", "아플 텐데 쉬어라."),
-    ("참을만큼 참았을뿐이다.", "참을 만큼 참았을 뿐이다."),
-    ("알게되었다.", "알게 되었다."),
-    ("가려고한다.", "가려고 한다."),
-    ("늦을까봐 뛰었다.", "늦을까 봐 뛰었다."),
-    ("벌써 갔나봐.", "벌써 갔나 봐."),
-    ("쓰지마.", "쓰지 마."),
-    ("오자 마자 갔다.", "오자마자 갔다."),
-    ("사람들 의 말이다.", "사람들의 말이다."),
-    ("불을 안끄고 나왔다.", "불을 안 끄고 나왔다."),
-    ("수백명이 왔다.", "수백 명이 왔다."),
-    ("지금 촬영중입니다.", "지금 촬영 중입니다."),
-    ("쉽게 고치는방법이 있다.", "쉽게 고치는 방법이 있다."),
-    ("더는 필요없다.", "더는 필요 없다."),
-    ("세 시간 씩 잤다.", "세 시간씩 잤다."),
-    ("친구 밖에 없다.", "친구밖에 없다."),
-    ("우리의 책임 입니다.", "우리의 책임입니다."),
-    ("먹어야 겠다.", "먹어야겠다."),
-    ("아무 것도 없다.", "아무것도 없다."),
-]
+EXAMPLES = list(examples(Path(__file__).with_name("faults.txt")))
+OF_SPACES = [(text, right) for told_by, text, right in EXAMPLES if told_by == "spaces"]
 
 
-@pytest.mark.parametrize(("wrong", "right"), WRONG_AND_RIGHT)
-def test_a_fault_is_found_and_its_right_spelling_is_none(wrong, right):
-    assert find_fault(wrong) and find_fault(right) is None
+@pytest.mark.parametrize(("text", "right"), [each[1:] for each in EXAMPLES if each[0] == "letters"])
+def test_a_fault_is_seen_by_its_letters_and_its_right_spelling_is_none(text, right):
+    assert find_fault(right) is None
+    assert text == right or find_fault(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "씩씩하게 씩 웃었다.",
-        "그 밖에 안전 점검을 한다.",
-        "문 밖에 안경이 있다.",
-        "치료의 제한 방법을 정한다.",
-        "실수 없이 끝냈다.",
-        "설거지를 한다.",
-        "그것같이 좋은 것은 없다.",
-        "물때가 끼었다.",
-        "회원들께 알린다.",
-        "안경을 쓰고 안심하고 안내했다.",
-        "연못가에 앉았다.",
-        "두개골이 단단하다.",
-        "관중들의 사기가 전적으로 올랐다.",
-        "일찍 자야겠다.",
-        "어디에 간지 몰라서 찾았다.",
-        "서울만큼 큰 도시는 서울뿐이다.",
-        "기원후 3세기와 산후 조리.",
-        "별것도 아닌 날것을 탄 것이다.",
-        "가던 게임 마저 하자.",
-        "그때 그날 어느새 아무것도 없었다.",
-        "실수가 있어도 두통은 없었다.",
-    ],
-)
-def test_what_only_looks_like_a_fault(text):
-    assert find_fault(text) is None
+@pytest.mark.parametrize(("text", "right"), OF_SPACES)
+def test_a_misplaced_space_is_found_and_the_right_sentence_left_alone(text, right):
+    joints, none = find_spacing_faults([text, right])
+    assert none == [] and bool(joints) == (text != right)
+    for joint in joints:
+        place, missing = joint.position, len(right) > len(text)
+        assert right == (f"{text[:place]} {text[place:]}" if missing else text[: place - 1] + text[place:])
+
+
+def test_texts_are_answered_in_order():
+    texts, rights = zip(*OF_SPACES, strict=True)
+    found = [bool(joints) for joints in find_spacing_faults(["", "API", *texts])]
+    assert found == [False, False, *(text != right for text, right in zip(texts, rights, strict=True))]

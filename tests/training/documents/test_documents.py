@@ -5,17 +5,11 @@ weights.
 import csv
 import json
 import re
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model.analysis.statistics import Tally
 from model.stored.folder import ASSETS, fingerprint, of_weights
-from model.survey.results import AnswerSurvey, HeadSurvey
-from model.survey.survey_files import answers
-from model.trace.interventions import Head
 from training.__main__ import main
 from training.documents.render import DOCUMENTS, MarkError, content, names, parts, rewrite, written
 from training.documents.tables import (
@@ -23,7 +17,6 @@ from training.documents.tables import (
     MissingNumbersError,
     PastTable,
     Sources,
-    heads_of_stories,
     keep_all,
 )
 from training.measure.studies import methods_of, numbers_of
@@ -141,123 +134,6 @@ def test_the_command_checks_without_writing(tmp_path):
     assert "nothing" in CliRunner().invoke(main, [*arguments]).output
 
 
-# One layer and one head: embedding, position, decoder, cross, feed-forward, and two biases write.
-WROTE = [0.1, 0.0, -1.0, 4.0, 2.5, 0.0, -0.2]
-MATTERED = [
-    0.5,
-    6.0,
-    -0.75,
-    3.0,
-    1.25,
-]  # of the encoder's head and feed-forward network, then of the decoder's
-DIRECT = [0.0, 0.0, -0.5, 2.0, 1.25]
-
-
-def tally(value, edits: int = 12) -> Tally:
-    """As many sentences with one edit each, alike."""
-    found = Tally.empty(np.shape(value))
-    for _ in range(edits):
-        found.add(np.array([value], float))
-    return found
-
-
-@pytest.fixture(scope="module")
-def sources():
-    found = {
-        **{f"answer/{group}/wrote": tally(WROTE) for group in ("all", "liaison", "rule:liaison", "coda:ㄱ")},
-        "answer/spacing/wrote": tally(WROTE, 2),
-        "answer/copied/wrote": tally([0.0] * 7, 40),
-        "answer/all/looked": tally([0.2, 0.3, 0.9]),
-        "answer/all/mattered": tally(MATTERED),
-        "answer/all/direct": tally(DIRECT),
-        "answer/all/first_looked": tally(0.25),
-        "answer/all/first_wrote": tally(0.75),
-        "answer/liaison/own_looked": tally(1.0),
-        "answer/liaison/next_wrote": tally(0.875),
-        "answer/all/rank_wrote": tally(4.0),
-        "answer/all/circuit_found": tally(0.5),
-        "answer/all/circuit_size": tally(16.0, 6),
-        "somebody/else": tally(9.0),
-    }
-    kinds = ("encoder_attention", "decoder_attention", "cross_attention")
-    made = Sources()
-    survey = SimpleNamespace(
-        corrector=SimpleNamespace(fingerprint="abc"),
-        sums=SimpleNamespace(tallies=found),
-        done={"answers": 7},
-        plan=SimpleNamespace(circuits=3),
-        kinds=kinds,
-        shape=(1, 1),
-    )
-    made.__dict__["answers"] = AnswerSurvey(answers(survey))
-    return made
-
-
-def test_the_size_is_counted_in_edits_and_sentences(sources):
-    assert rows(content(sources, "answers-size.en"))[-1] == ["12", "7", "3", "`abc`"]
-
-
-def test_looking_and_writing_stand_beside_each_other(sources):
-    everything, *_ = rows(content(sources, "answers-characters.en"))[2:]
-    assert everything[:4] == ["all", "12", "0.25 ± 0.00", "0.75 ± 0.00"]
-    looked, wrote, mattered = rows(content(sources, "answers-liaison.ko"))[2:]
-    assert (
-        looked == ["본 글자", "1.00 ± 0.00", "–"] and wrote[2] == "0.88 ± 0.00" and mattered[1:] == ["–", "–"]
-    )
-    assert rows(content(sources, "answers-heads.en"))[-1] == ["writing", "4.0 ± 0.0", "–"]
-
-
-def test_parts_stand_by_how_much_they_matter_and_the_encoder_writes_nothing(sources):
-    first, second, *_ = rows(content(sources, "answers-parts.en"))[2:]
-    assert first == ["encoder feed-forward 1", "–", "–", "–", "6.00 ± 0.00", "–"]
-    assert second[0] == "decoder→encoder 1·1" and second[1:3] == ["0.90 ± 0.00", "4.00 ± 0.00"]
-    assert second[5] == "2.00 ± 0.00"
-    by_layer = {row[0]: row[1:] for row in rows(content(sources, "answers-layers.en"))[2:]}
-    assert by_layer["decoder attention 1"] == ["-1.00", "0.00", "-0.75", "-0.50"]
-
-
-def test_writers_are_named_for_what_has_enough_edits(sources):
-    found = rows(content(sources, "answers-rules.ko"))[2:]
-    assert [row[0] for row in found] == ["모두", "연음(머거 → 먹어)", "받침 ㄱ을 되찾음", "연음"]
-    assert found[0][2] == "디코더→인코더 1·1 +4.0, 디코더 피드포워드 1 +2.5, 디코더 1·1 -1.0"
-
-
-def test_circuits_are_told_where_they_were_looked_for(sources):
-    assert rows(content(sources, "answers-circuits.en"))[2:] == [["all", "12", "50%", "16.0 ± 0.0", "–", "–"]]
-
-
-def test_what_is_heard_is_told_by_place_and_beside_random_directions():
-    measured = {
-        "fingerprint": "abc",
-        "sentences": {"fitted": 4, "asked": 5},
-        "syllables": {"fitted": 90, "asked": 1234, "changed": 56},
-        "places": [{"all": [0.5, 0.1], "changed": [0.25, None]}, {"all": [0.75, 0.0], "changed": [0.5, 0.0]}],
-        "likeliest": {"all": [0.1, 0.0], "changed": [None, None]},
-        "erased": {
-            "liaison": {
-                "edits": 9,
-                "score": [12.0, 1.0],
-                **{
-                    of: {
-                        place: {"kept": [kept, 0.0], "lost": [lost, 0.5]}
-                        for place in ("0", "1", "everywhere")
-                    }
-                    for of, kept, lost in (("heard", 0.25, 8.0), ("random", 0.75, 2.0))
-                },
-            },
-            "word": {"edits": 2, "score": [1.0, None]},
-        },
-    }
-
-    told = Sources(given={"heard": measured})
-    assert rows(content(told, "heard-size.en"))[-1][2:] == ["1,234", "56", "`abc`"]
-    start, after, likeliest = rows(content(told, "heard-places.en"))[2:]
-    assert start[1:] == ["0.50 ± 0.10", "0.25"] and after[0] == "after attention 1" and likeliest[2] == "–"
-    (row,) = rows(content(told, "heard-erased.ko"))[2:]
-    assert row[1:] == ["9", "12.00 ± 1.00", "0.25 ± 0.00", "0.75 ± 0.00", "8.00 ± 0.50", "2.00 ± 0.50"]
-    assert len(rows(content(told, "heard-erased-places.en"))[2:]) == 2  # a place each, without all of them
-
-
 def edit(pair: int, kind: str, first: bool, **more) -> dict:
     """One line of the study: an edit of five characters, with one method and two layers."""
     return {
@@ -292,69 +168,3 @@ def test_what_is_counted():
 def test_a_method_that_came_later_is_left_out():
     assert methods_of(EDITS) == ["attention"]
     assert methods_of(EDITS[2:]) == ["attention", "alti"]
-
-
-def test_the_tables_show_what_was_counted():
-    found = numbers_of([edit(pair, "spacing", True) for pair in range(4)], "abc")
-    text = content(Sources(given={"attention": found}), "attention-all")
-    assert text.startswith("4 edits in 4 sentences, weights `abc`.")
-    assert "| attention | 1.00 ± 0.00 | 1.00 ± 0.00 | 0.50 ± 0.00 |" in text
-    assert "| spacing | 4 | 1.00 ± 0.00 | 0.00 ± 0.00 |" in text
-
-
-def measured(mean) -> dict:
-    return {"mean": mean, "margin": np.zeros_like(mean).tolist(), "rows": 9}
-
-
-SURVEY = HeadSurvey(
-    {
-        "fingerprint": "abc",
-        "kinds": ["cross_attention"],
-        "sentences": 9,
-        "effect_sentences": 4,
-        "pruning_sentences": 5,
-        "pruning_right": 2,
-        "pruning_overlap": 0,
-        "roles": {"cross_attention": {"own": {"copied": measured([[0.5, 0.1], [0.2, 0.9]])}}},
-        "effects": {
-            "cross_attention": {
-                "loss": measured([[0.1, 3.0], [0.4, 0.2]]),
-                "edited": measured([[-2.0, 0.1], [0.3, 1.5]]),
-                "copied": measured([[0.0, 0.0], [0.0, 0.0]]),
-            }
-        },
-        "pruning": {"effect": [[0, 0.9, 1.0], [2, 0.5, 0.5]], "random 1": [[0, 0.9, 1.0], [2, 0.1, 0.2]]},
-        "examples": {},
-        "sentences_shown": [],
-        "means": {},
-    }
-)
-
-
-def surveyed() -> Sources:
-    found = Sources()
-    found.__dict__["survey"] = SURVEY  # a cached property
-    return found
-
-
-def test_the_three_heads_are_those_that_the_survey_singles_out():
-    cross = "cross_attention"
-    assert heads_of_stories(SURVEY) == {
-        "loss": Head(cross, 0, 1),
-        "for": Head(cross, 0, 0),
-        "against": Head(cross, 1, 1),
-    }
-    text = content(surveyed(), "story-heads")
-    assert (
-        "| what the right sentence loses without it | 3.000 ± 0.000 | 0.100 ± 0.000 | 0.200 ± 0.000 |" in text
-    )
-    assert "| loss without the next head in this list (nats) | 0.40 |" in text
-    assert "| looks where a coda had moved | – | – | – |" in text
-
-
-def test_the_curve_of_removed_heads_is_beside_the_mean_of_the_random_orders():
-    assert (
-        content(surveyed(), "story-pruning").splitlines()[3]
-        == "| without 2 | 50.0% | 10.0% | 50.0% | 20.0% |"
-    )
-    assert "| 2개를 뺌 |" in content(surveyed(), "story-pruning.ko")

@@ -1,0 +1,19 @@
+"""Examples in text files, which can be read and added without Python."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def examples(path: Path) -> Iterator[tuple[str, str, str]]:
+    """(section, text, what becomes of it) of each line; a line without an arrow stays as it is.
+
+    A section begins with its name in brackets, ``[liaison]``. Lines with ``#`` are comments.
+    """
+    section = ""
+    for line in path.read_text("utf-8").splitlines():
+        if re.fullmatch(r"\[[^\[\]]+\]", line):
+            section = line.strip("[]")
+        elif line and not line.startswith("#"):
+            text, _, becomes = line.partition(" → ")
+            yield section, text, becomes or text

@@ -75,40 +75,6 @@ def test_the_table_of_words_is_small():
     assert 10_000 < len(load_confidence(folder).words.counts) < 500_000
 
 
-@pytest.fixture(scope="module")
-def shipped():
-    """The network that visitors meet, without TensorFlow."""
-    return Corrector.load()
-
-
-@pytest.mark.parametrize(
-    "typed, corrected",
-    [
-        ("고갱니믈 만났다.", "고객님을 만났다."),
-        ("그러면 안되요.", "그러면 안 돼요."),
-        ("친구와 가치 밥을 머거요.", "친구와 같이 밥을 먹어요."),
-        ("나 지금 가고있어", "나 지금 가고 있어"),
-    ],
-)
-def test_what_is_promised_is_corrected(shipped, typed, corrected):
-    assert shipped.correct(typed).text == corrected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "응우옌 티 란",
-        "제 친구 응우옌 티 란 씨는 베트남 사람입니다.",
-        "친구의 가치를 알아요.",
-        "너무 좋아요ㅋㅋㅋ",
-        "ㅇㅇ 안녕 ㅠㅠ",
-        "3시 30분에 KTX를 타요 🙂",
-    ],
-)
-def test_what_is_right_stays(shipped, text):
-    assert shipped.correct(text).text == text
-
-
 def test_what_is_made_of_everyday_mistakes_is_what_differs():
     """Pictures find a change again by comparing the texts, whatever the minimum confidence left undone."""
     files = sorted((Path(__file__).parents[1] / "benchmarks").glob("everyday*.csv"))

@@ -139,15 +139,6 @@ def test_rooms_import_only_the_rooms_they_may(room):
         assert {other for other in reached if not may_reach(room, other)} == set(), path
 
 
-def test_no_two_rooms_of_the_model_need_each_other():
-    rooms = {room: others for room, others in ROOMS.items() if room.startswith("model/")}
-    while rooms:
-        free = [room for room, others in rooms.items() if not others & set(rooms)]
-        assert free, f"a circle among {sorted(rooms)}"
-        for room in free:
-            del rooms[room]
-
-
 def test_no_module_needs_itself_through_others():
     names = {name_of(path): imported(path) for room in ROOMS for path in files_of(room)}
     graph = {

@@ -206,27 +206,6 @@ def fetched(address: str, app: subprocess.Popen) -> bytes:
     raise AssertionError(f"{address} does not answer")
 
 
-@pytest.mark.parametrize(
-    ("written", "packed"),
-    [
-        ("from model.text import jamo", "from see_attention.model.text import jamo"),
-        ("import viz", "from see_attention import viz"),
-        ("import model.terminal as quiet", "import see_attention.model.terminal as quiet"),
-        (
-            '"""\n    >>> from viz import explore\n"""',
-            '"""\n    >>> from see_attention.viz import explore\n"""',
-        ),
-        ('run(python, "-m", "training", "train")', 'run(python, "-m", "see_attention.training", "train")'),
-        ('import_module("model.terminal")', 'import_module("see_attention.model.terminal")'),
-        ('import_module(f"ui.views.{name}")', 'import_module(f"see_attention.ui.views.{name}")'),
-        ('say("model.no such module")', 'say("model.no such module")'),
-        ("from modelling import model", "from modelling import model"),
-    ],
-)
-def test_imports_as_they_are_inside_the_package(written, packed):
-    assert inside_package(written) == packed
-
-
 def test_an_import_that_would_mean_another_module_ends_the_build():
     with pytest.raises(ValueError, match="somewhere.py, line 1"):
         inside_package("import model.text.jamo", "somewhere.py")

@@ -20,6 +20,7 @@ from model.analysis.contributions import Contribution
 from model.stored.folder import save_snapshot
 from model.text.changes import find_changes
 from model.trace.interventions import Head
+from tests.equality import same
 
 KEY = ModelKey("/models/tiny", None, "0")
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍 필요해요.", "전 오래 쓸 수 있는 게 필요해요."
@@ -70,17 +71,6 @@ CONTRIBUTIONS = (
 )
 
 
-def plain(value):
-    """``value`` with arrays as bytes, so that == compares all of it."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
-    if isinstance(value, tuple):
-        return type(value)(*map(plain, value)) if hasattr(value, "_fields") else tuple(map(plain, value))
-    return {name: plain(each) for name, each in vars(value).items()} if hasattr(value, "__dict__") else value
-
-
 @pytest.fixture(scope="module")
 def growing(tiny_corrector, tiny_network):
     save_snapshot(tiny_corrector.folder, tiny_network, 3)
@@ -99,8 +89,7 @@ def test_every_answer_comes_out_as_it_went_in(kind, tiny_corrector, growing):
     assert asked == (KEY._replace(path="/there/tiny"), kind, arguments)
     answer = CONTRIBUTIONS if kind.endswith("contributions") else QUESTIONS[kind](tiny_corrector, *arguments)
     found = wire.read_answer(wire.write_answer(answer))
-    assert type(found) is type(answer)
-    assert plain(found) == plain(answer)
+    assert same(found, answer)
     freeze(found)
     assert isinstance(hash(arguments), int)
 

@@ -58,9 +58,3 @@ def test_many_tokens_step_down_below_the_figure_and_stay_as_typed():
     labels = figure.layout.xaxis.ticktext
     assert labels[0] == "&lt;" and labels[1] == " <br><b>&lt;</b>"
     assert figure.layout.margin.b > attention_bars(WEIGHTS, TOKENS, ["one", "two"]).layout.margin.b
-
-
-def test_empty_input_is_a_figure_without_bars():
-    assert attention_bars(np.zeros((0, 0)), [], []).data == ()
-    assert len(attention_bars(np.zeros((0, 5)), TOKENS, []).data) == 0
-    assert list(attention_bars(np.zeros((1, 0)), [], ["one"]).data[0].y) == []

@@ -58,29 +58,6 @@ def test_repeated_tokens_keep_their_own_ticks(count):
         assert shown == [token.replace(" ", "␣") for token in tokens(count)]
 
 
-def test_texts_are_the_callers():
-    texts = MapTexts(
-        title="1층",
-        query_axis="만드는 글자",
-        key_axis="보는 글자",
-        query="만드는",
-        key="보는",
-        weight="가중치",
-        faint="거의 0",
-    )
-    figure = attention_heatmap(np.ones((1, 1)), "가", "나", texts=texts)
-    assert figure.layout.title.text == "1층"
-    assert figure.layout.xaxis.title.text == "보는 글자"
-    assert figure.layout.yaxis.title.text == "만드는 글자"
-    template = figure.data[0].hovertemplate
-    assert template.startswith("만드는 %{y:d}: <b>%{y}</b><br>보는 %{x:d}: <b>%{x}</b>")
-    assert "가중치: <b>%{z:.3f}</b>" in template
-    assert figure.data[0].colorbar.title.text == "가중치"
-    assert figure.data[0].colorbar.tickangle == 0
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["거의 0"]
-    assert figure.layout.meta["names"] == ["만드는", "보는", "가중치"]
-
-
 def test_masked_cells_are_hatched_and_named_while_their_zeros_stay():
     figure = attention_heatmap(
         uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), texts=MapTexts(masked="가려짐")
@@ -134,11 +111,6 @@ def test_padded_masked_and_merely_small_look_different():
     text = figure.data[0].text.tolist()
     assert text == [["", " (masked)", " (masked)"], ["", "", " (masked)"], [" (padding)"] * 3]
     np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding still says what it holds
-
-
-def test_no_hatching_where_nothing_is_masked():
-    figure = attention_heatmap(np.ones((1, 1)), "가", "나", masked=np.zeros((1, 1), bool))
-    assert not [trace for trace in figure.data if trace.type == "scatter" and trace.fill]
 
 
 def test_the_hover_finds_the_label_of_every_place_even_where_none_is_in_sight():
@@ -245,12 +217,6 @@ def test_hundreds_of_rows_share_out_the_height_and_the_changed_ones_keep_their_l
     assert 102 in shown
     assert 40 < len(shown) < 110
     assert min(np.diff(shown)) >= 5
-
-
-def test_only_hundreds_of_columns_lose_labels():
-    axis = attention_heatmap(np.zeros((1, 400)), "가", ["가"] * 400).layout.xaxis
-    assert list(axis.tickvals) == list(range(1, 401, 2))
-    assert len(axis.ticktext) == 200
 
 
 @pytest.mark.parametrize(("count", "most"), [(40, 45_000), (128, 330_000), (512, 3_600_000)])

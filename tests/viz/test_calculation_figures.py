@@ -7,8 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
-from viz.figure import TITLE_HEIGHT, Captions
+from viz import WEIGHT, Hidden, attention_steps, number_heatmap, number_text
+from viz.figure import TITLE_HEIGHT
 from viz.labels import weight_text
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
@@ -129,29 +129,6 @@ def test_numbered_columns_need_not_all_be_labelled():
     assert figure.layout.xaxis.tickvals == (0, 8, 16, 24)
     assert [label.strip("<br> ") for label in figure.layout.xaxis.ticktext] == ["0", "8", "16", "24"]
     assert figure.data[0].customdata[0, 31].tolist() == ["1", "31"]
-
-
-def test_very_many_columns_stand_without_gaps_and_keep_round_labels():
-    figure = number_heatmap(np.ones((1, 256)), "a", [str(number) for number in range(256)], label_every=32)
-    assert figure.data[0].xgap == 0
-    assert figure.layout.xaxis.tickvals == tuple(range(0, 256, 32))
-
-
-def test_hover_and_labels_are_the_callers_and_nothing_typed_becomes_markup():
-    figure = number_heatmap([[8.4e-26]], ["<b>x</b>"], ["%{z}"], hover=("질의", "키", "값"))
-    assert figure.layout.yaxis.ticktext == ("&lt;b&gt;x&lt;/b&gt;",)
-    assert "질의: <b>%{y}</b>" in figure.data[0].hovertemplate
-    assert figure.data[0].customdata[0, 0].tolist() == ["8.4e−26", "%{z}"]
-
-
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0), (1, 1)])
-def test_empty_tables_are_figures(theme, shape):
-    figure = number_heatmap(np.zeros(shape), "a" * shape[0], "b" * shape[1], small_name="s", theme=theme)
-    assert figure.layout.height > 0
-    assert attention_steps(
-        [np.zeros(shape[0])], np.zeros(shape[0]), "a" * shape[0], "sw", captions=Captions(theme=theme)
-    ).to_json()
 
 
 def test_a_softmax_is_0_only_where_a_mask_makes_it_so():

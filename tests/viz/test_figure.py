@@ -9,24 +9,17 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
+from tests.viz.test_charts import INPUTS
 from viz import (
     FAINT,
     THEMES,
-    Amount,
-    Captions,
-    GraphEdge,
-    GraphNode,
     MapTexts,
-    Measured,
     attention_heatmap,
     head_grid,
 )
-from viz.amounts import before_after, waterfall
-from viz.figure import base_layout, to_json
-from viz.graphs import circuit_graph
+from viz.figure import to_json
 from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label, width_in_em
-from viz.layers import layer_curve, layer_grid, place_map
-from viz.theme import LINE_DASHES, TYPE_SIZE, palette, weight_colours
+from viz.theme import TYPE_SIZE, palette, weight_colours
 
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.dirichlet(np.ones(5), (2, 3, 4)).astype(np.float32)
@@ -39,6 +32,7 @@ def heatmap(weights=WEIGHTS[0, 0], queries=TOKENS[:4], keys=TOKENS, **options):
     return attention_heatmap, (weights, queries, keys), options
 
 
+WITH_SPECIFICATION = {name for name in INPUTS if hasattr(getattr(viz, name), "specification")}
 FIGURES = {
     "heatmap": heatmap(),
     "masked": heatmap(SQUARE, keys=TOKENS[:4], masked=CAUSAL, theme="dark"),
@@ -56,32 +50,8 @@ FIGURES = {
     ),
     "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
     "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
-    "before and after": (
-        before_after,
-        ([Measured("<a>", 8.5, 4.0, ("cross_attention", 0, 1))],),
-        {"captions": Captions(theme="dark")},
-    ),
-    "circuit": (
-        circuit_graph,
-        ([GraphNode("거", 0, "token"), GraphNode("1·1", 1)], [GraphEdge(0, 1, 2.5)], ["원문", "1층"]),
-        {},
-    ),
-    "curve": (layer_curve, ([-2.0, 3.5], ["입력", "1층"]), {"marked": 1}),
-    "layers": (
-        layer_grid, ([["가"], ["각"]], np.array([[0.5], [0.75]]), ["입력", "1층"], ["각"]), {"theme": "dark"},
-    ),
-    "places": (place_map, (np.array([[0.5, -0.25]]), ["1층"], ["가", "각"]), {}),
-    "waterfall": (
-        waterfall,
-        ([Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("<b>", -2.0)],),
-        {"theme": "dark"},
-    ),
+    **{name: (getattr(viz, name), *INPUTS[name]) for name in WITH_SPECIFICATION},
 }  # fmt: skip
-
-
-def test_all_figure_functions_are_compared():
-    found = {name for name, each in vars(viz).items() if hasattr(each, "specification")}
-    assert found == {function.__name__ for function, *_ in FIGURES.values()}
 
 
 def read(text: str) -> dict:
@@ -170,17 +140,6 @@ def test_text_stands_out_from_what_lies_behind_it(theme):
     assert len(set(colours.qualitative)) == len(colours.qualitative)
 
 
-def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():
-    layout = base_layout("dark", "", 100)
-    assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
-    assert layout["font"]["family"].startswith("Noto Sans KR Subset, Noto Sans KR")
-
-
-def test_there_is_a_pattern_of_dashes_for_each_colour_of_lines():
-    for theme in THEMES:
-        assert len(set(LINE_DASHES)) == len(palette(theme).qualitative)
-
-
 def test_type_is_as_large_as_the_app_says():
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert config["theme"]["baseFontSize"] == TYPE_SIZE
@@ -192,18 +151,6 @@ def colour_at(colours, weight: float) -> np.ndarray:
     channels = [[int(name[at : at + 2], 16) for at in (1, 3, 5)] for name in names]
     place = (weight - colours.lowest) / (colours.highest - colours.lowest)
     return np.array([np.interp(place, places, channel) for channel in zip(*channels, strict=True)])
-
-
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("difference", [False, True])
-@pytest.mark.parametrize("logarithmic", [False, True])
-@pytest.mark.parametrize("largest", [1.0, 0.3, 0.0001])
-def test_stops_rise_from_0_to_1(theme, difference, logarithmic, largest):
-    colours = weight_colours(largest, theme, difference=difference, logarithmic=logarithmic)
-    places = [place for place, _ in colours.scale]
-    assert (places[0], places[-1]) == (0, 1)
-    assert (np.diff(places) >= 0).all()
-    assert [place for place, _ in colours.even_scale][:: len(colours.even_scale) - 1] == [0, 1]
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -244,22 +191,6 @@ def test_a_logarithm_of_differences_leaves_the_ground_at_the_faintest_weight_wit
     for sign in (-1, 1):
         np.testing.assert_allclose(colour_at(colours, sign * FAINT), ground, atol=0.5)
         assert np.abs(colour_at(colours, sign * 0.01) - ground).max() >= 60
-
-
-def test_each_power_of_ten_has_the_same_part_of_a_logarithm():
-    linear = weight_colours(1.0, "light", difference=False, logarithmic=False)
-    colours = weight_colours(1.0, "light", difference=False, logarithmic=True)
-    for power in (-2, -1):
-        share = (power + 3) / 3
-        even = colour_at(linear, FAINT + share * (1 - FAINT))
-        np.testing.assert_allclose(colour_at(colours, 10.0**power), even, atol=6)
-
-
-def test_a_difference_has_one_hue_below_0_and_another_above():
-    colours = weight_colours(1.0, "light", difference=True, logarithmic=False)
-    assert (colours.lowest, colours.highest) == (-1, 1)
-    below, above = colour_at(colours, -0.5), colour_at(colours, 0.5)
-    assert below[2] > below[0] and above[0] > above[2]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """The mosaic of all heads: one light trace in which every head can be found again."""
 
-import base64
-import json
-
 import numpy as np
 import pytest
 
@@ -94,16 +91,6 @@ def test_the_chosen_tiles_are_framed_inside_the_gaps():
     assert not head_grid(random_weights()).layout.shapes
 
 
-def test_without_its_scale_the_tiles_begin_at_the_top_and_are_as_high():
-    shown, bare = (head_grid(random_weights(), scale=scale) for scale in (True, False))
-    assert (shown.data[0].showscale, bare.data[0].showscale) == (True, False)
-    assert bare.layout.margin.t < shown.layout.margin.t
-    heights = [each.layout.height - each.layout.margin.t for each in (shown, bare)]
-    assert heights[0] == heights[1]
-    titled = head_grid(random_weights(), scale=False, title="모든 헤드")
-    assert titled.layout.margin.t == shown.layout.margin.t
-
-
 def test_the_figure_tells_a_page_how_to_fit_it_and_where_the_tiles_are():
     figure = head_grid(random_weights())
     meta = figure.layout.meta
@@ -140,16 +127,6 @@ def test_512_tokens_travel_as_lightly_as_128():
 
     assert size(512) < 1.01 * size(128)
     assert size(512) < 500_000
-
-
-def test_six_by_eight_heads_of_forty_tokens_are_one_heatmap_of_bytes_and_light():
-    figure = head_grid(random_weights(6, 8, 40, 40))
-    text = figure.to_json()
-    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
-    z = json.loads(text)["data"][0]["z"]
-    assert (z["dtype"], z["shape"]) == ("u1", "250, 334")
-    assert len(base64.b64decode(z["bdata"])) == 250 * 334
-    assert len(text.encode()) < 150_000
 
 
 @pytest.mark.parametrize(("heads", "named"), [(8, 8), (16, 16), (32, 16)])

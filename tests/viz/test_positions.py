@@ -12,7 +12,6 @@ from viz import (
     positional_encoding_curves,
     positional_encoding_heatmap,
 )
-from viz.figure import Captions
 from viz.positions import embedding_sizes, position_shift
 
 
@@ -36,17 +35,10 @@ def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
-def test_positions_run_down_from_1_and_the_texts_are_the_callers():
-    figure = positional_encoding_heatmap(
-        sinusoids(5, 8), title="<위치>", titles=("차원", "위치", "값"), hover=("차원", "위치", "값%")
-    )
-    assert figure.layout.yaxis.range == (5.5, 0.5)
-    assert figure.data[0].y0 == 1
+def test_positions_run_down_from_1():
+    figure = positional_encoding_heatmap(sinusoids(5, 8))
+    assert figure.layout.yaxis.range == (5.5, 0.5) and figure.data[0].y0 == 1
     assert figure.layout.xaxis.range == (-0.5, 7.5)
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("차원", "위치")
-    assert figure.layout.title.text == "&lt;위치&gt;"
-    assert figure.data[0].colorbar.title.text == "값"
-    assert "값&#37;: <b>%{z:.3f}</b>" in figure.data[0].hovertemplate
 
 
 def test_size_of_the_largest_matrix():
@@ -74,27 +66,7 @@ def test_no_two_of_sixteen_rates_look_the_same():
     assert len({(trace.line.color, trace.line.width) for trace in traces}) == 16
 
 
-def test_curve_texts_are_the_callers_and_a_repeated_dimension_is_drawn_once():
-    figure = positional_encoding_curves(
-        sinusoids(9, 8),
-        [3, 3],
-        captions=Captions(titles=("위치", "값"), names=("{dimension}차원 <sin>", "{dimension}차원 <cos>")),
-    )
-    assert [trace.name for trace in figure.data] == ["3차원 &lt;cos&gt;"]
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("위치", "값")
-
-
-def test_no_dimensions_give_no_curves():
-    assert not positional_encoding_curves(sinusoids(4, 4), []).data
-
-
 SIMILARITIES = np.array([[2, -1, 0.5], [-1, 2, -1], [0.5, -1, 2]], np.float32)
-
-
-def test_the_heatmap_carries_the_exact_numbers():
-    z = json.loads(position_similarity_heatmap(SIMILARITIES).to_json())["data"][0]["z"]
-    flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
-    np.testing.assert_array_equal(flat.reshape(3, 3), SIMILARITIES)
 
 
 def test_colours_are_even_around_zero_and_reach_the_diagonal():
@@ -130,11 +102,6 @@ def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():
 def test_the_bars_differ_in_more_than_colour():
     plain, scaled, _ = embedding_sizes("가", [1], [4], [5]).data
     assert plain.marker.pattern.shape != scaled.marker.pattern.shape
-
-
-def test_crowded_labels_step_downwards():
-    labels = embedding_sizes("가" * 60, *[[1] * 60] * 3).layout.xaxis.ticktext
-    assert labels[:2] == ("가", " <br>가")
 
 
 def test_the_moved_token_is_a_curve_and_the_others_are_levels():

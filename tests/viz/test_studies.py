@@ -75,9 +75,6 @@ def test_each_role_has_a_colour_a_sign_and_a_place_in_the_legend(theme):
     assert markers.text[3].endswith("&lt;next&gt;<br>&lt;d&gt;")
     scale = figure.data[0].colorscale
     assert scale[0][1] == palette(theme).qualitative[0] and scale[-1][1] == palette(theme).grid
-    with pytest.raises(ValueError, match=r"label, received \['liaison'\]"):
-        role_mosaic({"cross": [["liaison"]]}, labels)
-    assert not role_mosaic({}, labels).data
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -73,29 +73,12 @@ def test_what_was_never_measured_takes_no_room():
     assert [trace.name for trace in figure.data] == ["Loss", "Learning rate"]
 
 
-def test_scores_can_be_chosen_and_named():
-    frame = history().assign(best=[0, 0, 1, 1])
-    figure = history_curves(frame, scores={"best": "<최고>"})
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["&lt;최고&gt;"]
-
-
-def test_without_scores_there_are_two_panels():
-    figure = history_curves(history().drop(columns="dev_exact"))
-    assert [trace.yaxis for trace in figure.data] == ["y", "y2"]
-    assert figure.layout.yaxis2.title.text == "Learning rate"
-
-
 @pytest.mark.parametrize("rate", ["", "Learning rate"])
 def test_records_without_a_number_give_the_same_empty_figure(rate):
     unmeasured = history().assign(loss=np.nan, learning_rate=np.nan)
     captions = Captions(titles=("Step", "Loss", "Development score", rate), names=("cooling",))
     shown = {"losses": {"loss": "Loss"}, "scores": {}, "captions": captions}
     assert history_curves(unmeasured, **shown) == history_curves(unmeasured.iloc[:0], **shown)
-
-
-def test_missing_columns_are_named_with_those_received():
-    with pytest.raises(ValueError, match=r"\['loss', 'nope'\] too, received \['step', 'learning_rate'\]"):
-        history_curves(history()[["step", "learning_rate"]], scores={"nope": "x"})
 
 
 @pytest.mark.parametrize(

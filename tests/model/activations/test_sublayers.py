@@ -17,14 +17,6 @@ def test_angle_rates_of_three_dimensions():
     np.testing.assert_allclose(angle_rates(3), [1, 1, 0.00215443], rtol=1e-5)
 
 
-@pytest.mark.parametrize("d_model", [2, 3, 16, 512])
-def test_a_sine_and_its_cosine_share_one_angle(d_model):
-    rates = angle_rates(d_model)
-    pairs = d_model // 2 * 2
-    np.testing.assert_array_equal(rates[0:pairs:2], rates[1:pairs:2])
-    assert (np.diff(rates[::2]) < 0).all()  # later pairs turn more slowly
-
-
 def test_values_worked_out_by_hand():
     # d_model 4: rates 1, 1, 1/100, 1/100.
     expected = [
@@ -46,10 +38,6 @@ def test_an_independent_computation_agrees(positions, d_model):
             assert matrix[position, 2 * pair] == pytest.approx(math.sin(angle), abs=1e-6)
             if 2 * pair + 1 < d_model:
                 assert matrix[position, 2 * pair + 1] == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_a_longer_matrix_begins_with_the_shorter_one():
-    np.testing.assert_array_equal(positional_encoding(512, 64)[:9], positional_encoding(9, 64))
 
 
 @pytest.mark.parametrize(("positions", "d_model"), [(0, 4), (4, 0), (-1, 4)])

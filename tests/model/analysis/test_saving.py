@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -27,6 +26,7 @@ from model.analysis import (
 from model.analysis.ablation import node_effects
 from model.analysis.path_patching import circuit_edges
 from model.trace.interventions import Head
+from tests.equality import same
 
 TEXTS = "머거요", "먹어요"
 CELL = AttentionCell(Head("cross_attention", 0, 1), 0, 1)
@@ -44,21 +44,6 @@ RESULTS = {
     "heads": head_effects,
     "explanation": verified_explanation,
 }
-
-
-def same(one, other) -> bool:
-    """Equality of results with arrays, by their parts."""
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    if hasattr(one, "__dataclass_fields__"):
-        return type(one) is type(other) and all(
-            same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one)
-        )
-    if isinstance(one, tuple | list):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
-    return one == other or one != one and other != other  # noqa: PLR0124  both NaN
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -92,12 +92,6 @@ def test_any_decisions_give_a_text_that_its_changes_rebuild(correction):
         assert decided.proposed == correction.proposed
 
 
-def test_a_trace_is_looked_up_once(correction, looked):
-    first = correction.sentences[0]
-    assert first.trace is first.trace
-    assert looked.texts == ["고객이 왓다"]
-
-
 def test_after_a_rejection_it_is_looked_up_anew_and_the_way_back_costs_nothing(correction, looked):
     before = correction.sentences[0].trace
     undone = correction.with_decisions(rejected=[0])

@@ -1,7 +1,9 @@
-"""Corrections of the texts of ``kinds.txt``, by kind."""
+"""Corrections of the shipped network: those of ``kinds.txt`` by kind, and each of ``promised.txt``."""
 
 from collections import Counter
 from pathlib import Path
+
+import pytest
 
 from model import Corrector
 from tests.examples import examples
@@ -23,12 +25,28 @@ LEAST = {
 PAIRS = list(examples(Path(__file__).with_name("kinds.txt")))
 
 
+@pytest.fixture(scope="module")
+def shipped():
+    return Corrector.load()
+
+
+@pytest.mark.parametrize(
+    ("section", "typed", "right"), list(examples(Path(__file__).with_name("promised.txt")))
+)
+def test_what_is_promised_is_corrected(shipped, section, typed, right):
+    found = shipped.correct(typed)
+    assert found.text == right
+    if section == "norm":
+        assert shipped.correct(right).text == right
+        assert all(change.fix_probability and change.keep_probability for change in found.changes)
+
+
 def test_each_kind_has_twenty_texts():
     assert min(Counter(kind for kind, *_ in PAIRS).values()) >= 20
 
 
-def test_the_shipped_network_answers_most_texts_of_each_kind():
-    found = Corrector.load().correct_batch([source for _, source, _ in PAIRS])
+def test_the_shipped_network_answers_most_texts_of_each_kind(shipped):
+    found = shipped.correct_batch([source for _, source, _ in PAIRS])
     right = Counter(kind for (kind, _, wanted), one in zip(PAIRS, found, strict=True) if one.text == wanted)
     assert right.keys() == LEAST.keys()
     assert all(right[kind] >= least for kind, least in LEAST.items()), right

@@ -51,23 +51,5 @@ def test_held_out_words_can_be_left_to_the_network():
         assert not find_known_mistakes("대쉬를 했다.", Words({}))
 
 
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [
-        ("머리에 또아리를 얹고 물동이를 이었다.", "머리에 똬리를 얹고 물동이를 이었다."),
-        ("헛점이 많은 계획이다.", "허점이 많은 계획이다."),
-        ("공장의 가동율이 높다.", "공장의 가동률이 높다."),
-        ("'또아리'는 틀린 말이다.", "'또아리'는 틀린 말이다."),
-        ("개가 밤새 짖어된다.", "개가 밤새 짖어댄다."),  # certain: the network finds 댄 impossible
-        ("궤념치 마세요.", "괘념치 마세요."),  # the network would write 기념치
-    ],
-)
-def test_the_corrector_mends_them_and_leaves_what_it_mended(corrector, text, right):
-    (sentence,) = corrector.correct(text).sentences
-    assert sentence.text == right
-    assert all(change.fix_probability and change.keep_probability for change in sentence.changes)
-    assert corrector.correct(right).text == right
-
-
 def test_own_words_stay(corrector):
     assert corrector.with_words(["또아리"]).correct("또아리를 얹었다.").text == "또아리를 얹었다."

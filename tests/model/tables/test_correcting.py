@@ -21,7 +21,8 @@ from model.tables.correcting import (
 )
 from model.tables.reading import count_rows, read_rows
 from model.tables.rows import LONGEST, TableRow
-from tests.model.tables.made_files import Replacer, read
+from tests.model.tables.made_files import read
+from tests.replacing import Replacer
 
 
 def test_kinds_of_errors_are_counted():

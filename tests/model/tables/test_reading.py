@@ -10,7 +10,8 @@ from openpyxl import Workbook
 from model.tables.correcting import as_bytes, correct_rows
 from model.tables.reading import UNPACKED, read_columns
 from model.tables.rows import FILE_PROBLEMS, LONGEST, TableError, TableRow
-from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
+from tests.model.tables.made_files import read, rows_of, xlsx
+from tests.replacing import Replacer
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from click.testing import CliRunner
 
 from model.__main__ import main
 from model.correction.corrector import Corrector
-from tests.model.tables.made_files import Replacer, xlsx
+from tests.model.tables.made_files import xlsx
+from tests.replacing import Replacer
 
 TABLE = """번호,"text",반
 1,안되요,"가"

@@ -2,6 +2,7 @@
 
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ from model.text.keyboard import (
     spell,
 )
 from model.text.protected import Passage, verbatim_spans
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -63,35 +65,7 @@ def test_the_keys_of_a_word_write_the_word():
         assert compose_strokes(spell(word)) == word
 
 
-# What was typed, and what was meant.
-MEANT = """
-    dkssudgktpdy/안녕하세요 rkatkgkqslek/감사합니다 gkrrydp/학교에 dhsmf/오늘 sodlf/내일 wlrma/지금
-    wjdakf/정말 rmfotj/그래서 rmfjsep/그런데 clsrndhk/친구와 djajsl/어머니 dkqjwl/아버지
-    tjstodsla/선생님 gkrtoddl/학생이 ghldml/회의 tlrksdl/시간이 djqtdjdy/없어요 dlTdjdy/있어요
-    whgdkdy/좋아요 rhoscksgdkdy/괜찮아요 goTdjdy/했어요 rkTek/갔다 dhkTdjdy/왔어요 ajrdjTdjdy/먹었어요
-    wlqdptj/집에서 qjtmfmf/버스를 zjvlfmf/커피를 tkfkadl/사람이 dnflsms/우리는 wjsms/저는 sksms/나는
-    rmflrh/그리고 gkwlaks/하지만 Qkffl/빨리 whrma/조금 aksgdl/많이 ektl/다시 djwp/어제 dkcladp/아침에
-    wjsurdp/저녁에 wjsghkfmf/전화를 answprk/문제가 todrkrdl/생각이 rkxdl/같이 ajswj/먼저 Eoansdp/때문에
-    dlfdl/일이 dlTsms/있는 djqtsms/없는 gksms/하는 rjtdl/것이 gkqslek/합니다 dlqslek/입니다
-    wntpdy/주세요 aldks/미안 cnrgkgo/축하해 anjdi/뭐야 wlsWk/진짜 rkrh/가고 dPQmek/예쁘다 RoRmtdl/깨끗이
-""".split()
-
-# English that Korean texts hold, most of it ordinary; the last lines are what comes closest to Hangul.
-LATIN = """
-    the be to of and in that have it for not on with he as you do at this but his by from they we say
-    her she or an will my one all would there their what so up out if about who get which go me when
-    make can like time no just him know take people into year your good some could them see other than
-    then now look only come its over think also back after use two how our work first well way even new
-    want because any these give day most us hello thanks sorry please yes ok wow lol bye love like happy
-    birthday party music movie game coffee cake pizza menu sale best hot cool star sky rain snow spring
-    summer winter school class team leader member meeting project report page file mail email app web
-    site link blog chat phone samsung apple google kakao naver windows mac linux python java code data
-    server cloud update version test check list title note home office hotel airport taxi bus train
-    ticket tour map north south east west king queen girl boy baby kids world korea seoul busan english
-    math science history art sport soccer tennis golf run walk sleep dream hope peace shelf cork goth
-    dork togo ahem soso rory gowns thrown gotham sodium wish fish rich dish with sign when form fork
-    worn spy
-""".split()
+EXAMPLES = list(examples(Path(__file__).with_name("english_layout.txt")))
 
 
 @cache
@@ -104,9 +78,8 @@ def offered(text: str) -> tuple[Change, ...]:
     return find_offers(Passage.of(text, verbatim_spans(text)), known())
 
 
-@pytest.mark.parametrize("word", MEANT)
-def test_words_that_are_offered(word):
-    typed, meant = word.split("/")
+@pytest.mark.parametrize(("typed", "meant"), [each[1:] for each in EXAMPLES if each[0] == "meant"])
+def test_words_that_are_offered(typed, meant):
     text = f"그때 {typed}, 하고 말했다"
     (change,) = offered(text)
     assert (change.wrong, change.right, change.is_english_layout) == (typed, meant, True)
@@ -114,37 +87,15 @@ def test_words_that_are_offered(word):
     assert not change.is_weighed  # no network has judged it
 
 
-def test_there_are_enough_words_on_both_sides():
-    assert len(set(MEANT)) >= 60 and len(set(LATIN)) >= 200
-
-
 def test_words_that_are_never_offered():
-    for word in LATIN:
+    lines = [line for section, line, _ in EXAMPLES if section == "latin"]
+    for word in " ".join(lines).split(" "):
         for form in (word, word.capitalize(), word.upper()):
             assert not offered(f"그때 {form}, 하고 말했다"), form
-    assert not offered(" ".join(LATIN))
+    assert not any(map(offered, lines))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "www.dhsmf.com 에서",
-        "dhsmf@naver.com",
-        "#dhsmf @dhsmf",
-        "파일 dhsmf.hwp",
-        "비밀번호 dhsmf1234!",
-        "`dhsmf`",
-        "print('dhsmf')",
-        "<dhsmf>",
-        "a-dhsmf dhsmf_wlrma dhsmf's",
-        "DHSMF",  # an abbreviation
-        "Dhsmf",  # the shift key writes no other jamo there
-        "dhsmf를",  # no whole word
-        "rk dlf",  # one syllable
-        "dhsm",  # 오느: no known word
-        "dhsmfs",  # 오늘ㄴ
-    ],
-)
+@pytest.mark.parametrize("text", [line for section, line, _ in EXAMPLES if section == "no prose"])
 def test_what_is_no_word_of_prose_is_not_offered(text):
     assert not offered(text)
 

@@ -1,6 +1,7 @@
 """Characters, spans, anchors and words that no correction may touch."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from model.text.protected import (
     spares_words,
     verbatim_spans,
 )
+from tests.examples import examples
 
 
 def keep_outcries(source: str, target: str) -> str:
@@ -28,39 +30,17 @@ def keep_outcries(source: str, target: str) -> str:
     return apply_changes(source, [each for each in changes if spares_outcries(each, source)])
 
 
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("ㅋㅋ", "금 뭐"),
-        ("네 ㅎㅎ", "네 흐흐"),
-        ("네ㅋ", "네"),
-        ("ㅇㅇ", "응응"),
-        ("ㄷㄷ 무서워", "덜덜 무서워"),
-        ("ㅡㅡ", "--"),
-        ("ㅋㅎㅋ", "크흐크"),
-        ("ㅠㅜㅠ", ""),
-        ("안녕", "안녕ㅋㅋ"),
-    ],
-)
-def test_a_change_of_laughing_or_weeping_is_no_proposal(source, target):
-    assert keep_outcries(source, target) == source
+RULES = {"outcries": spares_outcries, "words": spares_words}
 
 
 @pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("안녀ㅇ", "안녕"),  # one jamo that lost its syllable
-        ("ㅇ안녕", "안녕"),
-        ("안녕ㅎ하세요", "안녕하세요"),
-        ("ㅎㅏ나", "하나"),
-        ("ㄱㅠ정", "규정"),
-        ("조아 ㅋㅋ", "좋아 ㅋㅋ"),
-        ("조아ㅠㅠ", "좋아 ㅠㅠ"),  # a space beside it does not alter it
-        ("조아욬ㅋㅋ", "좋아요ㅋㅋ"),
-    ],
+    ("section", "source", "target"), list(examples(Path(__file__).with_name("proposals.txt")))
 )
-def test_everything_else_is_still_corrected(source, target):
-    assert keep_outcries(source, target) == target
+def test_changes_of_laughter_and_of_whole_words_are_no_proposals_and_spelling_is(section, source, target):
+    verdict, rule = section.split(" ")
+    spared = [RULES[rule](each, source) for each in find_changes(source, target)]
+    assert spared and (all(spared) if verdict == "proposed" else not all(spared))
+    assert rule == "words" or keep_outcries(source, target) == (target if verdict == "proposed" else source)
 
 
 def test_only_the_change_that_touches_it_is_left_out():
@@ -69,6 +49,7 @@ def test_only_the_change_that_touches_it_is_left_out():
 
 def test_a_change_inside_a_run_alters_it():
     assert not spares_outcries(Change(2, 2, 2, 3, "", " "), "ㅋㅋㅋㅋ")
+    assert keep_outcries("ㅠㅜㅠ", "") == "ㅠㅜㅠ"
 
 
 @pytest.mark.parametrize(
@@ -239,48 +220,6 @@ def test_what_is_no_prose_is_not_read():
 def test_a_particle_that_is_joined_to_a_lost_anchor_is_too_little_to_read():
     part = part_of("신청서{두 쪽}를 내세요")
     assert [each.text for each in passages_beside(part, part.anchors)] == ["신청서", "두 쪽", "내세요"]
-
-
-def spared(source: str, target: str) -> bool:
-    changes = find_changes(source, target)
-    assert changes
-    return all(spares_words(each, source) for each in changes)
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("안되요", "안 돼요"),
-        ("꼬치 피었다", "꽃이 피었다"),
-        ("방이 업쓰며", "방이 없으면"),
-        ("시이 없다", "시간이 없다"),
-        ("그 책 편지를를 보냈다", "그 책 편지를 보냈다"),
-        ("나는 나는 학교에 갔다", "나는 학교에 갔다"),  # slipped in twice
-        ("저희 나라의 문화", "우리나라의 문화"),
-        ("학교 에서", "학교에서"),
-        ("ㅇㅓ제 왔다", "어제 왔다"),
-        ("전화 드립니다", "전화드립니다"),
-        ("응답 읍 처리", "응답을 처리"),
-    ],
-)
-def test_a_word_written_in_another_way_is_there(source, target):
-    assert spared(source, target)
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("오늘 학교 갔다", "학교 갔다"),
-        ("할수있다 할수있다 할수있다", "할 수 있다 할 수 있다"),
-        ("괜찮아 괜찮아", "괜찮아"),  # said twice, and nothing else
-        ("그 일", "그 일 끝나고"),
-        ("아침 점심 저녁에 먹는다", "밥을 먹는다"),
-        ("하늘 씨 왔어", "하늘이 왔어"),
-        ("하늘 씨, 왔어", "하늘이, 왔어"),
-    ],
-)
-def test_a_word_that_vanishes_or_comes_is_no_correction(source, target):
-    assert not spared(source, target)
 
 
 @pytest.mark.parametrize(

@@ -176,12 +176,6 @@ def test_the_weights_are_the_mean_of_the_heads_that_are_named(trace, kind):
         assert weights.dtype == np.float32
 
 
-def test_one_head_is_that_head_without_a_copy(trace):
-    weights = Selection("cross_attention", 1, 0).weights(trace)
-    assert np.shares_memory(weights, trace.cross_attention)
-    np.testing.assert_array_equal(weights, trace.cross_attention[1, 0])
-
-
 def test_the_heads_of_a_selection(trace):
     assert Selection("cross_attention", 1, 0).heads(trace) == [(1, 0)]
     assert Selection("cross_attention", 2).heads(trace) == [(2, 0), (2, 1)]

@@ -4,15 +4,15 @@ import json
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 import pytest
 from click.testing import CliRunner
 
 import training.intact.samples
 from model.text import hangul
-from model.text.hangul import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
+from model.text.hangul import particle
 from model.text.tokenizer import normalise
+from tests.replacing import Replacer
 from training.__main__ import main
 from training.intact.samples import (
     FILLERS,
@@ -31,24 +31,7 @@ from training.intact.samples import (
     score_intact,
     score_kinds,
 )
-from training.intact.slots import EMOJI, MARKS, SURNAMES, WORDS, draw, draw_marks
-
-
-@dataclass
-class Made:
-    text: str
-
-
-class FakeCorrector:
-    """Does to each text what it is told; by default nothing."""
-
-    name, fingerprint, minimum_confidence = "fake", "0f0f", 0.5
-
-    def __init__(self, change=lambda text: text):
-        self.change = change
-
-    def correct_batch(self, texts):
-        return [Made(self.change(text)) for text in texts]
+from training.intact.slots import MARKS, WORDS, draw_marks
 
 
 @pytest.fixture(scope="module")
@@ -77,22 +60,10 @@ def test_particles_follow_the_last_sound(word, forms):
     assert [particle(pair, word) for pair in pairs] == forms.split()
 
 
-def test_digits_and_letters_have_the_sounds_of_their_names():
-    assert [digit for digit in DIGIT_NAMES if not last_coda(digit)] == list("2459")
-    assert [letter for letter in LETTER_NAMES if last_coda(letter.lower())] == list("LMN")
-
-
 @pytest.mark.parametrize("word", ["", "(…)", "學校", "👍"])
 def test_what_has_no_korean_name_takes_no_particle(word):
     with pytest.raises(ValueError):
         particle("은/는", word)
-
-
-def test_there_are_sixty_frames_and_more():
-    frames = [frame for kind in FRAMES.values() for frame in kind]
-    assert len(frames) == len(set(frames)) >= 60
-    assert set(KINDS) == {*FRAMES, LONG}
-    assert all(f"{{~{name}}}" in " ".join(frames) for name in FILLERS)
 
 
 @pytest.mark.parametrize("kind", list(FRAMES))
@@ -129,22 +100,6 @@ def test_marks_come_in_pairs_of_every_sort():
     text, spans = fill("{“}모두가 {‘}할 수 있다{’}고 믿었다{”}고 말했다.", random.Random(0))
     assert len(spans) == 4
     assert "{《}" not in text
-
-
-def test_slots_have_the_shapes_they_should():
-    rng = random.Random(3)
-    people = {draw("person", rng).text for _ in range(300)}
-    assert len(people) > 290  # random syllables hardly ever meet
-    assert all(map(hangul.is_syllable, "".join(people)))
-    assert any(person[0] in SURNAMES for person in people)
-    assert all("@" in draw("email", rng).text for _ in range(50))
-    assert all(draw("url", rng).text.startswith(("http", "www.")) for _ in range(50))
-    products = [draw("product", rng).text for _ in range(50)]
-    assert all(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in products)
-    for mark in ("\u200d", "\ufe0f", "\u20e3", "🏽", "🇰🇷", "\U000e0067"):
-        assert any(mark in emoji for emoji in EMOJI), repr(mark)
-    with pytest.raises(KeyError):
-        draw("nothing", rng)
 
 
 def test_kinds_and_errors_alternate(samples):
@@ -201,14 +156,14 @@ def test_a_long_sentence_that_goes_on_has_lost_its_end():
 
 
 def test_doing_nothing_keeps_everything(samples):
-    scores = score_intact(correct_samples(FakeCorrector(), samples, batch=100))
+    scores = score_intact(correct_samples(Replacer({}), samples, batch=100))
     assert (scores.count, scores.intact) == (660, 660)
     assert (scores.clean, scores.untouched) == (330, 330)
     assert scores.interval[1] == 1
 
 
 def test_losses_are_counted_by_kind(samples):
-    kept = correct_samples(FakeCorrector(lambda text: text.replace("@", "")), samples)
+    kept = correct_samples(Replacer(lambda text: text.replace("@", "")), samples)
     kinds = score_kinds(kept)
     assert list(kinds) == list(KINDS)
     assert kinds["email"].intact == kinds["email"].untouched == 0
@@ -225,9 +180,7 @@ def test_a_correct_sentence_can_change_without_a_loss():
 @pytest.fixture
 def run(monkeypatch):
     def _run(*arguments, change=lambda text: text):
-        monkeypatch.setattr(
-            training.intact.samples, "load_corrector", lambda name, least: FakeCorrector(change)
-        )
+        monkeypatch.setattr(training.intact.samples, "load_corrector", lambda name, least: Replacer(change))
         return CliRunner().invoke(main, ["intact", *map(str, arguments)])
 
     return _run

@@ -113,27 +113,29 @@ def test_a_sentence_is_always_in_the_same_half():
     assert 140 < sum(halves[:400]) < 260
 
 
-def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
-    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
-    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
-    drilled = drilled_pairs(pairs, 200)
-    assert len(drilled) > 150 and {pair.family for pair in drilled} == {"native"}
-    assert drilled == drilled_pairs(pairs, 200)
-    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
-    assert not any(set(pair.right.split()) & others for pair in drilled)
+RIGHTS = [
+    NoisyPair(text, text, "clean", ()) for text in (f"{n}번 손님은 며칠 뒤에 안 왔다." for n in range(40))
+]
 
 
-def test_misplaced_spaces_are_drilled_in_the_fitting_half_alone():
-    rights = [f"{number}번 손님은 며칠 뒤에 안 왔다." for number in range(40)]
-    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
-    drilled = spaced_pairs(pairs, 200)
-    assert drilled == spaced_pairs(pairs, 200)
-    misspaced, right = drilled[:200], drilled[200:]
+@pytest.mark.parametrize("make", [drilled_pairs, spaced_pairs, named_pairs])
+def test_pairs_are_made_of_the_fitting_half_alone_and_the_same_again(make):
+    made = make(RIGHTS, 200)
+    assert made == make(RIGHTS, 200) and len(made) > 150
+    others = {pair.right.split()[0] for pair in RIGHTS if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in made)
+    assert any(pair.wrong != pair.right for pair in made)
+
+
+def test_what_is_made_is_a_native_mistake_a_misplaced_space_or_beside_a_name():
+    assert {pair.family for pair in drilled_pairs(RIGHTS, 200)} == {"native"}
+    made = spaced_pairs(RIGHTS, 200)
+    misspaced, right = made[:200], made[200:]
     assert all(pair.wrong != pair.right and pair.family == "spacing" for pair in misspaced)
     assert [pair.wrong for pair in right] == [pair.right for pair in misspaced[::3]]
     assert all(pair.wrong == pair.right and pair.family == "clean" for pair in right)
-    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
-    assert not any(set(pair.right.split()) & others for pair in drilled)
+    rights = {pair.right for pair in RIGHTS}
+    assert not rights & {pair.right for pair in named_pairs(RIGHTS, 60)}
 
 
 def test_every_practice_is_fitted_on_alike_and_some_of_it_without_the_mistake():
@@ -161,17 +163,6 @@ def test_right_sentences_of_the_fitting_half_are_fitted_on_once_each():
     assert len(found) == len({pair.right for pair in found}) and all(
         pair.wrong == pair.right for pair in found
     )
-
-
-def test_made_up_names_stay_in_sentences_of_the_fitting_half():
-    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
-    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
-    named = named_pairs(pairs, 60)
-    assert len(named) == 60 and named == named_pairs(pairs, 60)
-    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
-    assert not any(set(pair.right.split()) & others for pair in named)
-    assert any(pair.wrong != pair.right for pair in named)
-    assert all(pair.right not in rights for pair in named)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import training.measure.natural
 from model.correction.words import Words
 from model.text.changes import Change
+from tests.replacing import Replacer, corrected
 from training.__main__ import main
 from training.documents.render import content
 from training.documents.tables import Sources
@@ -46,35 +47,6 @@ ANSWERS = {
 }
 
 
-class FakeCorrector:
-    """Replaces the sentences of ``ANSWERS``; its changes have a confidence of 0.9."""
-
-    name, fingerprint, minimum_confidence, confidence = "fake", "0f0f", 0.8, None
-
-    def __init__(self, model):
-        self.model = model
-
-    def correct_batch(self, texts):
-        return [self.model(text) for text in texts]
-
-
-@pytest.fixture(scope="module")
-def corrected():
-    """The correction of a text by ``ANSWERS``, as a ``Correction``."""
-    from model.correction.correction import Correction, SentenceCorrection
-    from model.text.changes import find_changes
-
-    def correction(text: str) -> Correction:
-        changes = [
-            Change(*(each.source_start, each.source_end, each.target_start, each.target_end),
-                   each.wrong, each.right, known_confidence=0.9)
-            for each in find_changes(text, ANSWERS.get(text, text))
-        ]  # fmt: skip
-        return Correction(text, (SentenceCorrection(0, text, tuple(changes), 0.8, False, lambda *_: None),))
-
-    return correction
-
-
 @pytest.fixture
 def files(tmp_path):
     for name, rows in (("real_pairs", REAL), ("unseen", UNSEEN)):
@@ -109,14 +81,17 @@ def test_right_text_is_added_until_the_rate_is_met():
     assert natural_text(mistaken, [], 0.02, 0) == mistaken
 
 
-def answers(corrected, passages):
-    return [Answer(each, corrected(each.wrong)) for each in passages]
+def answers(passages):
+    return [
+        Answer(each, corrected(each.wrong, ANSWERS.get(each.wrong, each.wrong), 0.9, 0.8))
+        for each in passages
+    ]
 
 
-def test_mends_and_harm_are_counted_by_kind_and_register(files, corrected):
+def test_mends_and_harm_are_counted_by_kind_and_register(files):
     real, unseen = files
     passages = read_passages(real, ["test"]) + read_passages(unseen)
-    numbers = measure_natural(answers(corrected, passages), kind_of)
+    numbers = measure_natural(answers(passages), kind_of)
     assert numbers["sentences"] == 5 and numbers["words"] == 12 and numbers["mistaken_words"] == 3
     mended = {kind: (each["mistakes"], each["mended"]) for kind, each in numbers["mends"].items()}
     assert mended == {"all": (2, 1), "jamo": (1, 0), "space": (1, 1)}
@@ -127,8 +102,8 @@ def test_mends_and_harm_are_counted_by_kind_and_register(files, corrected):
     assert numbers["reliability"]["changes"] == 4
 
 
-def test_changes_of_right_text_are_judged_by_their_verdicts(files, corrected, tmp_path):
-    found = answers(corrected, read_passages(files[1]))
+def test_changes_of_right_text_are_judged_by_their_verdicts(files):
+    found = answers(read_passages(files[1]))
     ((placed, _),) = placed_changes(found, kind_of)
     numbers = measure_unseen(found, kind_of, {placed.change: "false", "another": "mend"})
     assert {name: each["touched"] for name, each in numbers["sources"].items()} == {
@@ -141,9 +116,9 @@ def test_changes_of_right_text_are_judged_by_their_verdicts(files, corrected, tm
     assert 0 < low < high == 1
 
 
-def test_a_verdict_belongs_to_one_change_of_one_sentence(corrected):
+def test_a_verdict_belongs_to_one_change_of_one_sentence():
     passage = Passage(1, "a", "", "", "진안 여행을 갔다.", "진안 여행을 갔다.")
-    ((placed, _),) = placed_changes(answers(corrected, [passage]), kind_of)
+    ((placed, _),) = placed_changes(answers([passage]), kind_of)
     assert (placed.row, placed.start, placed.end) == (1, 0, 2)
     others = [
         ("진안 여행을 갔다.", Change(0, 2, 0, 2, "진안", "조난")),
@@ -154,9 +129,9 @@ def test_a_verdict_belongs_to_one_change_of_one_sentence(corrected):
         assert type(placed).of(other, change, "known word").change != placed.change
 
 
-def test_the_commands_measure_list_and_keep_verdicts(files, corrected, tmp_path, monkeypatch):
+def test_the_commands_measure_list_and_keep_verdicts(files, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        training.measure.natural, "load_corrector", lambda name, least: FakeCorrector(corrected)
+        training.measure.natural, "load_corrector", lambda name, least: Replacer(ANSWERS, 0.9, 0.8)
     )
     out = {name: tmp_path / name for name in ("natural.json", "unseen.json", "list.csv", "verdicts.csv")}
     kept = out["verdicts.csv"]

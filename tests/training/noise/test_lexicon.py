@@ -114,11 +114,6 @@ def test_every_predicate_comes():
     assert sum(noun in text for noun in nouns) > 0.98 * len(nouns)
 
 
-def test_the_same_seed_gives_the_same_sentences():
-    assert sentences(20) == sentences(20)
-    assert len(set(sentences(200))) > 190
-
-
 def test_they_come_beside_the_sentences_of_the_corpus():
     settings = ExampleSettings(everyday_share=1.0, mix={"typing": 1.0}, join_share=0.0, outside_share=0.0)
     maker = ExampleMaker(["바다."], settings)

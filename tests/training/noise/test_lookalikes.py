@@ -113,7 +113,3 @@ def test_laughter_stands_apart_attached_before_and_below_the_last_syllable():
 def test_a_last_syllable_that_is_wrong_is_not_closed():
     for wrong, right in many("좋아여", "좋아요", 500):
         assert "욬" not in right and "옄" not in wrong
-
-
-def test_texts_without_hangul_are_no_trouble():
-    assert all(wrong == right for wrong, right in many("", "", 100) + many("...", "...", 100))

@@ -271,14 +271,6 @@ def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
     assert not (tmp_path / "run").exists()
 
 
-def test_batches_of_a_few_widths_are_part_of_the_record(tmp_path, files):
-    result = train(tmp_path / "run", files, eager=True, steps=2, widths="24,164")
-    assert result.exit_code == 0, result.output
-    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
-    assert run["stream"]["widths"] == [24, 164]
-    assert "--widths 24,164" in run["command"]
-
-
 def test_weights_are_kept_every_so_many_steps(tmp_path, files):
     result = train(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
     assert result.exit_code == 0, result.output
@@ -327,19 +319,6 @@ def test_the_development_set_measures_real_tokens_only():
     normaliser = math.log(math.exp(2) + 6)
     assert accuracy == pytest.approx(2 / 5)
     assert loss == pytest.approx((2 * (normaliser - 2) + 3 * normaliser) / 5, abs=1e-6)
-
-
-def test_the_development_set_is_the_same_each_time():
-    tokenizer = Tokenizer(choose_characters([]))
-    first, second = (DevelopmentSet(SENTENCES, tokenizer, 128).batches for _ in range(2))
-    for a, b in zip(first, second, strict=True):
-        np.testing.assert_array_equal(a.source, b.source)
-    assert sum(len(batch.source) for batch in first) == len(SENTENCES)
-
-
-def test_a_development_set_of_long_sentences_alone_is_refused():
-    with pytest.raises(ValueError, match="at most 3 characters"):
-        DevelopmentSet([("가" * 4, "가")], Tokenizer("가"), max_length=3)
 
 
 class Time:

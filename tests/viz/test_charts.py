@@ -239,7 +239,7 @@ def test_the_theme_colours_the_text(name, theme):
         ("attention_heatmap", {"colour_max": np.inf}, "finite and positive, received inf"),
         ("before_after", {"rows": [Measured("one", np.inf, 0)]}, "finite"),
         ("circuit_graph", {"edges": [GraphEdge(0, 9, 1.0)]}, "edges should lead between"),
-        ("circuit_graph", {"nodes": [GraphNode("x", 7)], "edges": []}, "nodes should stand in"),
+        ("circuit_graph", {"nodes": [GraphNode("x", 2)], "edges": []}, "nodes should stand in"),
         ("circuit_graph", {"edges": [GraphEdge(0, 1, np.nan)]}, "effects should be finite"),
         (
             "contribution_panels",

@@ -10,6 +10,7 @@ from model.analysis.head_effects import HeadEffects
 from model.text.changes import find_changes
 from model.trace.interventions import Contrast
 from model.trace.trace import AttentionTrace
+from tests.ui.fake_corrector import random_trace
 
 SOURCE, TARGET = "나머거요.", "나먹거요."
 (CHANGE,) = find_changes(SOURCE, TARGET)
@@ -18,24 +19,20 @@ ROW = CHANGE.target_start
 
 def trace(looks_at: int = 2) -> AttentionTrace:
     """Two layers of two heads; head 1·1 looks at one place in every row, the others everywhere alike."""
-    source, target = (*SOURCE, "</s>"), (*TARGET, "</s>")
-    s, t = len(source), len(target)
+    found = random_trace(SOURCE, TARGET)
+    s, t = len(found.source_tokens), len(found.target_tokens)
     cross = np.full((2, 2, t, s), 1 / s, np.float32)
     cross[0, 0] = 0
     cross[0, 0, :, looks_at] = 1
     decoder = np.tril(np.ones((2, 2, t, t), np.float32))
-    return AttentionTrace(
-        source_tokens=source,
-        target_tokens=target,
-        decoder_input_tokens=("<s>", *target[:-1]),
+    return replace(
+        found,
         encoder_attention=np.full((2, 2, s, s), 1 / s, np.float32),
         decoder_attention=decoder / decoder.sum(-1, keepdims=True),
         cross_attention=cross,
-        source_positional_encoding=None,
-        target_positional_encoding=None,
         log_probabilities=-np.arange(t, dtype=np.float32),
-        alternatives=tuple((token, "갈", "각", "간", "감") for token in target),
-        alternative_probabilities=np.tile(np.array([0.6, 0.2, 0.1, 0.05, 0.05], np.float32), (t, 1)),
+        alternatives=tuple((token, "갈", "각") for token in found.target_tokens),
+        alternative_probabilities=np.tile(np.array([0.6, 0.2, 0.1], np.float32), (t, 1)),
     )
 
 

@@ -40,19 +40,9 @@ def trace_of(source: str, target: str, **attention: np.ndarray) -> AttentionTrac
         "decoder_attention": (causal / causal.sum(1, keepdims=True))[None],
         "cross_attention": np.full((1, t, s), 1 / s, np.float32),
     } | attention
-    heads = max(len(each) for each in maps.values())
+    heads = max(map(len, maps.values()))
     maps = {kind: np.broadcast_to(each, (heads, *each.shape[1:]))[None] for kind, each in maps.items()}
-    return AttentionTrace(
-        source_tokens=(*source.replace(" ", "␣"), "</s>"),
-        target_tokens=(*target.replace(" ", "␣"), "</s>"),
-        decoder_input_tokens=("<s>", *target.replace(" ", "␣")),
-        source_positional_encoding=np.zeros((s, 4), np.float32),
-        target_positional_encoding=np.zeros((t, 4), np.float32),
-        log_probabilities=np.zeros(t, np.float32),
-        alternatives=((),) * t,
-        alternative_probabilities=np.zeros((t, 0), np.float32),
-        **maps,
-    )
+    return replace(random_trace(source, target), **maps)
 
 
 def one_hot(keys, length: int) -> np.ndarray:

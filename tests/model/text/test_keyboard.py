@@ -26,28 +26,16 @@ from model.text.keyboard import (
 from model.text.protected import Passage, verbatim_spans
 from tests.examples import examples
 
+EXAMPLES = list(examples(Path(__file__).with_name("keyboard.txt")))
+PAUSES = [
+    ("ㅎㅏㄱㄱㅛㅇ" + PAUSE + "ㅔ", "학굥ㅔ"),
+    (PAUSE + "ㅂㅏ" + PAUSE + "ㅂ" + PAUSE, "바ㅂ"),
+    ("", ""),
+]
+
 
 @pytest.mark.parametrize(
-    ("strokes", "written"),
-    [
-        ("ㅇㅓㅈㅔ", "어제"),  # the final goes to the next vowel
-        ("ㅂㅏㅂㅇㅣ", "밥이"),
-        ("ㄷㅏㄹㄱㅇㅣ", "닭이"),
-        ("ㄷㅏㄹㄱㅣ", "달기"),  # of two, the second goes
-        ("ㅇㅏㄴㅎㄷㅏ", "않다"),
-        ("ㅇㅣㅆㅓ", "이써"),
-        ("ㅗㅏ", "ㅘ"),
-        ("ㄱㅏㅗ", "가ㅗ"),
-        ("ㅡㅣㅅㅏ", "ㅢ사"),
-        ("ㄱㅅ", "ㄱㅅ"),  # some systems make ㄳ of them; phones do not
-        ("ㅋㅋㅋ", "ㅋㅋㅋ"),
-        ("ㅂㅏㅃㅏ", "바빠"),  # ㅃ is no final
-        ("ㄱㅏㅂㅅㄱ", "값ㄱ"),
-        ("ㅎㅏㄱㄱㅛㄱㅇㅔ", "학굑에"),
-        ("ㅎㅏㄱㄱㅛㅇ" + PAUSE + "ㅔ", "학굥ㅔ"),
-        (PAUSE + "ㅂㅏ" + PAUSE + "ㅂ" + PAUSE, "바ㅂ"),
-        ("", ""),
-    ],
+    ("strokes", "written"), [each[1:] for each in EXAMPLES if each[0] == "strokes"] + PAUSES
 )
 def test_the_input_method_writes(strokes, written):
     assert compose_strokes(strokes) == written
@@ -63,9 +51,6 @@ def test_the_keys_of_a_word_write_the_word():
     for _ in range(3000):
         word = any_word(rng)
         assert compose_strokes(spell(word)) == word
-
-
-EXAMPLES = list(examples(Path(__file__).with_name("english_layout.txt")))
 
 
 @cache

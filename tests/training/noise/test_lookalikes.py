@@ -1,9 +1,11 @@
 """Laughing, hearsay and other right sentences that look mistaken."""
 
 import random
+from pathlib import Path
 
 import pytest
 
+from tests.examples import examples
 from training.noise.lookalikes import (
     ANSWERS,
     LAUGHS,
@@ -57,20 +59,10 @@ def told(text: str) -> set[str]:
     return {as_hearsay(text, rng).rstrip(".?!") for _ in range(300)}
 
 
-@pytest.mark.parametrize(
-    ("stated", "heard"),
-    [
-        ("어제 결혼했다.", "어제 결혼했대"),
-        ("어제 결혼했습니다.", "어제 결혼했대요"),
-        ("방이 없어요.", "방이 없대요"),
-        ("내일 비가 온다", "내일 비가 온대"),
-        ("책을 읽는다.", "책을 읽는다던데"),
-        ("그게 더 좋다.", "그게 더 좋대"),
-        ("그 사람이 범인이다.", "그 사람이 범인이래"),
-        ("그건 사실이 아니다.", "그건 사실이 아니래요"),
-        ("같이 가자.", "같이 가재"),
-    ],
-)
+HEARSAY = [each[1:] for each in examples(Path(__file__).with_name("heard.txt")) if each[0] == "hearsay"]
+
+
+@pytest.mark.parametrize(("stated", "heard"), HEARSAY)
 def test_what_is_stated_is_told_on(stated, heard):
     assert heard in told(stated)
 

@@ -1,9 +1,11 @@
 """Pronunciation rules: each by itself, and chained to the standard pronunciation."""
 
 import random
+from pathlib import Path
 
 import pytest
 
+from tests.examples import examples
 from training.noise.draft import Draft
 from training.noise.pronunciation import (
     PRESCRIBED,
@@ -19,27 +21,10 @@ def heard(text: str, **extra: float) -> str:
     return draft.wrong
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("그룹에 고객님을 초대하고 싶습니다", "그루베 고갱니믈 초대하고 십씀니다"),
-        ("손님이 왔는데 방이 없으면 어떡해요?", "손니미 완는데 방이 업쓰면 어떠캐요?"),
-        ("예약하려고 전화를 드렸어요", "예야카려고 전화를 드려써요"),
-        ("체크아웃하시면", "체크아우타시면"),
-        ("올 거예요", "올 꺼예요"),
-        ("할 것을", "할 꺼슬"),
-        ("재판매 사업자", "재판매 사업짜"),
-        ("닫혀 같이", "다처 가치"),
-        ("국물 신라 독립 협력", "궁물 실라 동닙 혐녁"),
-        ("값이 앉아 않는 앓는", "갑씨 안자 안는 알른"),
-        ("좋아요 많이 싫어", "조아요 마니 시러"),
-        ("축하합니다 좋습니다", "추카함니다 조씀니다"),
-        ("넓다 밟다 없다 맑게 닭과", "널따 밥따 업따 말께 닥꽈"),
-        ("밟는 읽는 없는 놓는", "밤는 잉는 엄는 논는"),
-        ("꽃잎 한여름 색연필 서울역 십육", "꼰닙 한녀름 생년필 서울력 심뉵"),
-        ("맛없다 헛웃음 넓죽하다 문의", "마덥따 허두슴 넙쭈카다 무니"),
-    ],
-)
+STANDARD = [each[1:] for each in examples(Path(__file__).with_name("heard.txt")) if each[0] == "standard"]
+
+
+@pytest.mark.parametrize(("text", "expected"), STANDARD)
 def test_prescribed_rules_chain_to_the_standard_pronunciation(text, expected):
     assert heard(text) == "".join(as_heard(text)) == expected
 

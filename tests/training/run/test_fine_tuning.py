@@ -3,39 +3,18 @@
 import csv
 import json
 import shutil
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from model.network.networks import load_model_folder
 from model.stored.folder import ModelFolderError, list_models, snapshot_steps
-from tests.training.steps import eagerly
-from training.__main__ import main
+from tests.training.steps import history, runs, train
 
 SMALL = ("--d-model=16", "--num-layers=1", "--num-heads=2", "--dff=32")
 SCHEDULE = ("--warmup=5", "--peak=0.003", "--batch-tokens=200", "--history-every=10")
 PAIRS = "src,tgt\n머글 꺼예요.,먹을 거예요.\n됬어요.,됐어요.\n"
-
-
-def train(*arguments, eager: bool = False):
-    """A few steps run ``eager``: making a graph of a step takes longer than they do."""
-    import keras
-
-    keras.utils.clear_session()  # as a new process, number the layers from 0
-    with eagerly() if eager else nullcontext():
-        return CliRunner().invoke(main, ["train", *map(str, (*SCHEDULE, *arguments))])
-
-
-def rows(folder) -> list[dict[str, str]]:
-    with open(folder / "history.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def runs(folder) -> list[dict]:
-    return json.loads((folder / "run.json").read_text("utf-8"))["runs"]
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +27,19 @@ def pairs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def base(pairs, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "base"
-    result = train("--pairs", pairs, "--out", out, "--steps=60", "--snapshot-drop=0.1", *SMALL)
-    assert result.exit_code == 0, result.output
+    train(*SCHEDULE, "--pairs", pairs, "--out", out, "--steps=60", "--snapshot-drop=0.1", *SMALL)
     return out
 
 
 def test_pairs_alone_train_a_model_that_is_listed(base):
     (entry,) = list_models(base.parent)
     assert (entry.name, entry.path, entry.problem) == ("base", base / "model", None)
-    assert float(rows(base / "model")[-1]["loss"]) < float(rows(base / "model")[0]["loss"])
-    (run,) = runs(base / "model")
+    assert float(history(base)[-1]["loss"]) < float(history(base)[0]["loss"])
+    (run,) = runs(base)
     assert run["corpus"] == ["own.csv"]
     assert run["hardware"]["cores"] >= 1
     assert run["taken"]["steps"] == 60
-    assert run["taken"]["pairs"] == int(rows(base / "model")[-1]["pairs"])
+    assert run["taken"]["pairs"] == int(history(base)[-1]["pairs"])
     # The command as one would type it elsewhere: no folder of this machine in it.
     assert run["command"].startswith("python -m training train --pairs own.csv --out base ")
     assert " --steps 60 " in run["command"]
@@ -70,19 +48,17 @@ def test_pairs_alone_train_a_model_that_is_listed(base):
 
 def test_a_run_continues_another_models_weights_and_record(base, pairs, tmp_path):
     out = tmp_path / "tuned"
-    result = train(
-        "--pairs", pairs, "--init", base, "--out", out, "--steps=20", "--peak=1e-9", "--optimizer=muon"
-    )
-    assert result.exit_code == 0, result.output
+    grown = f"--init={base}", f"--out={out}", "--steps=20", "--peak=1e-9", "--optimizer=muon"
+    train(*SCHEDULE, "--pairs", pairs, *grown)
     before, after = (load_model_folder(folder / "model")[0] for folder in (base, out))
     for old, new in zip(before.get_weights(), after.get_weights(), strict=True):
         np.testing.assert_allclose(new, old, atol=2e-3)  # at this rate nothing moves: they are its weights
-    begun, continued = rows(base / "model"), rows(out / "model")
+    begun, continued = history(base), history(out)
     assert continued[: len(begun)] == begun
     assert [int(row["step"]) for row in continued[len(begun) :]] == [70, 80]
     assert int(continued[-1]["pairs"]) > int(begun[-1]["pairs"])
-    first, second = runs(out / "model")
-    assert first == runs(base / "model")[0]
+    first, second = runs(out)
+    assert first == runs(base)[0]
     assert (first["taken"]["steps"], second["taken"]["steps"]) == (60, 20)
     assert second["init"].startswith("base ")
     assert second["network"]["d_model"] == 16
@@ -92,29 +68,29 @@ def test_a_run_continues_another_models_weights_and_record(base, pairs, tmp_path
 def test_history_beyond_the_saved_weights_is_not_continued(base, pairs, tmp_path):
     stopped, out = tmp_path / "stopped", tmp_path / "tuned"
     shutil.copytree(base, stopped)
-    last = rows(stopped / "model")[-1]
+    last = history(stopped)[-1]
     with open(stopped / "model" / "history.csv", "a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, last).writerow({**last, "step": 70, "pairs": 9999})
-    result = train("--pairs", pairs, "--init", stopped, "--out", out, "--steps=10", eager=True)
-    assert result.exit_code == 0, result.output
-    assert [int(row["step"]) for row in rows(out / "model")[-2:]] == [60, 70]
-    assert int(rows(out / "model")[-1]["pairs"]) < 9999
+    train(*SCHEDULE, "--pairs", pairs, "--init", stopped, "--out", out, "--steps=10", eager=True)
+    assert [int(row["step"]) for row in history(out)[-2:]] == [60, 70]
+    assert int(history(out)[-1]["pairs"]) < 9999
 
 
 def test_the_shape_comes_from_the_model_one_starts_from(base, pairs, tmp_path):
-    result = train("--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--d-model=32")
-    assert result.exit_code == 2
+    result = train(
+        *SCHEDULE, "--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--d-model=32", status=2
+    )
     assert "d_model" in result.output
-    result = train("--pairs", pairs, "--init", tmp_path / "nothing", "--out", tmp_path / "x")
-    assert result.exit_code == 1
+    result = train(
+        *SCHEDULE, "--pairs", pairs, "--init", tmp_path / "nothing", "--out", tmp_path / "x", status=1
+    )
     assert "cannot be read" in result.output
 
 
 def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_path):
     out = tmp_path / "wide"
     grown = "--init", base, "--steps=1", "--peak=1e-9", "--dff=48"
-    result = train("--pairs", pairs, "--out", out, *grown, eager=True)
-    assert result.exit_code == 0, result.output
+    train(*SCHEDULE, "--pairs", pairs, "--out", out, *grown, eager=True)
     (narrow, *_), (wide, *_) = (load_model_folder(folder / "model") for folder in (base, out))
     assert (narrow.config.dff, wide.config.dff) == (32, 48)
     inputs = np.array([[5, 6, 7, 8]]), np.array([[1, 5, 6, 7]])
@@ -122,8 +98,7 @@ def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_p
     new_units = wide.encoder_blocks[0].feed_forward.get_weights()[0][:, 32:]
     assert np.abs(new_units).min(axis=0).max() > 0  # they have something to learn from
 
-    result = train("--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--dff=16")
-    assert result.exit_code == 2
+    result = train(*SCHEDULE, "--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--dff=16", status=2)
     assert "received 16" in result.output
 
 
@@ -166,7 +141,7 @@ def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     out = tmp_path / "run"
-    result = train("--pairs", path, "--out", out, "--steps=3", *SMALL, eager=True)
+    result = train(*SCHEDULE, "--pairs", path, "--out", out, "--steps=3", *SMALL, eager=True)
     assert result.exit_code == 0, result.output
     assert "skipped 4, kept 2 rows" in result.output
     for line in (3, 4, 5, 6):
@@ -174,8 +149,7 @@ def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     assert load_model_folder(out / "model")
 
     path.write_text("wrong,right\n가,나\n", encoding="utf-8")
-    result = train("--pairs", path, "--out", tmp_path / "other", "--steps=3", *SMALL)
-    assert result.exit_code == 1
+    result = train(*SCHEDULE, "--pairs", path, "--out", tmp_path / "other", "--steps=3", *SMALL, status=1)
     assert "the header should hold src,tgt; received 'wrong,right'" in result.output
 
 

@@ -1,6 +1,5 @@
 """Training runs from the command line: resumed, timed, with a development set."""
 
-import csv
 import itertools
 import json
 import math
@@ -9,17 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from model.stored.folder import snapshot_steps
 from model.text.tokenizer import Tokenizer
-from tests.training.steps import eagerly
-from training.__main__ import main
+from tests.training.steps import history, runs, train
 from training.corpus.selection import choose_characters
 from training.noise.pairs import read_mix
 from training.run.run import Clock
@@ -72,23 +68,11 @@ def files(tmp_path_factory) -> dict[str, str]:
 
 def arguments(out: Path, files: dict, **options) -> list[str]:
     settings = {**OPTIONS, **files, "out": out, **options}
-    return ["train", *(f"--{name}={value}" for name, value in settings.items())]
+    return [f"--{name}={value}" for name, value in settings.items()]
 
 
-def train(out: Path, files: dict, *, eager: bool = False, **options):
-    """Run the command in this process, which spares the seconds of another start of TensorFlow; a few steps
-    run ``eager``, since making a graph of a step takes longer than they do.
-    """
-    import keras
-
-    keras.utils.clear_session()  # as a new process, number the layers from 0
-    with eagerly() if eager else nullcontext():
-        return CliRunner().invoke(main, arguments(out, files, **options))
-
-
-def history(out: Path) -> list[dict[str, str]]:
-    with open(out / "model" / "history.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def train_on(out: Path, files: dict, *, eager: bool = False, status: int = 0, **options):
+    return train(*arguments(out, files, **options), eager=eager, status=status)
 
 
 def saved_progress(out: Path) -> dict:
@@ -115,8 +99,7 @@ def kill_in_the_middle_of_an_epoch(process: subprocess.Popen, out: Path) -> dict
 @pytest.fixture(scope="module")
 def uninterrupted(files, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "uninterrupted"
-    result = train(out, files, **{"checkpoint-every": 1000})
-    assert result.exit_code == 0, result.output
+    train_on(out, files, **{"checkpoint-every": 1000})
     return out
 
 
@@ -124,7 +107,7 @@ def test_a_killed_run_continues_as_if_nothing_had_happened(files, uninterrupted,
     out = tmp_path / "killed"
     options = {"checkpoint-every": 5, "workers": 2}
     process = subprocess.Popen(
-        [sys.executable, "-m", "training", *arguments(out, files, **options)],
+        [sys.executable, "-m", "training", "train", *arguments(out, files, **options)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -136,7 +119,7 @@ def test_a_killed_run_continues_as_if_nothing_had_happened(files, uninterrupted,
     assert process.returncode == -signal.SIGKILL
     assert progress["step"] < len(history(out)) < STEPS
 
-    result = train(out, files, **options | {"workers": 1})  # how many there are changes nothing
+    result = train_on(out, files, **options | {"workers": 1})  # how many there are changes nothing
     assert result.exit_code == 0, result.output
     assert f"step {progress['step']} of {STEPS}" in result.stderr
     continued, expected = history(out), history(uninterrupted)
@@ -169,7 +152,7 @@ def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
     network, tokenizer, _ = load_model_folder(uninterrupted / "model")
     assert (network.config.d_model, network.config.num_layers, network.config.dff) == (16, 1, 32)
     assert tokenizer.characters == choose_characters([])
-    (run,) = json.loads((uninterrupted / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    (run,) = runs(uninterrupted)
     assert run["corpus"] == ["corpus.txt", "own.csv"]  # names only: a path would be this machine's
     assert run["schedule"]["steps"] == STEPS
     assert run["stream"]["seed"] == 5
@@ -178,11 +161,10 @@ def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
 
 def test_a_judge_picks_the_pairs_of_another_run(files, uninterrupted, tmp_path):
     judge = {"judge": uninterrupted / "model", "judge-share": 0.4}
-    result = train(tmp_path / "judged", files, eager=True, steps=1, **judge)
-    assert result.exit_code == 0, result.output
+    train_on(tmp_path / "judged", files, eager=True, steps=1, **judge)
     judged, whole = (float(history(out)[0]["loss"]) for out in (tmp_path / "judged", uninterrupted))
     assert judged != pytest.approx(whole, abs=1e-3)
-    (run,) = json.loads((tmp_path / "judged" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    (run,) = runs(tmp_path / "judged")
     assert run["judge"].startswith("uninterrupted ")
     assert run["judge_share"] == 0.4
     assert "--judge model" in run["command"]
@@ -197,7 +179,7 @@ def test_matrices_in_bfloat16_learn_about_the_same(files, uninterrupted, tmp_pat
     unwatched = {name: path for name, path in files.items() if name != "dev"}
     assert not are_short()
     try:
-        result = train(tmp_path / "short", unwatched, steps=2, precision="bfloat16")
+        result = train_on(tmp_path / "short", unwatched, steps=2, precision="bfloat16")
         assert result.exit_code == 0, result.output
         assert are_short()
     finally:  # TensorFlow keeps the choice for the whole process
@@ -206,7 +188,7 @@ def test_matrices_in_bfloat16_learn_about_the_same(files, uninterrupted, tmp_pat
     assert short[0]["learning_rate"] == exact[0]["learning_rate"]
     losses = [float(row["loss"]) for row in exact]  # equal where the processor has no such products
     assert [float(row["loss"]) for row in short] == pytest.approx(losses, rel=0.02)
-    (run,) = json.loads((tmp_path / "short" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    (run,) = runs(tmp_path / "short")
     assert run["precision"] == "bfloat16"
 
 
@@ -218,30 +200,27 @@ def test_a_precision_that_does_not_exist_is_named():
 
 
 def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
-    assert "nowhere" in train(tmp_path / "run", files, judge="nowhere").stderr
-    small = train(tmp_path / "run", files, judge="growing-up")
+    assert "nowhere" in train_on(tmp_path / "run", files, judge="nowhere", status=1).stderr
+    small = train_on(tmp_path / "run", files, judge="growing-up", status=2)
     assert "another vocabulary" in small.stderr
 
 
 def test_a_finished_run_has_nothing_left_to_do(uninterrupted, files):
     before = history(uninterrupted)
-    result = train(uninterrupted, files)
-    assert result.exit_code == 0, result.output
+    train_on(uninterrupted, files)
     assert history(uninterrupted) == before
 
 
 def test_another_network_cannot_continue_a_run(uninterrupted, files):
-    result = train(uninterrupted, files, dff=48)
-    assert result.exit_code == 1
+    result = train_on(uninterrupted, files, dff=48, status=1)
     assert "does not belong to this run or is damaged" in result.stderr
     assert "(16, 32) there, (16, 48) here" in result.stderr
     (uninterrupted / "checkpoint.npz").write_bytes(b"PK\x03\x04 broken")
-    assert "is damaged" in train(uninterrupted, files).stderr
+    assert "is damaged" in train_on(uninterrupted, files, status=1).stderr
 
 
 def test_training_needs_something_to_learn_from(tmp_path):
-    result = CliRunner().invoke(main, ["train", f"--out={tmp_path / 'run'}"])
-    assert result.exit_code == 2
+    result = train(f"--out={tmp_path / 'run'}", status=2)
     assert "--corpus" in result.stderr
     assert not (tmp_path / "run").exists()
 
@@ -258,29 +237,25 @@ class CertainNetwork:
 
 
 def test_an_unknown_family_is_a_message(tmp_path, files):
-    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, mix="grammar=3"))
-    assert result.exit_code == 2
+    result = train_on(tmp_path / "run", files, mix="grammar=3", status=2)
     assert "received 'grammar'" in result.output
 
 
 @pytest.mark.parametrize("widths", ["32,16,164", "0,164", "wide", "16,160"])
 def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
-    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, widths=widths))
-    assert result.exit_code == 2
+    result = train_on(tmp_path / "run", files, widths=widths, status=2)
     assert widths in result.output or "wide" in result.output
     assert not (tmp_path / "run").exists()
 
 
 def test_weights_are_kept_every_so_many_steps(tmp_path, files):
-    result = train(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
-    assert result.exit_code == 0, result.output
+    train_on(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
     assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
 
 
 def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
     out = tmp_path / "run"
-    result = train(out, files, eager=True, steps=1000, minutes=0.0001)
-    assert result.exit_code == 0, result.output
+    train_on(out, files, eager=True, steps=1000, minutes=0.0001)
     progress, (row,) = saved_progress(out), history(out)
     assert progress["step"] == 1
     assert row["dev_loss"]
@@ -288,8 +263,7 @@ def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
         0.003 / (0.25 * 1000)
     )  # that of the last of 1000 steps
     assert (out / "model" / "weights.npz").is_file()
-    result = train(out, files, eager=True, steps=2)
-    assert result.exit_code == 0, result.output
+    train_on(out, files, eager=True, steps=2)
     assert saved_progress(out)["step"] == 2
 
 
@@ -298,15 +272,13 @@ def test_sources_are_weighed(tmp_path, files):
     rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]
     corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
     options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, steps=2), "--weight", "law=0"]
-    with eagerly():
-        result = CliRunner().invoke(main, [*options, "--weight", "news=2"])
-    assert result.exit_code == 0, result.output
+    result = train(*options, "--weight", "news=2", eager=True)
     assert "62 sentences" in result.stderr  # 30 of 60 twice, and two pairs
-    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    (run,) = runs(tmp_path / "run")
     assert run["source_weights"] == {"law": 0.0, "news": 2.0}
     assert "--weight law=0 --weight news=2" in run["command"]
-    refused = CliRunner().invoke(main, [*arguments(tmp_path / "other", files), "--weight", "law"])
-    assert refused.exit_code == 2 and "could not convert" in refused.output
+    refused = train(*arguments(tmp_path / "other", files), "--weight", "law", status=2)
+    assert "could not convert" in refused.output
 
 
 def test_the_development_set_measures_real_tokens_only():

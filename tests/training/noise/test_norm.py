@@ -99,7 +99,7 @@ def test_a_word_held_out_is_not_misspelt_by_a_rule_either():
 def test_pairs_are_explained_by_their_own_article_or_not_at_all(practised):
     """Where the app names an article for a practised pair, it is one that speaks of this change."""
     told = wrong = 0
-    for pair in practised:
+    for pair in practised[: MANY // 3]:
         changes = find_changes(pair.wrong, pair.right)
         if len(changes) != 1:
             continue
@@ -109,7 +109,7 @@ def test_pairs_are_explained_by_their_own_article_or_not_at_all(practised):
         )
         told += found is not None
         wrong += found is not None and found.article != pair.article
-    assert told > 0.6 * MANY
+    assert told > 0.2 * MANY
     assert wrong < 0.06 * told  # two articles speak of some words: 나무꾼 is in 제30항 and 제54항
 
 

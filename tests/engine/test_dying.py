@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
@@ -135,6 +136,23 @@ def test_workers_that_end_while_they_load_a_model_are_lost():
         model = engine.open(SPELLER)
         with pytest.raises(EngineDiedError, match="3 workers ended at their start"):
             wait_for(model, lambda: model.prepare().is_ready)
+
+
+def test_a_worker_that_starts_at_last_answers(monkeypatch):
+    monkeypatch.setattr("engine.links._PAUSES", (0.0,))
+
+    def fail():
+        raise EngineDiedError("not yet")
+
+    starts = iter([fail, fail, fail, partial(WorkerProcess, Orders((), 1, 1))])
+    link = Link(lambda: next(starts)())
+    with Engine([link]) as engine:
+        next_worker(engine)
+        assert not engine.is_lost
+        with pytest.raises(EngineError, match="oracle"):  # an error of the worker itself
+            engine.ask(model_key(SPELLER), replace(questions.num_parameters, name="oracle"))
+        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+        assert (link.problem, link._is_well) == (None, True)
 
 
 def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):

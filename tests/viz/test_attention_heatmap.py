@@ -113,6 +113,11 @@ def test_padded_masked_and_merely_small_look_different():
     np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding still says what it holds
 
 
+def test_no_hatching_where_nothing_is_masked():
+    figure = attention_heatmap(np.ones((1, 1)), "가", "나", masked=np.zeros((1, 1), bool))
+    assert not [trace for trace in figure.data if trace.type == "scatter" and trace.fill]
+
+
 def test_the_hover_finds_the_label_of_every_place_even_where_none_is_in_sight():
     layout = attention_heatmap(np.zeros((200, 400)), ["나"] * 200, ["가"] * 400, first=(0, 3)).layout
     assert len(layout.xaxis.ticktext) < 400 and len(layout.yaxis.ticktext) < 200

@@ -51,6 +51,11 @@ def test_every_number_is_in_the_figure_and_in_its_cell():
     assert figure.layout.yaxis.range == (1.5, -0.5)
 
 
+def test_a_number_too_small_for_its_cell_is_whole_in_the_hover():
+    figure = number_heatmap([[8.4e-26]], "a", "x")
+    assert figure.data[0].text[0][0] == "0" and figure.data[0].customdata[0, 0].tolist() == ["8.4e−26", "x"]
+
+
 def test_many_columns_are_colours_with_a_scale():
     figure = number_heatmap(np.ones((2, 30)), "ab", ["x"] * 30)
     assert figure.data[0].text is None
@@ -129,6 +134,12 @@ def test_numbered_columns_need_not_all_be_labelled():
     assert figure.layout.xaxis.tickvals == (0, 8, 16, 24)
     assert [label.strip("<br> ") for label in figure.layout.xaxis.ticktext] == ["0", "8", "16", "24"]
     assert figure.data[0].customdata[0, 31].tolist() == ["1", "31"]
+
+
+def test_very_many_columns_stand_without_gaps_and_keep_round_labels():
+    figure = number_heatmap(np.ones((1, 256)), "a", [str(number) for number in range(256)], label_every=32)
+    assert figure.data[0].xgap == 0
+    assert figure.layout.xaxis.tickvals == tuple(range(0, 256, 32))
 
 
 def test_a_softmax_is_0_only_where_a_mask_makes_it_so():

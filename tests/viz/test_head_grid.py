@@ -91,6 +91,16 @@ def test_the_chosen_tiles_are_framed_inside_the_gaps():
     assert not head_grid(random_weights()).layout.shapes
 
 
+def test_without_its_scale_the_tiles_begin_at_the_top_and_are_as_high():
+    shown, bare = (head_grid(random_weights(), scale=scale) for scale in (True, False))
+    assert (shown.data[0].showscale, bare.data[0].showscale) == (True, False)
+    assert bare.layout.margin.t < shown.layout.margin.t
+    heights = [each.layout.height - each.layout.margin.t for each in (shown, bare)]
+    assert heights[0] == heights[1]
+    titled = head_grid(random_weights(), scale=False, title="모든 헤드")
+    assert titled.layout.margin.t == shown.layout.margin.t
+
+
 def test_the_figure_tells_a_page_how_to_fit_it_and_where_the_tiles_are():
     figure = head_grid(random_weights())
     meta = figure.layout.meta

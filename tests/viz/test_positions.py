@@ -48,7 +48,7 @@ def test_size_of_the_largest_matrix():
 
 def test_a_curve_is_a_column_and_its_name_says_which():
     matrix = sinusoids(20, 16)
-    figure = positional_encoding_curves(matrix, [4, 5, 0])
+    figure = positional_encoding_curves(matrix, [4, 5, 0, 4])  # one that is repeated is drawn once
     assert [trace.name for trace in figure.data] == ["dim 4 (sin)", "dim 5 (cos)", "dim 0 (sin)"]
     for trace, dimension in zip(figure.data, (4, 5, 0), strict=True):
         np.testing.assert_array_equal(trace.y, matrix[:, dimension])

@@ -63,6 +63,13 @@ def test_a_copy_looks_at_the_same_character_and_pairs_what_was_replaced():
     assert positions.tolist() == [0, 1, 2, 3, 4, 6, -1, 7]
 
 
+def test_a_replacement_by_a_longer_text_leaves_its_last_rows_without_counterpart():
+    longer = (Change(1, 2, 1, 4, "나", "다라마"),)
+    assert copy_positions(longer, 4, 6).tolist() == [0, 1, -1, -1, 2, 3]
+    shorter = (Change(1, 4, 1, 2, "다라마", "나"),)
+    assert copy_positions(shorter, 6, 4).tolist() == [0, 1, 4, 5]
+
+
 def test_lengths_that_the_changes_do_not_explain_are_refused():
     with pytest.raises(ValueError, match="make 4 source tokens 6, received 4 target tokens"):
         copy_positions([Change(1, 2, 1, 4, "나", "다라마")], 4, 4)
@@ -173,6 +180,12 @@ def test_the_decoder_is_asked_for_what_it_has_just_written():
     assert attention.usual.item() == pytest.approx((1 / 4 + 0 / 3) / 2)  # row 0 has nothing but <s>
 
 
+def test_where_no_row_can_be_asked_usual_is_zero():
+    changes = find_changes("가", "나")  # the end mark has no right neighbour, 가 has one
+    attention = attention_to_edit(trace_of("가", "나"), "encoder_attention", changes[0], changes)
+    assert (attention.share.item(), attention.usual.item()) == (0.5, 0)
+
+
 def test_leading_heads_are_those_that_do_there_what_they_do_nowhere_else():
     copies, turns, rests = [0, 1, 2, 3, 4, 6, 7], [7, 1, 1, 7, 7, 7, 7], [7] * 7
     heads = np.concatenate([one_hot(keys, 8) for keys in (copies, turns, rests, copies)])
@@ -194,6 +207,13 @@ def test_a_recurrent_network_has_cross_attention_alone():
     for function in (focus, lambda *given: attention_to_edit(*given, CHANGES)):
         with pytest.raises(ValueError, match="received 'encoder_attention'"):
             function(trace, "encoder_attention", CHANGES[0])
+
+
+def test_rows_stand_at_themselves_or_at_what_they_copy():
+    trace = trace_of(SOURCE, TARGET)
+    assert row_positions(trace, "encoder_attention", CHANGES).tolist() == list(range(8))
+    assert row_positions(trace, "decoder_attention", CHANGES).tolist() == list(range(7))
+    assert row_positions(trace, "cross_attention", CHANGES).tolist() == [0, 1, 2, 3, 4, 6, 7]
 
 
 def test_a_change_of_another_sentence_is_refused():

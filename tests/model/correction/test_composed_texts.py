@@ -1,7 +1,10 @@
 """Texts that are composed know their parts; and each invariant of a correction sees what violates it."""
 
+import doctest
+
 import pytest
 
+from benchmarks import harm
 from benchmarks.harm import (
     RECIPES,
     ComposedPart,
@@ -125,3 +128,8 @@ def test_a_lost_repetition_is_seen():
     text = ComposedText("repeated", (ComposedPart(0, "그래 그래 그래", "prose"),), what)
     assert list(repeats(text, corrected(text.text, change(text.text, "그래 ", "")), "그래"))
     assert not list(repeats(text, corrected(text.text), "그래"))
+
+
+def test_examples_are_true():
+    failed, attempted = doctest.testmod(harm)
+    assert attempted and not failed

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import positional_encoding
-from model.correction.corrector import Corrector, growing_network
+from model.correction.corrector import Corrector, GrowingNetwork, growing_network
 from model.stored.folder import ASSETS, ModelFolderError, snapshot_steps, weights_path
 from model.text.changes import apply_changes
 from model.text.tokenizer import START_ID
@@ -260,3 +260,12 @@ def test_other_snapshots_are_another_network(tmp_path):
     *_, last = snapshot_steps(folder)
     weights_path(folder, last).unlink()
     assert growing_network(folder).steps == network.steps[:-1]
+
+
+def test_keras_and_graphs_grow_up_alike(monkeypatch):
+    found = GrowingNetwork(FOLDER).answers(TEXT)
+    monkeypatch.setenv("ATTENTION_BACKEND", "keras")
+    expected = GrowingNetwork(FOLDER).answers(TEXT)
+    assert [(each.step, each.text) for each in found] == [(each.step, each.text) for each in expected]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.trace.cross_attention, other.trace.cross_attention, atol=1e-5)

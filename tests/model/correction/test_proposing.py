@@ -230,6 +230,10 @@ def test_what_is_drawn_is_a_pass_over_the_text_that_is_shown(knowing):
         assert (trace.cross_attention == own.cross_attention).all()
 
 
+def test_nothing_is_offered_by_a_model_that_knows_no_words(tiny_corrector):
+    assert not any(change.is_english_layout for change in tiny_corrector.correct("방이 rkrh").proposed)
+
+
 def test_a_change_may_not_claim_to_be_weighed(knowing):
     (offer,) = (c for c in knowing.correct("dhsmf").proposed if c.is_english_layout)
     assert not offer.is_weighed

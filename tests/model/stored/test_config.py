@@ -17,7 +17,8 @@ def test_a_config_survives_its_dictionary(config):
 
 def test_what_both_kinds_tell_of_their_attention():
     transformer, recurrent = TransformerConfig(vocab_size=50), Seq2SeqConfig(vocab_size=50, num_layers=3)
-    assert (transformer.attention_layers, transformer.num_heads) == (6, 8)
+    assert (transformer.attention_layers, transformer.num_heads) == (6, 8)  # the size of the paper
+    assert (transformer.d_model, transformer.dff, transformer.dropout_rate) == (512, 2048, 0.1)
     assert (recurrent.attention_layers, recurrent.num_heads) == (1, 1)
     assert transformer.attention_kinds == ATTENTION_KINDS
     assert recurrent.attention_kinds == ("cross_attention",)

@@ -164,6 +164,13 @@ def test_rare_native_mistakes_bring_further_pairs():
     assert sum(rights.values()) == len(items) + 2
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_shares_are_of_the_sentences(share):
+    pairs = make(SENTENCES * 5, name_share=share, mix={"clean": 1.0})
+    named = sum(right not in SENTENCES for _, right in pairs)
+    assert named == pytest.approx(share * len(pairs), abs=200 * share)  # none at all at 0
+
+
 GUESTS = [f"{number}번 손님이 왔어요." for number in range(300)]
 
 

@@ -48,6 +48,11 @@ def test_padding_alone_is_0_and_not_nan():
     assert loss(np.zeros((1, 3), np.int32), LOGITS) == 0
 
 
+def test_a_wrong_but_certain_answer_costs_its_logit():
+    logits = np.array([[[0, 0, 1000.0, 0]]], np.float32)
+    assert loss(np.array([[1]]), logits) == pytest.approx(1000, rel=1e-5)
+
+
 PAPER = Schedule("paper", peak=1.0, warmup=4000, steps=100_000, decay=0.25, d_model=512)
 TRAPEZOID = Schedule("trapezoid", peak=1e-3, warmup=10, steps=100, decay=0.25, d_model=512)
 
@@ -63,6 +68,11 @@ TRAPEZOID = Schedule("trapezoid", peak=1e-3, warmup=10, steps=100, decay=0.25, d
 )
 def test_the_schedule_of_the_paper(step, rate):
     assert PAPER(step) == pytest.approx(rate, rel=1e-5)
+
+
+def test_peak_is_a_factor_of_the_papers_schedule():
+    double = Schedule("paper", 2.0, 4000, 100_000, 0.25, 512)
+    assert double(123) == pytest.approx(2 * PAPER(123))
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,12 @@ def test_an_epoch_holds_every_item_once_and_the_next_one_in_another_order():
     assert first != second
 
 
+def test_generated_pairs_differ_between_epochs():
+    pools = maker(SENTENCES[:50])
+    assert pools.pools_per_epoch == 1
+    assert not equal(pools(0), pools(1))
+
+
 def test_rows_of_a_batch():
     for batch in maker()(0):
         assert batch.source.shape == batch.decoder_input.shape == batch.target.shape
@@ -80,6 +86,12 @@ def test_both_sides_of_a_batch_share_one_length():
     # Nine tokens, filled up to a multiple of LENGTH_STEP.
     assert batch.source.shape == batch.target.shape == (2, 12)
     assert batch.decoder_input[1, :9].tolist() == [START_ID, *range(4, 12)]
+
+
+def test_batches_are_of_alike_lengths_in_mixed_order():
+    widths = [batch.source.shape[1] for batch in maker(batch_tokens=100, pool_sentences=1000)(0)]
+    assert len(set(widths)) > 1
+    assert widths != sorted(widths)
 
 
 def test_batches_of_a_few_widths_have_as_many_shapes_and_lose_no_pair():

@@ -249,8 +249,9 @@ def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
 
 
 def test_weights_are_kept_every_so_many_steps(tmp_path, files):
-    train_on(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
+    train_on(tmp_path / "run", files, eager=True, steps=5, widths="24,164", **{"snapshot-every": 2})
     assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
+    assert runs(tmp_path / "run")[0]["stream"]["widths"] == [24, 164]
 
 
 def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):

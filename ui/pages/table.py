@@ -25,7 +25,7 @@ from ui.asking.files import (
     tables,
 )
 from ui.components.component import chosen_row
-from ui.components.widgets import replace
+from ui.components.live_text import replace
 from ui.export.take_away import say_in
 from ui.sentence.page import keep_typed
 from ui.shell import header, markup

@@ -152,23 +152,28 @@ def name_of(path: str) -> str:
     return f"{side}.{int(number) - 1}.{part}.{last}"
 
 
-def write(corrector, folder: str | Path) -> None:
-    """Write the weights, the tokens' features and the config of a ``Corrector``."""
-    from model.stored.folder import read_weights, weights_path
-
-    config, features = corrector.config, corrector.tokenizer.features()
-    stored = read_weights(weights_path(corrector.folder)).items()
-    arrays = {path.partition("/")[2]: np.asarray(each, np.float32) for path, each in stored}
+def parts_of(config, tokenizer, arrays) -> tuple[dict, dict[str, Tensor]]:
+    """The config and the tensors of a ``Port``, from weights by path without the network's name."""
+    features = tokenizer.features()
     turned = {path: each.T if path.endswith("kernel") else each for path, each in arrays.items()}
-    tensors = {name_of(path): torch.tensor(each) for path, each in turned.items()}
+    tensors = {name_of(path): torch.tensor(each).contiguous() for path, each in turned.items()}
     tensors["embedding.features"] = torch.tensor(np.asarray(features, np.int64))
     names = "vocab_size", "d_model", "num_layers", "num_heads", "dff", "norm_first"
     about = {name: getattr(config, name) for name in names}
     about["tables"] = [len(arrays[f"embedding/{part}_embedding"]) for part in PARTS]
-    about |= {"ids": len(features), "tokens": list(corrector.tokenizer.labels(range(config.vocab_size)))}
+    return about | {"ids": len(features), "tokens": list(tokenizer.labels(range(config.vocab_size)))}, tensors
+
+
+def write(corrector, folder: str | Path) -> None:
+    """Write the weights, the tokens' features and the config of a ``Corrector``."""
+    from model.stored.folder import read_weights, weights_path
+
+    stored = read_weights(weights_path(corrector.folder)).items()
+    arrays = {path.partition("/")[2]: np.asarray(each, np.float32) for path, each in stored}
+    about, tensors = parts_of(corrector.config, corrector.tokenizer, arrays)
     about["fingerprint"] = corrector.fingerprint
     Path(folder).mkdir(parents=True, exist_ok=True)
-    save_file({name: each.contiguous() for name, each in tensors.items()}, Path(folder) / WEIGHTS)
+    save_file(tensors, Path(folder) / WEIGHTS)
     (Path(folder) / CONFIG).write_text(json.dumps(about, ensure_ascii=False), "utf-8")
 
 

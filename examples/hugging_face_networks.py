@@ -2,25 +2,8 @@
 
 from collections.abc import Callable
 
+import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    BertConfig,
-    BertModel,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MarianConfig,
-    MarianMTModel,
-    MistralConfig,
-    MistralForCausalLM,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
 
 CORPUS = [
     "the cat sat on the mat",
@@ -40,7 +23,7 @@ MARK_IDS = {
 PIECES = [f"▁{word}" for word in "the cat sat on a dog 손님 방 왔는데".split()] + ["▁", "이", "t", "에"]
 
 
-def trained(kind: str) -> PreTrainedTokenizerFast:
+def trained(kind: str) -> hf.PreTrainedTokenizerFast:
     """A tokenizer of "bytes" (as GPT-2 and BART), "pieces" (as MarianMT and T5), or "words" (as BERT)."""
     if kind == "bytes":
         tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
@@ -70,10 +53,10 @@ def of_pieces(pieces: list[str]) -> Tokenizer:
     return tokenizer
 
 
-def fast(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+def fast(tokenizer: Tokenizer) -> hf.PreTrainedTokenizerFast:
     """The tokenizer as transformers takes it."""
     names = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    return hf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
 SIDES: dict[str, float] = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 3}
@@ -83,35 +66,35 @@ NARROW = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "n
 GROUPED = NARROW | {"num_key_value_heads": 2, "max_position_embeddings": 64}
 
 
-def marian(size: int) -> PreTrainedModel:
+def marian(size: int) -> hf.PreTrainedModel:
     """``size``: the number of its tokens, as in all of these."""
-    return MarianMTModel(MarianConfig(vocab_size=size, **SIDES, **MARK_IDS))
+    return hf.MarianMTModel(hf.MarianConfig(vocab_size=size, **SIDES, **MARK_IDS))
 
 
-def bart(size: int) -> PreTrainedModel:
-    return BartForConditionalGeneration(BartConfig(vocab_size=size, **SIDES, **MARK_IDS))
+def bart(size: int) -> hf.PreTrainedModel:
+    return hf.BartForConditionalGeneration(hf.BartConfig(vocab_size=size, **SIDES, **MARK_IDS))
 
 
-def t5(size: int) -> PreTrainedModel:
+def t5(size: int) -> hf.PreTrainedModel:
     sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4}
     # transformers 5.23 gives the decoder's cache as many layers as the encoder has.
-    return T5ForConditionalGeneration(T5Config(vocab_size=size, use_cache=False, **sizes, **MARK_IDS))
+    return hf.T5ForConditionalGeneration(hf.T5Config(vocab_size=size, use_cache=False, **sizes, **MARK_IDS))
 
 
-def bert(size: int) -> PreTrainedModel:
-    return BertModel(BertConfig(vocab_size=size, **NARROW | {"num_hidden_layers": 3}))
+def bert(size: int) -> hf.PreTrainedModel:
+    return hf.BertModel(hf.BertConfig(vocab_size=size, **NARROW | {"num_hidden_layers": 3}))
 
 
-def gpt2(size: int) -> PreTrainedModel:
-    return GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=16, n_layer=3, n_head=4, n_positions=64))
+def gpt2(size: int) -> hf.PreTrainedModel:
+    return hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=size, n_embd=16, n_layer=3, n_head=4, n_positions=64))
 
 
-def llama(size: int) -> PreTrainedModel:
-    return LlamaForCausalLM(LlamaConfig(vocab_size=size, **GROUPED))
+def llama(size: int) -> hf.PreTrainedModel:
+    return hf.LlamaForCausalLM(hf.LlamaConfig(vocab_size=size, **GROUPED))
 
 
-def mistral(size: int) -> PreTrainedModel:
-    return MistralForCausalLM(MistralConfig(vocab_size=size, **GROUPED, sliding_window=4))
+def mistral(size: int) -> hf.PreTrainedModel:
+    return hf.MistralForCausalLM(hf.MistralConfig(vocab_size=size, **GROUPED, sliding_window=4))
 
 
-ENCODER_DECODERS: dict[str, Callable[[int], PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}
+ENCODER_DECODERS: dict[str, Callable[[int], hf.PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}

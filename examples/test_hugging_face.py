@@ -8,14 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    GptOssConfig,
-    GptOssForCausalLM,
-    LongT5Config,
-    LongT5ForConditionalGeneration,
-    WhisperConfig,
-    WhisperForConditionalGeneration,
-)
+import transformers as hf
 from transformers.modeling_outputs import BaseModelOutput
 
 from examples.hugging_face_networks import (
@@ -158,17 +151,17 @@ def test_one_token_of_a_decoder_is_of_a_decoder():
     assert from_transformers(bert(len(BYTES)), BYTES, "a").kinds == ("encoder_attention",)
 
 
-def whisper(size: int) -> WhisperForConditionalGeneration:
+def whisper(size: int) -> hf.WhisperForConditionalGeneration:
     sides = {"encoder_layers": 2, "decoder_layers": 2, "d_model": 16}
     sides |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
     positions = {"max_source_positions": 50, "max_target_positions": 32, "num_mel_bins": 8}
-    config = WhisperConfig(vocab_size=size, **sides, **positions, **MARK_IDS)
-    return WhisperForConditionalGeneration(config)
+    config = hf.WhisperConfig(vocab_size=size, **sides, **positions, **MARK_IDS)
+    return hf.WhisperForConditionalGeneration(config)
 
 
-def long_t5(size: int) -> LongT5ForConditionalGeneration:
+def long_t5(size: int) -> hf.LongT5ForConditionalGeneration:
     sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "local_radius": 3}
-    return LongT5ForConditionalGeneration(LongT5Config(vocab_size=size, **sizes, **MARK_IDS))
+    return hf.LongT5ForConditionalGeneration(hf.LongT5Config(vocab_size=size, **sizes, **MARK_IDS))
 
 
 REFUSED = [
@@ -195,8 +188,8 @@ def test_a_missing_tokenizer_is_told():
 
 def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
     experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4, "head_dim": 8}
-    config = GptOssConfig(vocab_size=len(BYTES), **NARROW, **experts, num_key_value_heads=1)
-    trace = from_transformers(GptOssForCausalLM(config), BYTES, TEXT)
+    config = hf.GptOssConfig(vocab_size=len(BYTES), **NARROW, **experts, num_key_value_heads=1)
+    trace = from_transformers(hf.GptOssForCausalLM(config), BYTES, TEXT)
     assert trace.sinks == ("decoder_attention",)
     assert trace.windows == (3, -1)  # every other layer looks at all that came before
     sink = trace.sink("decoder_attention")

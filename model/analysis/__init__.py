@@ -34,6 +34,7 @@ from model.analysis.ablation import (
     corpus_means,
     corrupted_values,
     node_effects,
+    reference_values,
 )
 from model.analysis.attention_maps import aligned_difference
 from model.analysis.attention_scores import (
@@ -154,6 +155,7 @@ __all__ = [
     "node_effects",
     "pair_effects",
     "pruning_curve",
+    "reference_values",
     "replaced_attention",
     "replaced_for_change",
     "verified_explanation",

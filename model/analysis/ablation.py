@@ -1,7 +1,8 @@
 """Ablation values, and the total and direct effects of nodes.
 
 An ablated node puts out its mean over the positions of a corpus, which disturbs a network less than zeros do,
-or its output in a corrupted run, which keeps everything that both sentences share.
+or its output in a corrupted run, which keeps everything that both sentences share. ``reference_values`` has
+all REFERENCES by name.
 
 The total effect of a node is the loss of the score when all later parts read its ablation value; the direct
 effect, when only the answer does. The difference is mediated by later parts.
@@ -15,7 +16,7 @@ References:
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -25,8 +26,8 @@ import numpy as np
 from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk, LastRows
 from model.analysis.contrasts import CleanRun, Edit
-from model.analysis.patching import CorruptedRun
-from model.analysis.saving import Result
+from model.analysis.patching import CorruptedRun, exchanges
+from model.analysis.saving import SEED, Result
 from model.correction.answers import Network
 from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
@@ -34,6 +35,14 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
 SENTENCES = "everyday.json"
+ZERO, MEAN, BY_POSITION, RESAMPLED, CORRUPTED, CORRUPTED_MEAN = REFERENCES = (
+    "zero",
+    "mean",
+    "mean by position",
+    "resample",
+    "corrupted",
+    "mean of corrupted",
+)
 _SIDES = tuple(ATTENTIONS)
 _MEAN_TAPS = tuple(
     name
@@ -174,6 +183,77 @@ class Edge(NamedTuple):
     sender: Node | Character
     receiver: Node | None  # None: the answer itself
     nats: float  # positive in favour of the fix
+
+
+def reference_values(
+    corrector: Network, edit: Edit, reference: str, pairs: Sequence[tuple[str, str]] | None = None
+) -> AblationValues:
+    """The ablation values of one edit by the name of their reference, one of REFERENCES.
+
+    Resampled are the outputs in one sentence (seed 0), at a random position for each position of the edit.
+
+    Args:
+        pairs: (source, target) of the corpus, by default ``everyday_pairs``.
+
+    Raises:
+        ValueError: for another name, and as ``exchanges`` does for corrupted sentences.
+
+    Example:
+        >>> (edit,) = edits_of("머거요", "먹어요")
+        >>> values = reference_values(corrector, edit, "mean by position")
+        >>> values.reference, values.nodes[Node("encoder_feed_forward", 0)].shape
+        ('mean by position of 32 sentences', (4, 128))
+    """
+    if reference not in REFERENCES:
+        raise ValueError(f"a reference should be one of {REFERENCES}, received {reference!r}")
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    if reference in (CORRUPTED, CORRUPTED_MEAN):
+        found = exchanges(corrector, edit)
+        runs = (found.median,) if reference == CORRUPTED else found.runs
+        return corrupted_values(network, tokenizer, *runs)
+    pairs, rng = pairs or everyday_pairs(), np.random.default_rng(SEED)
+    means = corpus_means(network, tokenizer, pairs)
+    if reference == MEAN:
+        return means
+    if reference == ZERO:
+        return _by_place(means, lambda _, mean: np.zeros_like(mean), ZERO)
+    clean = CleanRun(corrector, edit).taps([tap(side, "embedding") for side in _SIDES])
+    if reference == RESAMPLED:
+        pairs = [pairs[int(rng.integers(len(pairs)))]]
+    ids = [(tokenizer.encode_source(wrong), tokenizer.encode_target(right)) for wrong, right in pairs]
+    read = [network.taps(*each, _MEAN_TAPS) for each in ids]
+    places = {
+        side: rng.integers(max(len(_of(read[0], side)), 1), size=len(_of(clean, side))) for side in _SIDES
+    }
+
+    def values(at: Node | str, mean: np.ndarray) -> np.ndarray:
+        chosen = places[_side(at)]
+        if reference == RESAMPLED:
+            return _of(read[0], at)[chosen]
+        outputs = [_of(each, at) for each in read]
+        columns = [[each[place] for each in outputs if place < len(each)] for place in range(len(chosen))]
+        filled = [np.mean(each, axis=0) if each else mean for each in columns]
+        return np.array(filled, np.float32).reshape(len(chosen), -1)
+
+    return _by_place(means, values, f"{reference} of {len(pairs)} sentences")
+
+
+def _of(found: Mapping[str, np.ndarray], at: Node | str) -> np.ndarray:
+    """(Q, ...): the outputs of a node, or the embeddings of a side."""
+    return found[at.tap][at.place] if isinstance(at, Node) else found[tap(at, "embedding")]
+
+
+def _side(at: Node | str) -> str:
+    return at.side if isinstance(at, Node) else at
+
+
+def _by_place(
+    means: AblationValues, value: Callable[[Node | str, np.ndarray], np.ndarray], reference: str
+) -> AblationValues:
+    """The values of nodes and of the embeddings of sides, from their means."""
+    nodes = {node: value(node, mean) for node, mean in means.nodes.items()}
+    embeddings = {side: value(side, mean) for side, mean in means.embeddings.items()}
+    return AblationValues(nodes, embeddings, reference)
 
 
 @dataclass(frozen=True)

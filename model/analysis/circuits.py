@@ -33,7 +33,7 @@ from model.trace.interventions import COMPUTED, Contrast, Node, Patch
 
 GOAL = 0.9  # share of the score that the circuit should keep
 RANDOM_SETS = 20
-BEYOND = 6  # steps of ``growth`` that pictures show behind the one that reaches the goal
+BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
 LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 Nodes = tuple[Node, ...]
 FORWARD, BACKWARD, BY_EDGE = ORDERS = "forward", "backward", "by edge"
@@ -240,7 +240,8 @@ def _smallest(sets: NodeSets, nodes: Nodes, growth: np.ndarray, goal: float) -> 
 
     ``nodes``: (N,) by their effect; ``growth``: (N,) the shares of the first ones, to be started from.
     """
-    enough = np.flatnonzero(holds(growth, goal))
+    near = growth[: len(nodes) // 2]  # half of the nodes, where fewer reach the goal
+    enough = np.flatnonzero(holds(near if holds(near[:-BEYOND], goal).any() else growth, goal))
     # A set with some slack, because the smallest one that holds leaves no choice of members to drop.
     start = enough[min(SLACK, len(enough) - 1)] + 1 if enough.size else len(nodes)
     found = {BACKWARD: _pruned(sets, nodes[:start], goal)}

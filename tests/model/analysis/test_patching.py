@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from model.activations.sublayers import Stream
-from model.analysis.ablation import corpus_means, corrupted_values, node_effects
-from model.analysis.contrasts import Edit, contrast_of_edit
+from model.analysis.ablation import (
+    REFERENCES,
+    corpus_means,
+    corrupted_values,
+    node_effects,
+    reference_values,
+)
+from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
 from model.analysis.patching import (
     NO_PLACE,
     CorruptedRun,
@@ -47,6 +53,26 @@ def test_noising_shows_what_is_needed(planted_circuit):
     for place, column in ((CARRY.sublayer, ROW), (WRITER.sublayer, ROW)):
         assert denoised.restored[place, column] > 0.5 > noised.restored[place, column]
     np.testing.assert_allclose(noised.restored[0], 1, atol=0.1)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_each_reference_is_named_and_fits_the_edit(planted_circuit, reference):
+    pairs = [(WRONG, RIGHT), ("나머어.", "나머어."), ("가", "가")]
+    values = reference_values(planted_circuit, EDIT, reference, pairs)
+    effects = node_effects(planted_circuit, EDIT, values)
+    assert np.isfinite(effects.total).all() and values.reference
+    read = planted_circuit.patched.taps(*CleanRun(planted_circuit, EDIT).ids, [MARK.tap])[MARK.tap][
+        MARK.place
+    ]
+    if reference == "zero":
+        assert not any(value.any() for value in (*values.nodes.values(), *values.embeddings.values()))
+    elif reference == "mean by position":
+        np.testing.assert_allclose(values.nodes[MARK][-1], read[-1], atol=1e-5)  # one pair is as long
+        assert values.reference == "mean by position of 3 sentences"
+    elif reference == "resample":
+        assert values.nodes[MARK].shape == read.shape
+    with pytest.raises(ValueError, match="should be one of"):
+        reference_values(planted_circuit, EDIT, "median")
 
 
 def test_means_over_several_corrupted_sentences_stand_between_them(planted_circuit):

@@ -34,6 +34,7 @@ class Edit(NamedTuple):
     source: str
     target: str
     span: ChangeSpan
+    asked: int = 0  # the one of ``Change.questions``
 
     @property
     def texts(self) -> tuple[str, str]:

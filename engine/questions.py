@@ -225,19 +225,19 @@ def _round(corrector: Intervenes, edit: analysis.Edit, number: int) -> MethodRou
 
 @question(STREAM, is_long=True, in_numpy=True)
 def direct_logit_attribution(
-    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+    corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitAttribution:
-    """The share in nats of each component of the decoder, in every row and for the changes at ``spans``."""
-    changes = [edit_at(corrector, Edit(source, target, span)).change for span in spans]
+    """The share in nats of each component of the decoder, in every row and for ``edits`` of these texts."""
+    changes = [edit_at(corrector, edit).change for edit in edits]
     return analysis.direct_logit_attribution(corrector, source, target, changes)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
 def logit_lens(
-    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+    corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitLens:
-    """The logit lens after each sub-layer, in every row and for the changes at ``spans``."""
-    changes = [edit_at(corrector, Edit(source, target, span)).change for span in spans]
+    """The logit lens after each sub-layer, in every row and for ``edits`` of these texts."""
+    changes = [edit_at(corrector, edit).change for edit in edits]
     return analysis.logit_lens(corrector, source, target, changes)
 
 
@@ -336,7 +336,8 @@ def edit_at(corrector: Intervenes, edit: Edit) -> analysis.Edit:
     """
     changes = corrector.changes(*edit.texts)
     placed = changes_in_tokens(corrector.trace(*edit.texts), changes) or ()
-    return analysis.Edit(*edit.texts, changes[placed.index(nearest(placed, edit.span))])
+    change = changes[placed.index(nearest(placed, edit.span))]
+    return analysis.Edit(*edit.texts, replace(change, asked=edit.asked))
 
 
 def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:

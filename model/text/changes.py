@@ -41,6 +41,7 @@ class Change:
     known_confidence: float | None = field(default=None, compare=False)
     instead_of: str | None = field(default=None, compare=False)
     is_english_layout: bool = field(default=False, compare=False)
+    asked: int = field(default=0, compare=False)  # number of the one of ``questions`` that analyses answer
 
     @property
     def moves_spaces(self) -> bool:
@@ -52,7 +53,34 @@ class Change:
         return not self.wrong.strip() and not self.right.strip()
 
     @property
+    def questions(self) -> tuple[tuple[int, int], ...]:
+        """(place in ``wrong``, place in ``right``) of each character that can be asked about.
+
+        The default question comes first, the others in the order of the text.
+
+        >>> Change(1, 2, 1, 3, "되", " 돼").questions, Change(0, 2, 0, 2, "머거", "먹어").questions
+        (((0, 1), (0, 0)), ((0, 0), (1, 1)))
+        """
+        blocks = [each for each in Levenshtein.opcodes(self.wrong, self.right) if each.tag != "equal"]
+        places = (
+            (block.src_start + i, block.dest_start + (i if block.tag == "replace" else 0))
+            for block in blocks
+            for i in range(block.src_end - block.src_start if block.tag == "replace" else 1)
+        )
+        differ = (place for place in places if self._differs(*place))
+        return tuple(dict.fromkeys([self._first_mistake, *differ]))
+
+    def _differs(self, i: int, j: int) -> bool:
+        return self.wrong[i : i + 1] != self.right[j : j + 1]
+
+    @property
     def mistake(self) -> tuple[int, int]:
+        """The one of ``questions`` that analyses answer."""
+        questions = self.questions if self.asked else ()
+        return questions[self.asked] if self.asked < len(questions) else self._first_mistake
+
+    @property
+    def _first_mistake(self) -> tuple[int, int]:
         """(place in ``wrong``, place in ``right``) of the first character that carries the mistake: a space
         only where nothing else differs. The default question about a change is about this character.
 

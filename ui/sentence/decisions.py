@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import streamlit as st
@@ -25,7 +25,7 @@ from ui.asking import loaders, models
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls, header, markup, own_words
 from ui.shell.runs import spinner
-from ui.shell.settings import EDIT, PART, is_number
+from ui.shell.settings import ASKED, EDIT, PART, is_number
 from ui.wording import LONGEST_SIDE, change_in_words, language, say
 from viz.labels import probability, visible_token
 
@@ -63,8 +63,7 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
     if not found.sentences:
         return None, None
     sentence = found.sentences[_opened(found)]
-    chosen = _chosen(sentence)
-    return sentence, None if chosen is None else sentence.changes[chosen]
+    return sentence, _in_focus(sentence)
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def show_correction(
         "correction",
         lambda what, number: _answer(found, what, number, doing.decides),
     )
-    return sentence, None if sentence is None or chosen is None else sentence.changes[chosen]
+    return sentence, _in_focus(sentence)
 
 
 def _share(change: Change) -> str:
@@ -147,6 +146,15 @@ def _opened(found: loaders.Correction) -> int:
 def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
     """Which of the sentence's changes is in focus, from 0."""
     return controls.place(EDIT, len(sentence.changes)) if sentence else None
+
+
+def _in_focus(sentence: loaders.SentenceCorrection | None) -> Change | None:
+    """The change in focus, with the question that is asked about it."""
+    chosen = _chosen(sentence)
+    if sentence is None or chosen is None:
+        return None
+    change = sentence.changes[chosen]
+    return replace(change, asked=controls.place(ASKED, len(change.questions)) or 0)
 
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
@@ -299,6 +307,8 @@ def _open(found: loaders.Correction, place: int, edit: str) -> None:
     if _opened(found) != place:
         address.forget("sentence")
     address.put("part", str(place + 1))
+    if edit != address.get("edit"):
+        address.put("asked", "")
     address.put("edit", edit)
 
 

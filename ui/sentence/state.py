@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.question import ChangeSpan, Edit, P, Question, R
+from engine.question import Edit, P, Question, R
 from model.analysis.edits import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -132,7 +132,8 @@ class SentenceState:
         texts = (self.trace.source_text, self.sentence.source), (self.trace.target_text, self.sentence.text)
         if any(given not in (None, shown) for given, shown in texts):
             return None
-        return changes_in_tokens(self.trace, self.sentence.changes)
+        asked = [self.change or each if each == self.change else each for each in self.sentence.changes]
+        return changes_in_tokens(self.trace, asked)
 
     @property
     def focus(self) -> Change | None:
@@ -179,7 +180,7 @@ class SentenceState:
 
     def edit_of(self, change: Change) -> Edit:
         """``change``, in tokens, as the argument of a question to the engine."""
-        return Edit(*self.texts, (change.source_start, change.source_end))
+        return Edit(*self.texts, (change.source_start, change.source_end), change.asked)
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -187,9 +188,9 @@ class SentenceState:
         return self.sentence.source, self.sentence.text
 
     @property
-    def spans(self) -> tuple[ChangeSpan, ...]:
-        """The places of all changes of the sentence, in tokens."""
-        return tuple((each.source_start, each.source_end) for each in self.all_changes)
+    def edits(self) -> tuple[Edit, ...]:
+        """All changes of the sentence as arguments of a question to the engine."""
+        return tuple(map(self.edit_of, self.all_changes))
 
     def ask(self, question: Question[P, R], *arguments: P.args, **named: P.kwargs) -> R:
         """The network's answer. Raises NotLoadedError without a network, EngineError without an answer."""

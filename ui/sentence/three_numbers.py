@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import questions as declared
 from model.analysis.three_numbers import CROSS, ThreeNumbers, three_numbers
+from model.text.changes import Change
 from ui.sentence.decisions import PRESSED
 from ui.sentence.state import SentenceState
 from ui.shell import address, header, markup, runs
@@ -14,6 +15,7 @@ from ui.wording import head_name, nats, plain_markdown, say
 from viz.labels import visible_token
 
 NAMES = ("looked", "wrote", "mattered")
+MOST_ASKED = 3  # questions of one change that the line offers
 
 
 def show(state: SentenceState, opens_head: bool) -> None:
@@ -28,6 +30,7 @@ def show(state: SentenceState, opens_head: bool) -> None:
     if known is None or PRESSED in st.session_state:
         runs.ask_later(lambda: _settle(state, opens_head))
     with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
+        _show_questions(state.change)
         for name in NAMES:
             st.button(
                 f"{say(f'three_{name}')} {_label(state, name, known)}",
@@ -39,6 +42,30 @@ def show(state: SentenceState, opens_head: bool) -> None:
                 args=(state, name, known),
             )
     markup.paragraph("" if known is None else why(state, known), "note three")
+
+
+def _show_questions(change: Change) -> None:
+    """The question that all views answer, and the others about the same change, each a press away."""
+    for number, place in enumerate(change.questions[:MOST_ASKED]):
+        text = _question(change, *place)
+        if number == change.asked:
+            markup.paragraph(text, "asked")
+        else:
+            st.button(text, key=f"ask_{number}", type="tertiary", on_click=_put_question, args=(number,))
+
+
+def _put_question(number: int) -> None:
+    """From a callback: let every view answer this one of the change's questions."""
+    address.forget("sentence")
+    address.put("asked", str(number + 1) if number else "")
+
+
+def _question(change: Change, typed: int, written: int) -> str:
+    """Why a character is written, why a space, or why something is left out."""
+    wrong, right = change.wrong[typed : typed + 1], change.right[written : written + 1]
+    if right:
+        return say("asked_space") if right.isspace() else say("asked_written", token=right)
+    return say("asked_joined") if not wrong.strip() else say("asked_left_out", token=wrong)
 
 
 def _settle(state: SentenceState, opens_head: bool) -> None:
@@ -61,7 +88,7 @@ def _answers(state: SentenceState, ask: Callable) -> ThreeNumbers | None:
     """The three numbers, by ``state.ask`` or ``state.known``; None where something is not known."""
     found = (
         ask(declared.head_effects, state.edit, ()),
-        ask(declared.direct_logit_attribution, *state.texts, state.spans),
+        ask(declared.direct_logit_attribution, *state.texts, state.edits),
         ask(declared.left_out, state.edit),
     )
     if any(each is None for each in found):

@@ -179,6 +179,7 @@ def names_of(subject: Subject) -> tuple[str, ...]:
 
 PART = Ordinal("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
 EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
+ASKED = Ordinal("asked", of="text", is_step=True)  # which of its questions; empty: the default one
 SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
     Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
@@ -188,6 +189,7 @@ SHARED: tuple[AnySetting, ...] = (
     Text("confidence"),  # the lowest of the changes that are made; empty: the model's own
     PART,
     EDIT,
+    ASKED,
     # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
     Text("accepted", of="text", is_step=True),
     Text("rejected", of="text", is_step=True),

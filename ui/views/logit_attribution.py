@@ -33,7 +33,7 @@ FORMULA = (
 
 
 def _attribution(state: SentenceState) -> LogitAttribution:
-    return state.ask(declared.direct_logit_attribution, *state.texts, state.spans)
+    return state.ask(declared.direct_logit_attribution, *state.texts, state.edits)
 
 
 def number_of(state: SentenceState, found: LogitAttribution | LogitLens) -> int:

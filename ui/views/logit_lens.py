@@ -28,7 +28,7 @@ NO_FINAL = "∅"
 
 
 def _lens(state: SentenceState) -> LogitLens:
-    return state.ask(declared.logit_lens, *state.texts, state.spans)
+    return state.ask(declared.logit_lens, *state.texts, state.edits)
 
 
 def _draw(state: SentenceState, values: Values) -> None:

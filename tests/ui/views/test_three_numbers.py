@@ -50,11 +50,14 @@ def asking():
     return Asking(Corrector.load())
 
 
-@pytest.mark.parametrize("text", EDITS)
-def test_every_view_answers_the_same_question_with_the_same_numbers(asking, settings, text):
+ASKED = [*((text, 0) for text in EDITS), ("그렇게 하면 안되요.", 1), ("비를 맞으며 거러가요.", 1)]
+
+
+@pytest.mark.parametrize(("text", "asked"), ASKED)
+def test_every_view_answers_the_same_question_with_the_same_numbers(asking, settings, text, asked):
     (sentence,) = asking.corrector.correct(text).sentences
-    selection = Selection(CROSS, 2, None)
-    state = SentenceState(asking, sentence, sentence.trace, selection, sentence.changes[0], "light")
+    selection, change = Selection(CROSS, 2, None), replace(sentence.changes[0], asked=asked)
+    state = SentenceState(asking, sentence, sentence.trace, selection, change, "light")
     found = measured(state)
     tokens = state.trace.source_tokens
     looked, wrote = (visible_token(tokens[each.key]) for each in (found.looked, found.wrote))
@@ -104,6 +107,13 @@ def test_the_line_leads_to_each_view(open_app, correctors, planted_circuit):
     assert 'class="note three"' in html(app)
     app.button(key="three_mattered").click().run()
     assert setting(app, "experiment") == "sources"
+
+
+def test_the_line_says_which_question_all_views_answer(open_app, correctors, planted_circuit):
+    correctors["transformer"] = planted_circuit
+    app = open_app(sentence=WRONG, edit="1")
+    assert f'<p class="asked">{KO["asked_written"].format(token="먹")}</p>' in html(app)
+    assert not [each for each in app.button if str(each.key).startswith("ask_")]  # it has no other question
 
 
 def test_a_pressed_word_opens_the_map_of_the_head_that_matters_and_a_link_does_not(

@@ -122,16 +122,6 @@ function bar(root) {
   for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
   line.append(count);
   const acts = node("span", "acts");
-  if (all.length > 1)
-    for (const [sign, label, step] of [
-      ["‹", words.previous, -1],
-      ["›", words.next, 1],
-    ]) {
-      const arrow = control("step", `step${step}`, () => go(root, step), sign);
-      arrow.setAttribute("aria-label", label);
-      arrow.title = label;
-      acts.append(arrow);
-    }
   if (words.all) acts.append(control("all", "all", () => root.ask("all", 0), words.all));
   const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
   copy.title = words.copy_long;
@@ -245,6 +235,16 @@ function card(root) {
   for (const what of ["reject", "own", "test"])
     if (words[what])
       acts.append(control(what, what, () => act(root, what), words[what]));
+  if (made(root).length > 1)
+    for (const [sign, label, step] of [
+      ["‹", words.previous, -1],
+      ["›", words.next, 1],
+    ]) {
+      const arrow = control("step", `step${step}`, () => go(root, step), sign);
+      arrow.setAttribute("aria-label", label);
+      arrow.title = label;
+      acts.append(arrow);
+    }
   box.append(acts, shut);
   return box;
 }
@@ -255,7 +255,10 @@ function act(root, what) {
   root.ask(what, number);
 }
 
-/** Beside its word: below its last line, above its first one where the window ends, else wherever it is whole. */
+/**
+ * Beside its word and over no picture: below its line within a long text, over the typed text at the beginning
+ * of a text, above its line at the end; else wherever it is whole.
+ */
 function place(root) {
   const box = root.querySelector(".card");
   const word = box && !box.hidden && wordOf(root, root.opened);
@@ -264,8 +267,12 @@ function place(root) {
   const lines = [...word.getClientRects()];
   const { left, bottom } = lines.at(-1);
   const above = lines[0].top - box.offsetHeight - 4;
+  const first = root.querySelector(".corrected").getBoundingClientRect().top - box.offsetHeight - 4;
+  const end = Math.min(innerHeight, outer.bottom) - box.offsetHeight - 4;
   const last = innerHeight - box.offsetHeight - 4;
-  const top = bottom + 6 <= last ? bottom + 6 : above >= 0 ? above : Math.max(0, last);
+  const near = above - first < 3 * (lines[0].height + 8); // within three lines of its word
+  const places = [bottom + 6 <= end && bottom + 6, near && first >= 0 && first, above >= 0 && above];
+  const top = places.find(Number.isFinite) ?? Math.max(0, Math.min(bottom + 6, last));
   box.style.left = `${Math.max(0, Math.min(left - outer.left, outer.width - box.offsetWidth))}px`;
   box.style.top = `${top - outer.top}px`;
 }

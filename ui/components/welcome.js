@@ -6,9 +6,32 @@ const MARGIN = 6; // pixels between a frame and what it frames
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".welcome");
   if (localStorage.getItem(SEEN)) return root.replaceChildren();
+  if (!root.tour) chooseLast();
   root.tour ??= new Tour(root);
   root.tour.show(data);
   return () => root.tour.stop();
+}
+
+/** The first element that a selector names, in components with styles of their own, too. */
+function reach(selector) {
+  const [place, ...rest] = selector.split(" ");
+  const roots = [...document.querySelectorAll(`${place}, ${place} *`)].flatMap(({ shadowRoot }) => shadowRoot ?? []);
+  return document.querySelector(selector) ?? roots.map((each) => each.querySelector(rest.join(" "))).find(Boolean);
+}
+
+/** Presses what a selector names once it is there, for some ten seconds. */
+function press(selector, patience = 50) {
+  const found = reach(selector);
+  if (found) found.click();
+  else if (patience) setTimeout(press, 200, selector, patience - 1);
+}
+
+/** The first picture of a first visit is about the last change: the map of the head that matters for it. */
+function chooseLast(patience = 50) {
+  const text = reach(".st-key-correction .correction");
+  const number = text?.data?.pieces.flatMap(({ made }) => made ?? []).at(-1);
+  if (number === undefined) return patience && setTimeout(chooseLast, 200, patience - 1);
+  if (text.data.chosen === null) text.ask("choose", number);
 }
 
 class Tour {
@@ -76,7 +99,12 @@ class Tour {
     this.at += 1;
     // A sentence without corrections has no such part.
     while (this.at < this.data.stops.length && !this.target()) this.at += 1;
-    if (this.at >= this.data.stops.length) return this.leave();
+    if (this.at >= this.data.stops.length) {
+      press(this.data.last);
+      return this.leave();
+    }
+    const { pressed } = this.data.stops[this.at];
+    if (pressed) press(pressed);
     this.draw();
     this.panel.querySelector(".strong").focus();
   }

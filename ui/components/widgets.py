@@ -30,16 +30,14 @@ def keep_in_sight(view: str) -> None:
     _TABS(key="tab_in_sight", data={"view": view})
 
 
-# The stops of the tour in the order of the page: the name of its text, and its place.
-STOPS = {
-    "tour_text": ".st-key-live_text",
-    "tour_correction": ".st-key-correction",
-    "tour_heads": ".st-key-overview",
-    "tour_map": ".st-key-map",
-    "tour_picture": ".st-key-picture",
-    "tour_views": ".st-key-tabs",
-    "tour_pages": ".st-key-pages",
+# The stops of the tour: the name of its text, its place, and a control that is pressed on the way to it.
+STOPS: dict[str, tuple[str, str]] = {
+    "tour_correction": (".st-key-correction", ".st-key-correction .change[aria-pressed=true]"),
+    "tour_picture": (".st-key-picture", ".st-key-correction .close"),
+    "tour_heads": (".st-key-overview", ""),
+    "tour_off": (".st-key-more", ""),
 }
+LAST_PRESSED = ".st-key-head_off button"  # where the tour ends
 _TOUR = read_script("welcome", "dom.js", "welcome.js", folder=_FOLDER)
 _WELCOME = component("welcome", html=_TOUR.html, css=_TOUR.css, js=_TOUR.js)
 
@@ -47,5 +45,7 @@ _WELCOME = component("welcome", html=_TOUR.html, css=_TOUR.css, js=_TOUR.js)
 def welcome() -> None:
     """Welcome a first visitor; for others this draws nothing."""
     words = {name: say(f"tour_{name}") for name in ("welcome", "begin", "next", "end", "leave", "label")}
-    stops = [{"place": place, "text": say(name)} for name, place in STOPS.items()]
-    _WELCOME(key="welcome", data={"words": words, "stops": stops})
+    stops = [
+        {"place": place, "pressed": pressed, "text": say(name)} for name, (place, pressed) in STOPS.items()
+    ]
+    _WELCOME(key="welcome", data={"words": words, "stops": stops, "last": LAST_PRESSED})

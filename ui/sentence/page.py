@@ -260,10 +260,11 @@ def _tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
     """The right part of the top line; the popover of the settings. ``own``: a visitor's own model, which
     brings its examples."""
     told = loaders.described(own) if own is not None else None
-    with header.tools():
-        if _has_examples(told):
+    line, settings = header.tools()
+    if _has_examples(told):
+        with line:
             _choose_example(told.examples if told is not None else ())
-        return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+    return settings
 
 
 def _has_examples(told: Described | None) -> bool:

@@ -73,7 +73,9 @@ def show_controls(
         keep_in_sight(view.name)
     with stage.map:
         if view.has_map:
-            _show_map_controls(trace, selection if view.one_head else None, view.draws_all)
+            shown = f"{say(f'kind_{selection.kind}')} · {selection.label(say, trace)}"
+            with st.popover(shown, icon=":material/grid_view:", key="map_choice"):
+                _show_map_controls(trace, selection if view.one_head else None, view.draws_all)
         else:
             markup.paragraph(say("view_of_all_heads"), "note")
     return options, taking
@@ -166,6 +168,9 @@ def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -
     options, taking = popovers
     if options.open:
         with options:
+            if other := logit_attribution.other_look(state, view.name):
+                text = say(f"switch_to_{other}")
+                st.button(text, key="other_look", on_click=logit_attribution.switch_look, args=(other,))
             for setting in view.options:
                 controls.show(setting)
             if view.choose:
@@ -175,24 +180,12 @@ def show_more(stage: Stage, view: View, state: SentenceState, popovers: tuple) -
         with taking:
             take_away.show(state, VIEWS, view)
     with stage.more:
-        _show_head_buttons(view, state)
+        if (off := state.single_head) is not None and asks_without(view, state):
+            ask_without(state, off, "head_off", "head_off_question")
         for note in trace_remarks(state):
             markup.paragraph(note, "note")
         explained = not view.lacks(state) and _explain(view, state, controls.values(view.settings))
     return bool(options.open or taking.open or explained)
-
-
-def _show_head_buttons(view: View, state: SentenceState) -> None:
-    other = logit_attribution.other_look(state, view.name)
-    off = state.single_head if asks_without(view, state) else None
-    if other is None and off is None:
-        return
-    with st.container(key="head_buttons", horizontal=True, gap="small"):
-        if other is not None:
-            text = say(f"switch_to_{other}")
-            st.button(text, key="other_look", on_click=logit_attribution.switch_look, args=(other,))
-        if off is not None:
-            ask_without(state, off, "head_off", "head_off_question")
 
 
 def asks_without(view: View, state: SentenceState) -> bool:

@@ -4,9 +4,12 @@ The page runs again when the theme switch is pressed, because figures and styles
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from ui.components.component import component, send_scripts
 from ui.shell import address, controls, markup, own_words
@@ -85,8 +88,8 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     return last == page
 
 
-def tools() -> st.delta_generator.DeltaGenerator:
-    """The right part of the line: fill the container that is returned.
+def tools() -> tuple[DeltaGenerator, PopoverContainer]:
+    """The right part of the line: the container and the popover of the settings, for a page to fill.
 
     A page may call this after it has drawn the text. The Tab key follows the order of calls, so it then
     reaches the text first.
@@ -97,11 +100,13 @@ def tools() -> st.delta_generator.DeltaGenerator:
         own = st.container(
             key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
         )
+        settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
         _languages()
-        with st.container(key="lecture_switch", width="content"):
+        # During a lecture the settings are out of the way.
+        with nullcontext() if controls.is_on("lecture") else settings, st.container(key="lecture_switch"):
             controls.switch("lecture")
     _show_theme_switch(controls.theme(), PAGES)
-    return own
+    return own, settings
 
 
 def turn_to(page: str) -> None:

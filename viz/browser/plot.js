@@ -171,7 +171,7 @@ class Plot {
         "select2d",
         "lasso2d",
         "autoScale2d",
-        ...(still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : []),
+        ...["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"], // drawing a box and a double click do it
       ],
       modeBarButtonsToAdd: buttons,
       locale: "page",

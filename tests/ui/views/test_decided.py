@@ -118,7 +118,7 @@ def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
 
 
 def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open_planted, written):
-    app = open_planted("heatmap", **HEAD)
+    app = open_popover(open_planted("heatmap", **HEAD), "view_options")
     app.button(key="other_look").click().run()
     assert chosen(app, *HEAD) == (*HEAD.values(),)
     expected = written.maps(CODA.kind)[CODA.layer, CODA.head]
@@ -129,7 +129,7 @@ def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open
 
 @pytest.mark.parametrize("settings", [{"kind": "encoder_attention"}, {"view": "lines"}, {"view": "wrote"}])
 def test_there_is_no_such_switch_where_no_map_is_left_or_reached(open_planted, settings):
-    app = open_planted(settings.pop("view", "heatmap"), **settings)
+    app = open_popover(open_planted(settings.pop("view", "heatmap"), **settings), "view_options")
     assert "other_look" not in [button.key for button in app.button]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent  # one folder for each shipped model
 EXAMPLES = FOLDER / "examples.json"  # the sentences that the page offers
+LESSONS = FOLDER / "lessons.json"  # steps of lesson plans, by ``python -m training documents``
 TEXTS = FOLDER / "texts"  # one folder for each language
 STATIC = FOLDER.parent / "static"  # font and Plotly; beside app.py, because Streamlit serves them from there
 

@@ -3,8 +3,9 @@
 import re
 import secrets
 import time
+import unicodedata
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Concatenate, ParamSpec, TypeVar
@@ -26,6 +27,9 @@ R = TypeVar("R")
 MOST_CLASSROOMS = 200
 DAY = 24 * 3600.0  # seconds
 QUIET = 3600.0  # seconds of silence after which a classroom makes room for a new one
+# A million codes can be guessed. After so many wrong ones within a minute no new seat is given for the
+# rest of it: a guesser finds one of MOST_CLASSROOMS in 80 minutes, and a single one in six days, on average.
+MOST_WRONG, MINUTE = 60, 60.0
 
 
 class AnyClassrooms(ABC):
@@ -118,6 +122,7 @@ class Classrooms(AnyClassrooms):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._lock = clock, Lock()
+        self._wrong: deque[float] = deque(maxlen=MOST_WRONG)  # times of the last codes that no classroom has
         self._rooms: OrderedDict[str, tuple[float, Classroom]] = (
             OrderedDict()
         )  # time of opening; oldest first
@@ -134,6 +139,15 @@ class Classrooms(AnyClassrooms):
             room = Classroom(now)
             self._rooms[code] = now, room
             return code, room.key
+
+    def join(self, code: str, seat: str = "") -> str:
+        with self._lock:
+            while self._wrong and self._clock() - self._wrong[0] > MINUTE:
+                self._wrong.popleft()
+            _, room = self._rooms.get(code, (0.0, None))
+            if len(self._wrong) >= MOST_WRONG and not (room and seat in room._seats):
+                raise FullError("too many wrong codes were tried, a minute later they are read again")
+        return super().join(code, seat)
 
     def end(self, code: str, key: str) -> None:
         with self._lock:
@@ -160,6 +174,7 @@ class Classrooms(AnyClassrooms):
         try:
             _, room = self._rooms[code]
         except KeyError:
+            self._wrong.append(now)
             raise UnknownCodeError("no classroom has this code") from None
         room.heard = now
         return room
@@ -176,37 +191,34 @@ class Classrooms(AnyClassrooms):
         del self._rooms[code]
 
 
-# 31 ** 9 = 2.6e13 codes. A thousand guesses a second are 8.6e7 a day; even if all MOST_CLASSROOMS are open,
-# the probability that one of these guesses is a code is below 1 in 1,000.
-ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no 0 and o, no 1, i and l
-LENGTH = 9
+LENGTH = 6  # digits of a code
 _GROUP = 3
 
 
 def new_code() -> str:
-    """A random code, short enough to be read out.
+    """A random code, short enough to be read out and typed on a phone.
 
     >>> code = new_code()
-    >>> len(code), set(code) <= set(ALPHABET)
-    (9, True)
+    >>> len(code), code.isdecimal()
+    (6, True)
     """
-    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+    return f"{secrets.randbelow(10**LENGTH):0{LENGTH}}"
 
 
 def tidy(typed: str) -> str:
     """The code in a typed text, without spaces and hyphens; empty if it cannot be one.
 
-    >>> tidy(" ABC-def 234 "), tidy("abc")
-    ('abcdef234', '')
+    >>> tidy(" 012-345 "), tidy("０１２３４５"), tidy("abc")
+    ('012345', '012345', '')
     """
-    found = re.sub(r"[\s-]", "", typed.lower()) if len(typed) <= 4 * LENGTH else ""
-    return found if len(found) == LENGTH and set(found) <= set(ALPHABET) else ""
+    found = re.sub(r"[\s-]", "", unicodedata.normalize("NFKC", typed)) if len(typed) <= 4 * LENGTH else ""
+    return found if len(found) == LENGTH and found.isascii() and found.isdecimal() else ""
 
 
 def in_groups(code: str) -> str:
     """The code as it is shown and read out.
 
-    >>> in_groups("abcdef234")
-    'abc-def-234'
+    >>> in_groups("012345")
+    '012-345'
     """
     return "-".join(code[start : start + _GROUP] for start in range(0, len(code), _GROUP))

@@ -72,7 +72,9 @@ def _number(value: float) -> str:
 
 def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, theme: str) -> dict:
     colours = palette(theme)
-    filled = [colours.qualitative[0]] * (len(rows) - 1) + [colours.text]
+    # As in maps of signed amounts: red speaks for what was written, blue for the other.
+    against, favours = colours.diverging[1], colours.diverging[-2]
+    filled = [favours if row.value >= 0 else against for row in rows[:-1]] + [colours.text]
     return {
         "type": "bar",
         "orientation": "h",

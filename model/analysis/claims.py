@@ -269,12 +269,13 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
 
     patched into the corrupted run it restores most of the score.
 
-    No claim is made where the network does not end on the fix: then it has not decided for it.
+    No claim is made where the network does not end on the fix, which it has then not decided for, or reads it
+    after its last sub-layer alone, whose output is the score itself.
     """
     weights, stream = context.network.output_weights, context.found["decoder_residual"][:, context.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
     place, run = settled_from(read), context.corrupted
-    if run is None or place == 0 or read[-1] != context.contrast.written:
+    if run is None or place in (0, len(stream) - 1) or read[-1] != context.contrast.written:
         return
     patch = Patch("decoder_residual", place, stream[place], context.row)
     before, after = context.patched((), (patch,), source=run.source)

@@ -77,6 +77,11 @@ class HeadEffects(Result):
         order = np.argsort(-np.abs(self.effect), kind="stable")[:count]
         return tuple(self.heads[i] for i in order)
 
+    def supporters(self, count: int = 5) -> tuple[Head, ...]:
+        """The heads that favour the fix, the one whose ablation takes most from it first."""
+        order = np.argsort(self.effect, kind="stable")[:count]
+        return tuple(self.heads[i] for i in order if self.effect[i] < 0)
+
     def rank_of_looker(self) -> tuple[Head, int]:
         """The head with the most attention to the change, and the rank of its effect: 1 is the largest."""
         return self.heads[int(self.attention.argmax())], rank_of_largest(self.attention, np.abs(self.effect))

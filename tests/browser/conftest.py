@@ -153,6 +153,7 @@ def visitors(server: str, pages: Pages) -> Iterator[Callable[..., Page]]:
 def go(page: Page, address: str, width: int, height: int) -> Page:
     page.bring_to_front()  # a browser gives little time to pages that nobody sees
     page.set_viewport_size({"width": width, "height": height})
+    page.context.clear_cookies()  # lecture mode and a class stay in a browser
     page.goto(address)
     page.wait_for_selector("h1")
     settle(page)

@@ -65,10 +65,11 @@ CONTROLS = """() => {
   const walk = (root) => {
     for (const each of root.querySelectorAll("*")) {
       if (each.shadowRoot) walk(each.shadowRoot);
-      if (!each.matches("button, a[href], input, textarea, select, summary, [role=button], [role=slider]")) continue;
+      if (!each.matches("button, a[href], input, textarea, select, summary, [role=button]")) continue;
       const { left, top, right, bottom, width, height } = each.getBoundingClientRect();
       const isSeen = each.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
-      if (isSeen && width > 1 && height > 1 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth)
+      const isWithin = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+      if (isSeen && isWithin && width > 1 && height > 1)
         found.push(each.textContent || each.ariaLabel);
     }
   };

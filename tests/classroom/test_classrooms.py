@@ -19,7 +19,17 @@ from classroom.classroom import (
     QuizAnswer,
     UnknownCodeError,
 )
-from classroom.store import ALPHABET, DAY, LENGTH, MOST_CLASSROOMS, QUIET, Classrooms, new_code, tidy
+from classroom.store import (
+    DAY,
+    LENGTH,
+    MINUTE,
+    MOST_CLASSROOMS,
+    MOST_WRONG,
+    QUIET,
+    Classrooms,
+    new_code,
+    tidy,
+)
 
 ABOUT = (("sentence", "친구와 가치 밥을 머거요."), ("edit", "1"))
 
@@ -88,9 +98,9 @@ def test_who_was_not_heard_of_for_a_while_is_not_present_and_finds_the_same_seat
 
 
 def test_a_code_is_read_whatever_a_person_types_between_its_characters():
-    assert tidy("ABC-def 234") == "abcdef234"
-    assert tidy("-" * 40 + "abcdef234") == ""  # nobody types that much
-    for wrong in ("", "abc", "abc-def-23", "abc-def-2340", "abc-def-o01", "가" * 9, "a" * 10_000):
+    assert tidy("012-345 ") == tidy("０１２ ３４５") == "012345"
+    assert tidy("-" * 40 + "012345") == ""  # nobody types that much
+    for wrong in ("", "123", "123-45", "123-4567", "123-45a", "가" * 6, "٠١٢٣٤٥", "1" * 10_000):
         assert tidy(wrong) == ""
 
 
@@ -219,10 +229,19 @@ def test_a_state_says_nothing_that_would_let_anybody_act_for_another(rooms, poll
     assert key not in told and not any(seat in told for seat in seats)
 
 
-def test_a_code_cannot_be_guessed_in_a_day():
-    tries = 1000 * DAY
-    assert tries * MOST_CLASSROOMS / len(ALPHABET) ** LENGTH < 1e-3
-    assert len({new_code() for _ in range(1000)}) == 1000
+def test_codes_cannot_be_guessed_quickly_and_those_who_have_a_seat_keep_it(rooms, opened, clock):
+    code, seat = opened[0], rooms.join(opened[0])
+    wrong = (each for each in iter(new_code, None) if each != code)
+    for _ in range(MOST_WRONG):
+        with pytest.raises(UnknownCodeError):
+            rooms.join(next(wrong))
+    for guess, made_up in ((code, ""), (code, "made up"), (next(wrong), "")):
+        with pytest.raises(FullError):
+            rooms.join(guess, made_up)
+    assert rooms.join(code, seat) == seat
+    clock.now += MINUTE + 1
+    assert rooms.join(code)
+    assert DAY / MINUTE * MOST_WRONG < 10**LENGTH / 10
 
 
 # --- it stays small ---

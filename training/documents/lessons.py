@@ -3,6 +3,7 @@
 ``docs/numbers/lesson.json`` holds the facts, ``steps.toml`` the steps, ``ko.toml`` and ``en.toml`` the words.
 """
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,6 +56,22 @@ def plan_of(facts: Mapping[str, Any], minutes: int, language: str) -> list[PlanS
         found.append(PlanStep(name, begin, begin + lasts, words[name]["title"], link, shows, told))
         begin += lasts
     return found
+
+
+def as_json(facts: Mapping[str, Any]) -> str:
+    """The steps of all plans for the app: (minutes, title, link without the server) by plan and language.
+
+    >>> from training.documents.tables import Sources
+    >>> json.loads(as_json(Sources().measured("lesson")))["20"]["en"][0][:2]
+    ['0–2', 'The sentence and its corrections']
+    """
+
+    def steps(minutes: int, language: str) -> list[tuple[str, str, str]]:
+        found = (each for each in plan_of(facts, minutes, language) if each.link)
+        return [(f"{each.begin}–{each.end}", each.title, each.link.removeprefix(ADDRESS)) for each in found]
+
+    plans = {minutes: {name: steps(minutes, name) for name in ("ko", "en")} for minutes in PLANS}
+    return json.dumps(plans, ensure_ascii=False, indent=1) + "\n"
 
 
 def words_of(language: str) -> dict[str, Any]:

@@ -46,6 +46,7 @@ DOCUMENTS = (
     "benchmarks/development.md",
     "benchmarks/confidence.md",
 )
+LESSONS = "assets/lessons.json"  # for the bar of a class
 _MARK = re.compile(r"^<!-- (?:generated: (?P<name>[\w.-]+)|(?P<end>end)) -->\n", re.MULTILINE)
 
 
@@ -275,10 +276,18 @@ def command(root: Path, model: Path, check: bool, past: bool) -> None:
             raise click.ClickException(f"{name}: {error}") from error
         if after != before:
             odd[name] = after
+    try:
+        steps = lessons.as_json(sources.measured("lesson"))
+    except MissingNumbersError as error:
+        raise click.ClickException(f"{LESSONS}: {error}") from error
+    kept = root / LESSONS
+    if not kept.exists() or kept.read_text("utf-8") != steps:
+        odd[LESSONS] = steps
     if check and odd:
         raise click.ClickException(
             f"not as the data files are: {', '.join(odd)}; python -m training documents"
         )
     for name, after in odd.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(after, encoding="utf-8")
     click.echo(f"written: {', '.join(odd) or 'nothing, all is as it should be'}")

@@ -196,7 +196,7 @@ def _laboratory_facts(
     """Effects on the change of ablated heads, of other attention, and of another token."""
     source, text = sentence.source, sentence.text
     effects = head_effects(corrector, Edit(source, text, change))
-    strongest = effects.strongest(STRONGEST)
+    strongest = effects.supporters(STRONGEST)
     alone = [chosen.undone_by[0]] if chosen.undone_by else []
     sets = ((), tuple(map(_head_of, alone)), strongest)
     texts = [each.text for each in ablate_heads(corrector, source, sets)]

@@ -60,8 +60,8 @@ def _facts(plan: str, seen: SentenceState) -> Facts:
     if plan not in (LABORATORY, LONG, ANSWER) or needs_experiment(declared.head_effects)(seen) is not None:
         return plain
     effects = polls.effects(seen)
-    strongest = effects.strongest(STRONGEST)
-    texts = seen.ask(declared.ablate_heads, seen.sentence.source, (strongest[:1], strongest))
+    strongest = effects.strongest(1)
+    texts = seen.ask(declared.ablate_heads, seen.sentence.source, (strongest, effects.supporters(STRONGEST)))
     alone, together = (_made(seen, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
@@ -143,7 +143,7 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
         args=(mine, quiz, number, key),
     )
     tried = _tried(quiz, number)
-    if tried is None:
+    if tried is None or quiz.phase == BEFORE:  # who is told what is right has not been asked what they know
         return
     if check.is_right(tried):
         markup.paragraph(say("class_check_right"), "class-right")

@@ -1,8 +1,8 @@
 """Membership of a session in a classroom: seat, updates of its state, the bar of each page.
 
-The address names the classroom. Each member has a seat, the teacher also a key. Neither is in the address,
-which a projector shows: they are kept in the session, and in a cookie of the browser, so that a reload finds
-the same seat and the teacher stays the teacher.
+A link names the classroom; from then on a cookie of the browser does, so that any other link keeps it. Each
+member has a seat, the teacher also a key. Neither is in the address, which a projector shows: they are kept
+in the session and in a cookie, so that a reload finds the same seat and the teacher stays the teacher.
 
 ``Watch`` wakes the phones of this page process when something has changed in their classroom. A phone that
 only waits costs nothing: one thread looks at each classroom five times a second, and has the fragment SHOWN
@@ -19,6 +19,7 @@ to the class's page. For the teacher it also sends the page and its settings to 
 changed.
 """
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,13 +37,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from classroom.classroom import ClassroomError, State, UnknownCodeError
 from classroom.store import in_groups, tidy
 from ui.asking import loaders
+from ui.classroom import lessons
 from ui.components.component import component
 from ui.shell import address, header, markup
 from ui.wording import say
 
 SETTING = "class"  # the code, in the address
 PAGE = "classroom"
-_MINE = "classroom_membership"
+_MINE, _SEEN = "classroom_membership", "classroom_seen"  # _SEEN: this session was in a class, or named one
 _COMPONENT = component("classroom_keeper", js=Path(__file__).with_name("keeper.js").read_text("utf-8"))
 
 
@@ -74,7 +76,14 @@ def current() -> Membership | None:
         return None
     code, mine = tidy(asked), st.session_state.get(_MINE)
     if mine is None or mine.code != code:
-        mine = st.session_state[_MINE] = _joined(code)
+        try:
+            mine = st.session_state[_MINE] = _joined(code)
+        except UnknownCodeError:
+            if st.session_state.get(_SEEN) or address.is_from_link(SETTING):
+                raise
+            address.put(SETTING, "")  # of a lesson that is over, which the browser remembered
+            return None
+    st.session_state[_SEEN] = True
     return mine
 
 
@@ -106,6 +115,7 @@ def open_classroom() -> None:
 def enter(typed: str) -> None:
     """Before ``st.rerun``: be in the classroom of this code from now on."""
     st.session_state.pop(_MINE, None)
+    st.session_state[_SEEN] = True
     address.put(SETTING, tidy(typed) or typed[:40])
 
 
@@ -123,6 +133,7 @@ def leave() -> None:
             loaders.classrooms().end(mine.code, mine.key)
         except ClassroomError:  # it is over already
             pass
+    lessons.end()
     address.put(SETTING, "")
 
 
@@ -132,11 +143,38 @@ def keep(mine: Membership) -> None:
     _COMPONENT(key="classroom_keeper", data={"name": _cookie_name(mine.code), "value": value})
 
 
-def link(code: str) -> str:
-    """The address by which a phone joins."""
+def links(code: str) -> tuple[str, ...]:
+    """The addresses by which a phone joins, the likeliest first: this page's own, or, where that leads back
+    to the machine that opens it, those of the server's networks at which it answers."""
     place = urlsplit(st.context.url or "")
     path = place.path.removesuffix("/").removesuffix(f"/{PAGE}")
-    return f"{place.scheme}://{place.netloc}{path}/{PAGE}?{SETTING}={code}"
+    at = lambda host: f"{place.scheme}://{host}{path}/{PAGE}?{SETTING}={code}"
+    own = at(place.netloc)
+    if place.port is None or not is_only_here(own):
+        return (own,)
+    return tuple(at(f"{host}:{place.port}") for host in _hosts(place.port)) or (own,)
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def _hosts(port: int) -> tuple[str, ...]:
+    """The machine's IPv4 addresses in its networks at which this server answers."""
+    found = []
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as towards:
+        towards.connect(("192.0.2.1", 9))  # which sends nothing: it asks which network would be taken
+        found.append(towards.getsockname()[0])
+    with suppress(OSError):
+        found += socket.gethostbyname_ex(socket.gethostname())[2]
+    return tuple(
+        host for host in dict.fromkeys(found) if not host.startswith("127.") and _answers(host, port)
+    )
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=0.3).close()
+    except OSError:
+        return False
+    return True
 
 
 def is_only_here(address_: str) -> bool:
@@ -341,6 +379,8 @@ def show_bar(page: str) -> None:
     keep(mine)
     with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
         listen(mine, _words(mine), follows=False)
+        if mine.teaches:
+            lessons.show()
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"
         st.button(
             say(text),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -10,7 +11,7 @@ from classroom.classroom import AFTER, BEFORE, ClassroomError, FullError, State
 from classroom.store import in_groups
 from model import ModelFolderError
 from ui.asking import loaders, models
-from ui.classroom import follow, polls, quiz, session
+from ui.classroom import follow, lessons, polls, quiz, session
 from ui.classroom.session import Membership
 from ui.shell import header, markup, runs
 from ui.wording import say
@@ -70,7 +71,17 @@ def _show_entrance() -> None:
 
 def _show_invitation(mine: Membership) -> None:
     """The code, the link and its QR code, for the projector."""
-    link = session.link(mine.code)
+    link, *others = session.links(mine.code)
+    if others:
+        places = {each: urlsplit(each).netloc for each in (link, *others)}
+        link = st.segmented_control(
+            say("class_address"),
+            list(places),
+            default=link,
+            format_func=places.__getitem__,
+            key="class_address",
+            required=True,
+        )
     with st.container(key="class_invitation", horizontal=True, vertical_alignment="center", gap="medium"):
         markup.qr_code(link, say("class_qr_label"), "class-qr")
         with st.container(key="class_invitation_texts", width="stretch", gap="small"):
@@ -88,6 +99,10 @@ def _words_about_the_class(mine: Membership, state: State) -> str:
         "count": max(state.present - 1, state.answered, 0),
         "answered": state.answered,
     }
+    if mine.teaches and state.poll is None and state.quiz is not None and state.quiz.phase:
+        results = loaders.classrooms().results(mine.code, mine.key)
+        counts = results.before if state.quiz.phase == BEFORE else results.after
+        return say("class_count_quiz", **values, each=" · ".join(str(sum(each)) for each in counts))
     return say("class_count_answered" if state.poll is not None else "class_count", **values)
 
 
@@ -109,10 +124,10 @@ def _show_news(mine: Membership) -> None:
             quiz.show(mine, state, state.quiz)
         elif not mine.teaches:
             follow.show(mine, state)
-        if mine.teaches and state.poll is None:
+        # While questions run, the line above says how many have answered each; a projector shows no more.
+        if mine.teaches and state.poll is None and (state.quiz is None or not state.quiz.phase):
             quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
-            if state.quiz is None or not state.quiz.phase:
-                _show_invitation(mine)
+            _show_invitation(mine)
     except loaders.StillLoading:
         session.draw_again()
         st.info(say("class_loading"))
@@ -152,6 +167,8 @@ def _show_desk(mine: Membership, state: State) -> None:
 
 
 def _show_questions(mine: Membership) -> None:
+    with st.popover(say("class_lesson"), key="class_lesson", icon=":material/school:"):
+        lessons.choose()
     with st.popover(say("class_ask"), key="class_ask", icon=":material/help:"):
         for kind in polls.KINDS:
             st.button(

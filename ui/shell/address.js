@@ -36,6 +36,8 @@ function plain(query) {
 }
 
 function follow(data) {
+  for (const [name, value] of Object.entries(data.kept))
+    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; SameSite=Strict${value ? "" : "; Max-Age=0"}`;
   const parameters = new URLSearchParams(window.location.search);
   for (const [name, value] of data.settings) {
     parameters.delete(name); // it is appended again at the end, so that equal views have equal addresses

@@ -1,7 +1,8 @@
 """Address bar (query parameters): keeps a session's settings, so a link opens the same view.
 
 Streamlit's own binding would write the labels of options, which change with the language. Here each setting
-is a short string that means the same in all languages. The address is read when a session starts. After that
+is a short string that means the same in all languages. Those of the browser, the class and lecture mode, are
+in cookies instead, so that every link keeps them. The address is read when a session starts. After that
 the session decides, and ``publish`` writes the address at the end of each run.
 
 A choice is a step of the browser's history, so Back undoes it. Typing is no step. After Back, Streamlit runs
@@ -148,13 +149,23 @@ def publish(page: str) -> None:
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
     given = told()
     data = {
-        "settings": [(name, given.get(name)) for name in defaults()],
+        "settings": [(name, None if name in names_of("browser") else given.get(name)) for name in defaults()],
+        "kept": {_cookie(name): given.get(name, "") for name in names_of("browser")},
         "language": defaults()["lang"],
         "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, steps())],
         "session": context and context.session_id,
         "followed": {"times": times, "query": query},
     }
     _BAR(key="address_bar", data=data)
+
+
+def _cookie(name: str) -> str:
+    return f"attention_{name}"
+
+
+def is_from_link(name: str) -> bool:
+    """Whether the address itself names the setting, as a link to a class does; else the browser kept it."""
+    return name in st.query_params
 
 
 def follow() -> None:
@@ -204,7 +215,8 @@ def _view() -> dict[str, str]:
         try:
             view = st.session_state["view"]
         except KeyError:
-            given = st.query_params.to_dict()
+            kept = {name: st.context.cookies.get(_cookie(name), "") for name in names_of("browser")}
+            given = kept | st.query_params.to_dict()
             view = {name: given.get(name, default) for name, default in defaults().items()}
         _replace(view)
     return _DRAWN.view

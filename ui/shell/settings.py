@@ -31,7 +31,7 @@ def load_examples() -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in json.loads(assets.EXAMPLES.read_text("utf-8")))
 
 
-Subject = Literal["", "text", "sentence", "visitor"]
+Subject = Literal["", "text", "sentence", "visitor", "browser"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Setting:
     """A setting that an address may hold under ``name``.
 
     ``of`` is its subject: "sentence" for one sentence of the text, "text" for the whole text, "visitor" for
-    the visitor's own, such as the language. A setting about a text or a sentence is reset when another one is
+    the visitor's own, such as the language, "browser" for those of them that the browser keeps instead of the
+    address, so that any link keeps them. A setting about a text or a sentence is reset when another one is
     opened; settings about a sentence are forgotten with the text, too. The browser's Back leaves the
     visitor's own settings alone. If ``is_step`` is true, a change of the setting is a step of the browser's
     history, which Back takes back.
@@ -173,7 +174,7 @@ def names_of(subject: Subject) -> tuple[str, ...]:
     >>> set(names_of("sentence")) < set(names_of("text"))
     True
     """
-    subjects = {"text": ("text", "sentence")}.get(subject, (subject,))
+    subjects = {"text": ("text", "sentence"), "visitor": ("visitor", "browser")}.get(subject, (subject,))
     return tuple(name for name, setting in _settings.items() if setting.of in subjects)
 
 
@@ -182,8 +183,8 @@ EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence;
 ASKED = Ordinal("asked", of="text", is_step=True)  # which of its questions; empty: the default one
 SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
-    Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
-    Flag("lecture", of="visitor"),  # larger type and fewer controls
+    Text("class", of="browser"),  # the code of the classroom that one is in; empty: none
+    Flag("lecture", of="browser"),  # larger type and fewer controls
     Text("sentence", load_examples()[0].text),  # all that is typed, one sentence or several
     Text("model", own_model() or "transformer"),
     Text("confidence"),  # the lowest of the changes that are made; empty: the model's own

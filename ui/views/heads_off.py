@@ -56,10 +56,13 @@ def _effects(state: SentenceState, values: Values) -> HeadEffects:
 
 
 def _heads_off(state: SentenceState, values: Values) -> tuple[Head, ...]:
-    """The heads that are off: those that the visitor chose, at first the strongest ones."""
+    """The heads that are off: those that the visitor chose, at first those that help the change most.
+
+    Heads that speak against it would hide the effect of the others.
+    """
     if address.get(HEADS.name) == NONE:
         return ()
-    return _switched_off(state) or _effects(state, values).strongest(STRONGEST)
+    return _switched_off(state) or _effects(state, values).supporters(STRONGEST)
 
 
 def _switched_off(state: SentenceState) -> tuple[Head, ...]:

@@ -8,6 +8,7 @@ import pytest
 from engine import questions
 from engine.question import Edit
 from model import Corrector
+from model.analysis.ablation import everyday_pairs
 from model.analysis.contributions import REFERENCE
 from model.analysis.three_numbers import CROSS, Named, ThreeNumbers, head_that_matters
 from model.trace.interventions import Head
@@ -16,7 +17,7 @@ from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
 from ui.sentence.three_numbers import measured
-from ui.views import heads_off, heatmap, logit_attribution, sources
+from ui.views import fork, heads_off, heatmap, logit_attribution, sources
 from ui.wording import nats, table
 from viz.labels import visible_token
 
@@ -80,6 +81,26 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
     explanation = state.ask(questions.verified_explanation, state.edit)
     assert explanation.contrast == effects.contrast
+
+
+def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
+    """Those about the other characters of a change, too."""
+    asked = 0
+    for text in dict.fromkeys([*EDITS, *(wrong for wrong, _ in everyday_pairs())]):
+        (sentence,) = asking.corrector.correct(text).sentences
+        for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
+            change = replace(sentence.changes[0], asked=number)
+            state = SentenceState(asking, sentence, sentence.trace, Selection(CROSS), change, "light")
+            effects = heads_off._effects(state, {"off": "zero"})
+            found = logit_attribution._attribution(state)
+            lens = state.ask(questions.logit_lens, *state.texts, state.edits)
+            number = logit_attribution.number_of(state, found)
+            assert effects.contrast == found.questions[number] == lens.questions[number], text
+            assert effects.contrast.row == fork._row_of(state) == state.asked_row, text
+            assert effects.observed == pytest.approx(found.score[number], abs=1e-3), text
+            assert fork._candidates(state, state.asked_row)[0] == effects.contrast.instead_token, text
+            asked += 1
+    assert asked >= 50
 
 
 OFF = {"unmarked": False, "fitted": False, "logarithmic": False}

@@ -1,0 +1,72 @@
+"""Steps of a lesson plan in the bar of a class: the teacher's browser needs no second window."""
+
+import json
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+import streamlit as st
+
+import assets
+from ui.shell import address, header, markup, runs
+from ui.shell.settings import Text, is_number, register
+from ui.wording import language, say
+
+LESSON = Text("lesson", of="browser")  # "50.3": the plan of 50 minutes at its third step; empty: none
+register(LESSON)
+
+
+class Step(NamedTuple):
+    """One step of a plan: its minutes, its title, and the page and settings that it opens."""
+
+    minutes: str
+    title: str
+    link: str
+
+
+@cache
+def plans(tongue: str) -> dict[str, list[Step]]:
+    """The steps that open something of each plan, by its minutes.
+
+    >>> list(plans("ko")), plans("en")["20"][0].minutes
+    (['20', '30', '50'], '0–2')
+    """
+    found = json.loads(assets.LESSONS.read_text("utf-8"))
+    return {minutes: [Step(*step) for step in steps[tongue]] for minutes, steps in found.items()}
+
+
+def show() -> None:
+    """The step that is open, and the buttons to the next one and the one before; nothing without a plan."""
+    minutes, _, number = address.get(LESSON.name).partition(".")
+    steps = plans(language()).get(minutes, [])
+    if not is_number(number) or int(number) >= len(steps):
+        return
+    at = int(number)
+    step = steps[at]
+    when = say("lesson_minutes", minutes=step.minutes)
+    markup.paragraph(f"{at + 1}/{len(steps)} · {when} · {step.title}", "label")
+    for name, to in (("lesson_previous", at - 1), ("lesson_next", at + 1)):
+        if 0 <= to < len(steps):
+            st.button(say(name), key=name, on_click=_open, args=(minutes, to))
+
+
+def choose() -> None:
+    """A button for each plan, which opens its first step."""
+    for minutes in plans(language()):
+        if st.button(say("lesson_begin", minutes=minutes), key=f"lesson_{minutes}"):
+            with runs.taken_for_whole():  # in a fragment, where the visitor has pressed this
+                _open(minutes, 0)
+            st.rerun()
+
+
+def _open(minutes: str, number: int) -> None:
+    """Turn to what the step opens, in the next run."""
+    address.put(LESSON.name, f"{minutes}.{number}")
+    page, _, query = plans(language())[minutes][number].link.partition("?")
+    address.adopt(parse_qsl(query))
+    header.turn_to(page or header.PAGES[0])
+
+
+def end() -> None:
+    """From a callback: follow no plan any more."""
+    address.put(LESSON.name, "")

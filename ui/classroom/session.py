@@ -92,13 +92,8 @@ def _joined(code: str) -> Membership:
     if not code:
         raise UnknownCodeError("this is no code")
     rooms = loaders.classrooms()
-    seat, _, key = (cookie(_cookie_name(code)) or "").partition(".")
+    seat, _, key = (address.cookie(_cookie_name(code)) or "").partition(".")
     return Membership(code, rooms.join(code, seat), key if key and rooms.is_teacher(code, key) else "")
-
-
-def cookie(name: str) -> str | None:
-    """The cookie ``name`` of this session's browser."""
-    return st.context.cookies.get(name)
 
 
 def open_classroom() -> None:

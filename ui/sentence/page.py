@@ -241,7 +241,7 @@ def _write_text(stage: Stage, tabs: Tabs) -> OpenSentence:
         found = changed(found, view=view, state=of_one_head(view, state))
         with measured:
             is_first_map = all(address.get(name) == first for name, first in assets.FIRST_MAP.items())
-            three_numbers.show(state, opens_head=view.name == "heatmap" and is_first_map)
+            three_numbers.show(state, view.name == "heatmap" and is_first_map, tells=view.name != "predict")
     return found
 
 

@@ -18,9 +18,10 @@ NAMES = ("looked", "wrote", "mattered")
 MOST_ASKED = 3  # questions of one change that the line offers
 
 
-def show(state: SentenceState, opens_head: bool) -> None:
+def show(state: SentenceState, opens_head: bool, tells: bool = True) -> None:
     """The line, as high as ever, and a sentence that says why the three differ. What is not known yet is
-    asked once the page is drawn. ``opens_head``: whether a pressed word opens the map of its head."""
+    asked once the page is drawn. ``opens_head``: whether a pressed word opens the map of its head. ``tells``:
+    whether the numbers are shown, which give the answer away where a visitor predicts."""
     if not _can(state):
         return
     if state.change is None:
@@ -31,7 +32,7 @@ def show(state: SentenceState, opens_head: bool) -> None:
         runs.ask_later(lambda: _settle(state, opens_head))
     with st.container(key="three_numbers", horizontal=True, gap="small", vertical_alignment="center"):
         _show_questions(state.change)
-        for name in NAMES:
+        for name in NAMES if tells else ():
             st.button(
                 f"{say(f'three_{name}')} {_label(state, name, known)}",
                 key=f"three_{name}",
@@ -41,7 +42,7 @@ def show(state: SentenceState, opens_head: bool) -> None:
                 on_click=_lead,
                 args=(state, name, known),
             )
-    markup.paragraph("" if known is None else why(state, known), "note three")
+    markup.paragraph(why(state, known) if known is not None and tells else "", "note three")
 
 
 def _show_questions(change: Change) -> None:

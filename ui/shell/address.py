@@ -159,6 +159,12 @@ def publish(page: str) -> None:
     _BAR(key="address_bar", data=data)
 
 
+def cookie(name: str) -> str | None:
+    """The cookie ``name`` of this session's browser; None without one."""
+    found = st.context.cookies.get(name)
+    return found if isinstance(found, str) else None  # Streamlit's tests have mocks
+
+
 def _cookie(name: str) -> str:
     return f"attention_{name}"
 
@@ -215,7 +221,7 @@ def _view() -> dict[str, str]:
         try:
             view = st.session_state["view"]
         except KeyError:
-            kept = {name: st.context.cookies.get(_cookie(name), "") for name in names_of("browser")}
+            kept = {name: cookie(_cookie(name)) or "" for name in names_of("browser")}
             given = kept | st.query_params.to_dict()
             view = {name: given.get(name, default) for name, default in defaults().items()}
         _replace(view)

@@ -4,7 +4,7 @@ import pytest
 
 from classroom.store import Classrooms
 from ui.asking import loaders
-from ui.classroom import session
+from ui.shell import address
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def rooms(monkeypatch) -> Classrooms:
 def cookies(monkeypatch) -> dict[str, str]:
     """What the browser of the next session brings along."""
     brought: dict[str, str] = {}
-    monkeypatch.setattr(session, "cookie", brought.get)
+    monkeypatch.setattr(address, "cookie", brought.get)
     return brought
 
 

@@ -91,11 +91,12 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
     phone = open_app("classroom", **{"class": code})
     phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
-    shown = html(phone)
-    assert (KO["class_check_right"] in shown) != ('class="class-hint"' in shown)
+    told = lambda: (KO["class_check_right"] in html(phone), 'class="class-hint"' in html(phone))
+    assert told() == (False, False)  # before the lesson nothing is given away
     teacher = press(teacher.run(), "class_stop")
     teacher = press(teacher, "class_quiz_lesson-plan_after")
     phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
+    assert sum(told()) == 1
     teacher = press(teacher.run(), "class_stop")
     found = rooms.results(code, teacher.session_state["classroom_membership"].key)
     assert sum(found.before[0]) == sum(found.after[0]) == 1
@@ -104,11 +105,11 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
 
 
 def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
-    press(taught[0], "class_quiz_lesson-plan_before")
+    press(taught[0], "class_quiz_lesson-plan_after")
     number = rooms.state_of(taught[1]).quiz.number
     phone, seen = open_app("classroom", **{"class": taught[1]}), set()
     for place in range(2):
-        phone = touch(phone, f"class_check_{number}_{BEFORE}_3", place)
+        phone = touch(phone, f"class_check_{number}_{AFTER}_3", place)
         seen.add(KO["class_check_right"] in html(phone))
     assert seen == {True, False}  # one of two options is right
 

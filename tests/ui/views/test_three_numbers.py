@@ -83,10 +83,13 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert explanation.contrast == effects.contrast
 
 
+SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.")
+
+
 def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
     """Those about the other characters of a change, too."""
     asked = 0
-    for text in dict.fromkeys([*EDITS, *(wrong for wrong, _ in everyday_pairs())]):
+    for text in dict.fromkeys([*EDITS, *SENTENCES, *(wrong for wrong, _ in everyday_pairs())]):
         (sentence,) = asking.corrector.correct(text).sentences
         for number in range(len(sentence.changes[0].questions) if sentence.changes else 0):
             change = replace(sentence.changes[0], asked=number)

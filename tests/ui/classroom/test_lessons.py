@@ -1,0 +1,40 @@
+"""A plan's steps in the bar of a class: a teacher needs no second window, and any link keeps the class."""
+
+from tests.ui.classroom.test_classroom_page import press
+from tests.ui.screen import component, html, keys, setting
+from ui.classroom.lessons import plans
+from ui.wording import table
+
+KO = table("ko")
+
+
+def test_a_plan_is_followed_step_by_step_in_the_bar(open_app, rooms):
+    app = press(press(open_app("classroom"), "class_open"), "lesson_20")
+    assert setting(app, "lesson") == "20.0"
+    steps = plans("ko")["20"]
+    app = open_app(**{"class": setting(app, "class"), "lesson": "20.0"})
+    assert "lesson_next" not in keys(app)  # a phone that has the link is no teacher
+    assert steps[1].title not in html(app)
+
+
+def test_the_teacher_goes_on_and_back(open_app, rooms, cookies):
+    code, key = rooms.open()
+    cookies |= {"attention_class": code, f"classroom_{code}": f"{rooms.join(code)}.{key}"}
+    cookies |= {"attention_lesson": "20.0", "attention_lecture": "1"}
+    app = open_app("masks")  # no word of the class in the address
+    steps = plans("ko")["20"]
+    assert f"1/{len(steps)}" in html(app) and steps[0].title in html(app)
+    assert setting(app, "lecture") == "1" and "lesson_previous" not in keys(app)
+    app = press(app, "lesson_next")
+    assert setting(app, "lesson") == "20.1"
+    kept = component(app, "address_bar")
+    assert kept["kept"]["attention_class"] == code
+    assert {name: value for name, value in kept["settings"] if name in ("class", "lecture", "lesson")} == {
+        name: None for name in ("class", "lecture", "lesson")
+    }
+
+
+def test_a_class_that_is_over_is_forgotten_by_the_browser_that_kept_it(open_app, rooms, cookies):
+    cookies["attention_class"] = "012345"
+    app = open_app("masks")
+    assert setting(app, "class") == "" and "class_over" not in keys(app)

@@ -5,7 +5,9 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
+from model.analysis.school_kinds import school_kind
 from model.correction.rules import portable_rules
+from model.norm.kinds import kinds
 
 # The classes of Python's \w, \s and \d.
 WORD = r"\p{L}\p{N}_"
@@ -138,9 +140,14 @@ def _character(code: int) -> str:
 def rules() -> dict[str, Any]:
     """``model.correction.rules.portable_rules`` as JSON, its patterns in JavaScript.
 
+    The articles of the norm stand at the numbers that rows have: a teacher's kind, the article, its content
+    in Korean and in English.
+
     Example:
         >>> rules()["patterns"]["boundary"]["flags"]
         'gu'
     """
     known = portable_rules()._asdict()
-    return known | {"patterns": {name: javascript(each) for name, each in known["patterns"].items()}}
+    articles = [[school_kind(each.name), each.article, each.ko, each.en] for each in kinds().values()]
+    patterns = {name: javascript(each) for name, each in known["patterns"].items()}
+    return known | {"patterns": patterns, "keys": known["keys"] | {"articles": articles}}

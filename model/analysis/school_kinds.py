@@ -46,6 +46,15 @@ _BY_DIFFERENCE = {"spacing": "spacing", "liaison": "sound", "sound": "sound", "j
 SCHOOL_KINDS = (*_OF_NORM, "word", "sound", "slip", "punctuation", "other")
 
 
+def school_kind(name: str, by_ear: bool = True) -> str:
+    """The one of SCHOOL_KINDS for a kind of the norm. ``by_ear``: whether both spellings sound alike.
+
+    >>> school_kind("i_adverb"), school_kind("causative")
+    ('i_hi', 'sound')
+    """
+    return "sound" if by_ear and name in _OF_FORM else _BY_NAME.get(name, "word")
+
+
 class Reason(NamedTuple):
     """Why a change is right: its kinds, the first one the most telling, and the grounds that are known."""
 
@@ -68,8 +77,7 @@ def reason_of(change: Change, source: str, target: str) -> Reason:
     before, after = target[: change.target_start], target[change.target_end :]
     article = article_of(change.wrong, change.right, before, after)
     if article is not None:
-        by_ear = article.kind in _OF_FORM and _BY_DIFFERENCE.get(kind) == "sound"
-        named = "sound" if by_ear else _BY_NAME.get(article.kind, "word")
+        named = school_kind(article.kind, _BY_DIFFERENCE.get(kind) == "sound")
         return Reason(tuple(dict.fromkeys((named, *spacing))), article, ())
     by_difference = _BY_DIFFERENCE.get(kind) or _other(change)
     return Reason((by_difference, *spacing), None, sound_rules(change, source, target))

@@ -85,7 +85,12 @@ def portable_rules() -> PortableRules:
 
 
 def _misspellings() -> str:
-    """The rows of the norm, a line each: wrong, right, boundary, and 1 where the wrong one is certain."""
+    """The rows of the norm, a line each: wrong, right, boundary, 1 where the wrong one is certain, and the
+    number of the first kind that has it."""
     certain = {name for name, kind in kinds().items() if kind.is_certain}
-    fields = ((row.wrong, row.right, row.boundary, "1" if row.name in certain else "") for row in rows())
-    return "\n".join(dict.fromkeys("\t".join(each) for each in fields))
+    numbers = {name: str(number) for number, name in enumerate(kinds())}
+    found: dict[str, str] = {}
+    for row in rows():
+        fields = row.wrong, row.right, row.boundary, "1" if row.name in certain else ""
+        found.setdefault("\t".join(fields), numbers[row.name])
+    return "\n".join(f"{fields}\t{number}" for fields, number in found.items())

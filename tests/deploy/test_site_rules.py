@@ -6,9 +6,10 @@ import subprocess
 
 from deploy.site import bundle
 from deploy.site.rules import rules
+from model.analysis.school_kinds import reason_of
 from model.correction.mending import find_known_mistakes
 from model.correction.words import Words
-from model.text.changes import Change
+from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
 from tests.browser.missing import missing
@@ -35,30 +36,41 @@ console.log(JSON.stringify(answers));
 """
 
 
-COUNTS = {"뒷풀이": 3, "메시지": 4, "디렉터리": 2}
-MISSPELT = [
-    "뒷풀이에 케잌을 가져왔다.",
-    "메세지와 디렉토리로 가거든 악세사리도 뱃지를",
-    "온세상이 대가족의 댓가, 댓가를 치뤄",
-    "사생활 치매 짖어된다. 이래라 저래라 마나님",
-]
-
-
-def test_particles_placeholders_kept_words_and_known_mistakes_are_those_of_python():
+def in_node(script: str, given: dict) -> list:
+    """What a script of the page's modules prints about ``given``."""
     if shutil.which("node") is None:
         missing("needs Node")
-    texts = [*MISSPELT, *(text for _, *both in pairs() for text in dict.fromkeys(both))]
     require = f'const require = createRequire("file://{bundle.SCRIPTS}/");'
-    script = f'import {{ createRequire }} from "module";\n{require}\n{SCRIPT}'
     answers = subprocess.run(
-        ["node", "--input-type=module", "--eval", script],
-        input=json.dumps({"rules": rules(), "texts": texts, "counts": COUNTS}),
+        [
+            "node",
+            "--input-type=module",
+            "--eval",
+            f'import {{ createRequire }} from "module";\n{require}\n{script}',
+        ],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=True,
         cwd=bundle.SCRIPTS,
     )
-    for text, found in zip(texts, json.loads(answers.stdout), strict=True):
+    return json.loads(answers.stdout)
+
+
+COUNTS = {"뒷풀이": 3, "메시지": 4, "디렉터리": 2}
+MISSPELT = [
+    "뒷풀이에 케잌을 가져왔다.",
+    "메세지와 디렉토리로 가거든 악세사리도 뱃지를",
+    "온세상이 대가족의 댓가, 댓가를 치뤄",
+    "내일 뵈요. 이따 뵈요!",
+    "사생활 치매 짖어된다. 이래라 저래라 마나님",
+]
+
+
+def test_particles_placeholders_kept_words_and_known_mistakes_are_those_of_python():
+    texts = [*MISSPELT, *(text for _, *both in pairs() for text in dict.fromkeys(both))]
+    answers = in_node(SCRIPT, {"rules": rules(), "texts": texts, "counts": COUNTS})
+    for text, found in zip(texts, answers, strict=True):
         assert found == expected(text), text
 
 
@@ -71,3 +83,40 @@ def expected(text: str) -> list:
     changes = told(find_particles(text, verbatim)), told(find_stand_ins(text, verbatim))
     mistakes = [[told(each.changes), each.least] for each in find_known_mistakes(text, Words(COUNTS))]
     return [*changes, [list(span) for span in kept_spans(text)], dialect, mistakes]
+
+
+OF_ARTICLES = """
+import { articleOf } from "./corrector.js";
+const { rules, changes } = JSON.parse(require("fs").readFileSync(0, "utf-8"));
+for (const [name, { source, flags }] of Object.entries(rules.patterns))
+  rules.patterns[name] = new RegExp(source, flags);
+console.log(JSON.stringify(changes.map(([source, change]) => articleOf(change, source, rules) ?? null)));
+"""
+WITH_ARTICLE = [
+    ("몇일 뒤에 만나요.", "며칠 뒤에 만나요."),
+    ("역활을 맡았다.", "역할을 맡았다."),
+    ("소홀이 했다.", "소홀히 했다."),
+    ("내일 뵈요.", "내일 봬요."),
+    ("그러면 안되.", "그러면 안 돼."),
+    ("메세지를 보냈다.", "메시지를 보냈다."),
+]
+
+
+def test_kinds_and_articles_of_changes_are_those_of_python():
+    """Those of the norm's rows; its rules with patterns are in the app alone."""
+    asked = [
+        (one, other, c)
+        for one, other in [*WITH_ARTICLE, *(p[1:] for p in pairs())]
+        for c in find_changes(one, other)
+    ]
+    changes = [
+        (one, {"wrong": c.wrong, "right": c.right, "sourceStart": c.source_start, "sourceEnd": c.source_end})
+        for one, _, c in asked
+    ]
+    found = in_node(OF_ARTICLES, {"rules": rules(), "changes": changes})
+    for (one, other, change), article in zip(asked, found, strict=True):
+        expected = reason_of(change, one, other)
+        if article is not None or (one, other) in WITH_ARTICLE:
+            assert expected.article is not None, (one, other)
+            assert article[1:] == [expected.article.article, expected.article.ko, expected.article.en], one
+            assert article[0] == expected.kinds[0] or article[0] == "sound", (one, article, expected.kinds)

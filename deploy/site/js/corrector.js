@@ -153,6 +153,32 @@ function isBounded(text, start, end, boundary, { patterns }) {
   return !["right", "both"].includes(boundary) || !isWord(text[end]);
 }
 
+/**
+ * [kind, article, Korean, English] of the longest row of the norm that makes this change, as model/norm/articles.py
+ * finds it; undefined without one.
+ */
+export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {
+  const [before, after, end] = [source.slice(0, sourceStart), source.slice(sourceEnd), sourceStart + right.length];
+  const text = before + right + after;
+  const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
+  const isAsLong = letters.length === right.replaceAll(" ", "").length;
+  const spaced = isAsLong ? [...right].map((each) => (each === " " ? each : letters.shift())).join("") : wrong;
+  const fits = (mistaken) => ([typed, spelt, boundary]) => {
+    for (let start = Math.max(0, end - spelt.length); start <= sourceStart; start += 1) {
+      const stop = start + spelt.length;
+      if (!text.startsWith(spelt, start) || text.slice(0, start) + typed + text.slice(stop) !== mistaken) continue;
+      if (isBounded(text, start, stop, boundary, rules)) return true;
+    }
+    return false;
+  };
+  for (const each of new Set([wrong, spaced])) {
+    const found = each === right ? [] : [...rowsOf(rules).values()].flat().filter(fits(before + each + after));
+    const longest = found.reduce((best, row) => (best && best[1].length >= row[1].length ? best : row), undefined);
+    if (longest) return rules.keys.articles[longest[4]];
+  }
+  return undefined;
+}
+
 /** Whether each word in the stretch begins with a counted word that covers its part of that. */
 function isKnownThere(text, start, end, words) {
   return [...text.matchAll(/[가-힣]+/g)].every(({ index, 0: word }) => {

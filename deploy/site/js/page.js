@@ -129,19 +129,23 @@ function side(source, start, end, changes, old) {
   return [...parts, [source.slice(done, end), false]].filter(([text, differs]) => text || differs);
 }
 
-/** What a card shows; the articles of the norm are not in this page. */
+/** What a card shows: by the article of the norm, else by the difference alone. */
 function cardOf(change, write, say, labels) {
   const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
   if (change.isOffer) return { what, kinds: [say("correction_layout")], why: say("mistake_layout_why") };
   const letters = (text) => [...text].filter((character) => !isSpace(character)).join("");
   const spaced = letters(change.wrong) === letters(change.right);
   const kind = !spaced ? "spelling" : change.right.length < change.wrong.length ? "joined" : "spacing";
+  const [named, article, ko, en] = change.article ?? [spaced ? "spacing" : "spelling", "", "", ""];
+  const told = document.documentElement.lang === "ko" ? ko : en;
+  const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
   return {
     what,
-    kinds: [say(spaced ? "mistake_spacing" : "mistake_spelling")],
-    why: say(`mistake_${kind}_why`),
+    kinds: [say(`mistake_${named}`)],
+    why: article ? known : say(`mistake_${kind}_why`),
+    article: told.includes(article) ? "" : article,
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),
     note:
       typeof change.insteadOf === "string"

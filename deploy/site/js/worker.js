@@ -1,6 +1,6 @@
 // The two workers: one prepares weights and word counts, the other corrects, away from the page.
 import { Confidence, countedRuns, NGrams, sortedWords, Trees, Words } from "./confidence.js";
-import { Corrector } from "./corrector.js";
+import { articleOf, Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
 import { Network, Tokenizer } from "./network.js";
 import { readArrays, unpackedPart, weightsFile } from "./parts.js";
@@ -132,7 +132,11 @@ export async function answered(
     ? await corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes)
     : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
-  return { ...whole, typed: text, place, trace, sentences: sentences.map(({ produced, ...rest }) => rest) };
+  const reasoned = ({ produced, ...rest }) => {
+    const proposed = rest.proposed.map((each) => ({ ...each, article: articleOf(each, rest.source, corrector.rules) }));
+    return { ...rest, proposed };
+  };
+  return { ...whole, typed: text, place, trace, sentences: sentences.map(reasoned) };
 }
 
 class Outdated extends Error {}

@@ -8,7 +8,7 @@ from model.analysis.contrasts import Edit
 from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention, Patch
-from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
+from tests.planted import CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)
 
@@ -78,7 +78,7 @@ def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
     assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
     assert found["wrote"].holds == (found["wrote"].facts["p"] < LEVEL)
-    assert found["decided"].facts["place"] == CARRY.sublayer + 2  # behind WRITER
+    assert "decided" not in found  # it is behind WRITER, the last sub-layer, whose output is the score itself
 
 
 def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):

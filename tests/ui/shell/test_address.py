@@ -181,7 +181,7 @@ def test_another_text_forgets_what_was_chosen_in_the_one_before(settings):
     gone = {"step", "cell", "painted", "sources_step", "fork_step", "fork_token", "why_row", "why_column"}
     assert {name for name, value in settings.items() if value != "1"} == gone
     address.forget("text")
-    gone |= {"part", "edit", "accepted", "rejected"}
+    gone |= {"part", "edit", "asked", "accepted", "rejected"}
     assert {name for name, value in settings.items() if value != "1"} == gone
 
 

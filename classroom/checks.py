@@ -98,6 +98,40 @@ def token_at(tokens: Sequence[str], place: int) -> str:
     return f"{tokens[place]} ({place + 1})"
 
 
+LEAST_SEATS = 12  # before and after, below which a change of a class says nothing
+_Z = 1.96  # 95 %
+
+
+def change_of_share(before: tuple[int, int], after: tuple[int, int]) -> tuple[float, float, float] | None:
+    """The change of a share of right answers, and its 95 % interval, of (right, all) before and after.
+
+    None where one of them has fewer than LEAST_SEATS answers. The seats before and after may differ.
+
+    References:
+        Newcombe, "Interval Estimation for the Difference Between Independent Proportions" (1998), method 10.
+
+    >>> [round(each, 2) for each in change_of_share((6, 20), (15, 20))]
+    [0.45, 0.14, 0.66]
+    >>> change_of_share((3, 11), (9, 20)) is None
+    True
+    """
+    if min(before[1], after[1]) < LEAST_SEATS:
+        return None
+    (one, low, high), (other, least, most) = (_wilson(*each) for each in (before, after))
+    change = other - one
+    below = float(np.hypot(other - least, high - one))
+    above = float(np.hypot(most - other, one - low))
+    return change, change - below, change + above
+
+
+def _wilson(right: int, count: int) -> tuple[float, float, float]:
+    """The share, and the ends of its Wilson interval."""
+    share, z2 = right / count, _Z**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = _Z * float(np.sqrt(share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
+    return share, middle - half, middle + half
+
+
 def _written(facts: Facts) -> str:
     return facts.trace.target_tokens[facts.row]
 

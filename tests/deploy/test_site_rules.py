@@ -13,7 +13,7 @@ from model.text.changes import Change, find_changes
 from model.text.protected import is_dialect, kept_spans, verbatim_spans
 from model.text.readings import find_particles, find_stand_ins
 from tests.browser.missing import missing
-from tests.model.correction.test_kinds import pairs
+from tests.model.correction.test_kinds import PAIRS
 
 SCRIPT = """
 import { findKnownMistakes, findParticles, findStandIns } from "./corrector.js";
@@ -68,7 +68,7 @@ MISSPELT = [
 
 
 def test_particles_placeholders_kept_words_and_known_mistakes_are_those_of_python():
-    texts = [*MISSPELT, *(text for _, *both in pairs() for text in dict.fromkeys(both))]
+    texts = [*MISSPELT, *(text for _, *both in PAIRS for text in dict.fromkeys(both))]
     answers = in_node(SCRIPT, {"rules": rules(), "texts": texts, "counts": COUNTS})
     for text, found in zip(texts, answers, strict=True):
         assert found == expected(text), text
@@ -106,7 +106,7 @@ def test_kinds_and_articles_of_changes_are_those_of_python():
     """Those of the norm's rows; its rules with patterns are in the app alone."""
     asked = [
         (one, other, c)
-        for one, other in [*WITH_ARTICLE, *(p[1:] for p in pairs())]
+        for one, other in [*WITH_ARTICLE, *(p[1:] for p in PAIRS)]
         for c in find_changes(one, other)
     ]
     changes = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
+from classroom.checks import LEAST_SEATS, PLANS, WORDS, Check, Facts, change_of_share, plan_of
 from classroom.classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, State
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
@@ -197,11 +197,15 @@ def distribution(results: Results) -> None:
     import pandas as pd
 
     rows = [
-        (_question(check), *(_share(counts[number], check) for counts in (results.before, results.after)))
+        (
+            _question(check),
+            *(_share(counts[number], check) for counts in (results.before, results.after)),
+            _change(results.before[number], results.after[number], check),
+        )
         for number, check in enumerate(checks)
     ]
     names = [f"{number}. {row[0]}" for number, row in enumerate(rows, start=1)]
-    columns = [say("class_results_before"), say("class_results_after")]
+    columns = [say(f"class_results_{name}") for name in ("before", "after", "change")]
     markup.table(pd.DataFrame([row[1:] for row in rows], names, columns), say("class_results_label"))
     st.download_button(
         say("class_results_csv"),
@@ -215,6 +219,15 @@ def distribution(results: Results) -> None:
 
 def _share(counts: tuple[int, ...], check: Check) -> str:
     return f"{counts[check.right]} / {sum(counts)}" if sum(counts) else "–"
+
+
+def _change(before: tuple[int, ...], after: tuple[int, ...], check: Check) -> str:
+    """The change in percentage points with its interval; that too few have answered to say."""
+    found = change_of_share(*((each[check.right], sum(each)) for each in (before, after)))
+    if found is None:
+        return say("class_results_few", least=LEAST_SEATS) if sum(before) and sum(after) else "–"
+    change, low, high = (f"{100 * each:+.0f}".replace("-", "−") for each in found)
+    return say("class_results_points", change=change, low=low, high=high)
 
 
 def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:

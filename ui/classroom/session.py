@@ -143,11 +143,11 @@ def links(code: str) -> tuple[str, ...]:
     to the machine that opens it, those of the server's networks at which it answers."""
     place = urlsplit(st.context.url or "")
     path = place.path.removesuffix("/").removesuffix(f"/{PAGE}")
-    at = lambda host: f"{place.scheme}://{host}{path}/{PAGE}?{SETTING}={code}"
-    own = at(place.netloc)
+    own = f"{place.scheme}://{place.netloc}{path}/{PAGE}?{SETTING}={code}"
     if place.port is None or not is_only_here(own):
         return (own,)
-    return tuple(at(f"{host}:{place.port}") for host in _hosts(place.port)) or (own,)
+    found = (urlsplit(own)._replace(netloc=f"{host}:{place.port}") for host in _hosts(place.port))
+    return tuple(each.geturl() for each in found) or (own,)
 
 
 @st.cache_data(ttl=60, show_spinner=False)

@@ -311,6 +311,15 @@ def upload(
 ) -> DroppedFile | None:
     """Draw the control and return the file, or None before one is dropped. Larger files than ``megabytes``
     raise no error: the browser refuses them."""
+    name_control(types, megabytes, key)
+    # Old documents are taken so that the page can say what they are.
+    taken = [*types, *(end[1:] for end in OLD_DOCUMENTS if set(types) & {end[1:] for end in DOCUMENTS})]
+    file = st.file_uploader(label, type=taken, max_upload_size=megabytes, key=key, on_change=on_change)
+    return None if file is None else DroppedFile(file.name, file.getvalue())
+
+
+def name_control(types: Sequence[str], megabytes: int, key: str) -> None:
+    """Give the control for files with this ``key`` its words in the visitor's language."""
     words = {
         "choose": say("upload_choose"),
         "limits": say("upload_limits", megabytes=megabytes, types=", ".join(map(str.upper, types))),
@@ -320,10 +329,6 @@ def upload(
     markup.variables(
         f".st-key-{key}", {name: json.dumps(word, ensure_ascii=False) for name, word in words.items()}
     )
-    # Old documents are taken so that the page can say what they are.
-    taken = [*types, *(end[1:] for end in OLD_DOCUMENTS if set(types) & {end[1:] for end in DOCUMENTS})]
-    file = st.file_uploader(label, type=taken, max_upload_size=megabytes, key=key, on_change=on_change)
-    return None if file is None else DroppedFile(file.name, file.getvalue())
 
 
 def job_of(

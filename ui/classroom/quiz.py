@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from dataclasses import replace
 
 import streamlit as st
@@ -14,11 +15,13 @@ from model.tables.rows import without_formula
 from model.trace.interventions import Contrast, Head
 from ui import wording
 from ui.asking import loaders
+from ui.asking.files import name_control
 from ui.classroom import follow, polls
 from ui.classroom.session import Membership
 from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
+from ui.shell.settings import is_number
 from ui.views.view import needs_experiment
 from ui.wording import say
 
@@ -233,21 +236,69 @@ def _change(before: tuple[int, ...], after: tuple[int, ...], check: Check) -> st
 def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
     """A row for each option of each question: how many chose it first, before and after the lesson. No names,
     no seats. Returns UTF-8 bytes with a mark."""
+    return _written(
+        [
+            number + 1,
+            without_formula(_question(check)),
+            without_formula(_option_label(option)),
+            int(check.is_right(place)),
+            results.before[number][place],
+            results.after[number][place],
+        ]
+        for number, check in enumerate(checks)
+        for place, option in enumerate(check.options)
+    )
+
+
+def _written(rows: Iterable[Iterable[object]]) -> bytes:
+    """Rows of ``to_csv`` below their names."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(
         say(f"class_column_{name}") for name in ("number", "question", "option", "right", BEFORE, AFTER)
     )
-    for number, check in enumerate(checks):
-        for place, option in enumerate(check.options):
-            writer.writerow(
-                [
-                    number + 1,
-                    without_formula(_question(check)),
-                    without_formula(_option_label(option)),
-                    int(check.is_right(place)),
-                    results.before[number][place],
-                    results.after[number][place],
-                ]
-            )
+    writer.writerows(rows)
     return file.getvalue().encode("utf-8-sig")  # spreadsheets know Hangul by the mark
+
+
+def added_up(files: Iterable[bytes]) -> bytes:
+    """The counts of several classes together, from files of ``to_csv`` in any language.
+
+    Raises ValueError for another file.
+    """
+    sums: dict[tuple[str, ...], list[int]] = {}
+    for content in files:
+        for row in list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))[1:]:
+            if len(row) != 6 or not all(is_number(row[place]) for place in (0, 3, 4, 5)):
+                raise ValueError("this is no file of a class's results")
+            counts = sums.setdefault(tuple(row[:4]), [0, 0])
+            counts[:] = (count + int(more) for count, more in zip(counts, row[4:], strict=True))
+    return _written([*map(without_formula, key), *counts] for key, counts in sums.items())
+
+
+def show_added_up() -> None:
+    """Files of several classes, and the file of all of them together."""
+    with st.expander(say("class_add_up")):
+        name_control(["csv"], 1, "class_add_up")
+        files = st.file_uploader(
+            say("class_add_up_label"),
+            "csv",
+            accept_multiple_files=True,
+            key="class_add_up",
+            max_upload_size=1,
+        )
+        if not files:
+            return
+        try:
+            found = added_up(each.getvalue() for each in files)
+        except ValueError:
+            st.error(say("class_add_up_wrong"))
+            return
+        st.download_button(
+            say("class_results_csv"),
+            found,
+            "classes.csv",
+            "text/csv",
+            key="class_added_up",
+            on_click="ignore",
+        )

@@ -65,6 +65,7 @@ def _show_entrance() -> None:
                 session.enter(typed)
                 st.rerun()
             st.info(say("class_code_missing"))
+    quiz.show_added_up()
     markup.paragraph(say("class_alone"), "note")
     markup.paragraph(say("class_privacy"), "note")
 

@@ -129,3 +129,8 @@ def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
         ["class_few", "1", "1", "0"],
         ["class_many", "0", "0", "0"],
     ]
+    file = quiz.to_csv(results, checks)
+    together = list(csv.reader(io.StringIO(quiz.added_up([file, file]).decode("utf-8-sig"))))
+    assert [row[4:] for row in together[1:]] == [[str(2 * int(each)) for each in row[4:]] for row in rows[1:]]
+    with pytest.raises(ValueError):
+        quiz.added_up(["가,나\r\n1,2\r\n".encode()])

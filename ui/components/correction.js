@@ -271,7 +271,8 @@ function place(root) {
   const end = Math.min(innerHeight, outer.bottom) - box.offsetHeight - 4;
   const last = innerHeight - box.offsetHeight - 4;
   const near = above - first < 3 * (lines[0].height + 8); // within three lines of its word
-  const places = [bottom + 6 <= end && bottom + 6, near && first >= 0 && first, above >= 0 && above];
+  const over = first >= -12 && Math.max(0, first); // a line has so many empty pixels at its upper edge
+  const places = [bottom + 6 <= end && bottom + 6, near && over, above >= 0 && above];
   const top = places.find(Number.isFinite) ?? Math.max(0, Math.min(bottom + 6, last));
   box.style.left = `${Math.max(0, Math.min(left - outer.left, outer.width - box.offsetWidth))}px`;
   box.style.top = `${top - outer.top}px`;

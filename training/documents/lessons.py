@@ -167,9 +167,8 @@ def _named(head: str, language: str) -> str:
     """
     kind, layer, number = head.split(".")
     called = in_language(SIDES[kind.removesuffix("_attention")], language)
-    return (
-        f"{called} {layer}층 헤드 {number}" if language == "ko" else f"{called} layer {layer} head {number}"
-    )
+    place = ("{}층 헤드 {}", "layer {} head {}")
+    return f"{called} {in_language(place, language).format(layer, number)}"
 
 
 def _link(link: str | None, values: Mapping[str, object], language: str) -> str:

@@ -193,10 +193,8 @@ def _environment(language: str) -> Environment:
     calls["pick"] = lambda found, chosen: [found[name] for name in chosen]
     calls["numbered"] = lambda text, items: [text.format(number) for number, _ in enumerate(items, 1)]
     environment.filters |= FILTERS | {name: calls[name] for name in ("head_of", "head_name", "method_name")}
-    constants = {
-        name: getattr(tables, name)
-        for name in (*("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST", "MISTAKES", "CHANGED"),)
-    }
+    names = ("FAMILIES", "SHOWN", "QUESTIONS", "KINDS", "METHODS", "PAST", "MISTAKES", "CHANGED")
+    constants = {name: getattr(tables, name) for name in names}
     environment.globals |= calls | constants | {"language": language}
     return environment
 
@@ -226,11 +224,7 @@ def content(sources: Sources, name: str) -> str:
     part, _, language = name.partition(".")
     if part not in parts():
         raise MarkError(f"nothing writes the part {name}; there are {', '.join(sorted(parts()))}")
-    given: dict[str, Any] = {
-        "sources": sources,
-        "measured": sources.measured,
-        "evaluation": sources.evaluation,
-    }
+    given = {"sources": sources, "measured": sources.measured, "evaluation": sources.evaluation}
     module = _environment(language or "en").get_template(parts()[part]).make_module(given)
     return getattr(module, part.replace("-", "_"))().strip()
 
@@ -243,22 +237,13 @@ def written(text: str, sources: Sources) -> str:
     return rewrite(text, partial(content, sources))
 
 
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
 @click.command("documents")
-@click.option(
-    "--root",
-    default=ROOT,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Holds README.md, docs and benchmarks.",
-)
-@click.option(
-    "--model",
-    default=ASSETS / "transformer",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The shipped model's folder.",
-)
-@click.option(
-    "--check", is_flag=True, help="Change nothing, and fail where a document is not as the data files are."
-)
+@click.option("--root", default=ROOT, type=_FOLDER, help="Holds README.md, docs and benchmarks.")
+@click.option("--model", default=ASSETS / "transformer", type=_FOLDER, help="The shipped model's folder.")
+@click.option("--check", is_flag=True, help="Change nothing; fail where a document is not as the data are.")
 @click.option("--past", is_flag=True, help="Only keep the shipped weights' numbers among the earlier ones.")
 def command(root: Path, model: Path, check: bool, past: bool) -> None:
     """Write every generated part of the documents from the data files: the tables between

@@ -186,11 +186,8 @@ def node_name(node: Node, language: str = "en") -> str:
     """
     if node.head is not None:
         return head_name(Head(node.kind, node.layer, node.head), language)
-    side, network = (
-        in_language(SIDES[node.side], language),
-        in_language(("피드포워드", "feed-forward"), language),
-    )
-    return f"{side} {network} {node.layer + 1}"
+    network = in_language(("피드포워드", "feed-forward"), language)
+    return f"{in_language(SIDES[node.side], language)} {network} {node.layer + 1}"
 
 
 @cache
@@ -207,9 +204,8 @@ def group_name(group: str, language: str = "en") -> str:
     if group.startswith(RULE):
         return _texts(language)[f"rule_{group.removeprefix(RULE)}"]
     if group.startswith(CODA):
-        return in_language(("받침 {}을 되찾음", "coda {} put back"), language).format(
-            group.removeprefix(CODA)
-        )
+        name = in_language(("받침 {}을 되찾음", "coda {} put back"), language)
+        return name.format(group.removeprefix(CODA))
     return in_language(("모두", "all") if group == ALL else KINDS[group], language)
 
 
@@ -329,9 +325,8 @@ def pruning_rows(survey: HeadSurvey) -> Iterator[tuple[int, list[float | None]]]
     """
     orders = [rows for name, rows in survey.pruning.items() if name != "effect"]
     random = np.mean(orders, axis=0) if orders else np.array(survey.pruning["effect"]) * np.nan
-    for (removed, exact, left), (_, by_chance, left_by_chance) in zip(
-        survey.pruning["effect"], random, strict=True
-    ):
+    both = zip(survey.pruning["effect"], random, strict=True)
+    for (removed, exact, left), (_, by_chance, left_by_chance) in both:
         shares = (exact, by_chance, left, left_by_chance)
         yield int(removed), [None if np.isnan(each) else float(each) for each in shares]
 

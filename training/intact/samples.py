@@ -18,7 +18,7 @@ from model.text.hangul import particle
 from training.documents.render import content, percent
 from training.documents.tables import Sources
 from training.intact.slots import TEXTS, draw, draw_marks
-from training.measure.evaluate import Asked, load_corrector
+from training.measure.evaluate import Asked, in_batches, load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
 from training.measure.report import block_of, run_of, write_json
 from training.noise.pairs import Writer, make_pair
@@ -124,15 +124,14 @@ def fill(frame: str, rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
             sound = rng.choice(FILLERS[name[1:]])
             text += sound
         else:
-            filling, sound = (marks[name], sound) if name in marks else _fill(name, rng)
+            if name in marks:
+                filling = marks[name]
+            else:
+                slot = draw(name, rng)
+                filling, sound = slot.text, slot.sound
             spans.append((len(text), len(text) + len(filling)))
             text += filling
     return text + frame[done:], spans
-
-
-def _fill(name: str, rng: random.Random) -> tuple[str, str]:
-    slot = draw(name, rng)
-    return slot.text, slot.sound
 
 
 def _story(rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
@@ -235,12 +234,8 @@ class IntactScores:
 
 def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[KeptSample]:
     """Let the model correct every sample, ``batch`` at a time."""
-    kept = []
-    for start in range(0, len(samples), batch):
-        chunk = samples[start : start + batch]
-        corrections = corrector.correct_batch([sample.wrong for sample in chunk])
-        kept += [KeptSample(sample, made.text) for sample, made in zip(chunk, corrections, strict=True)]
-    return kept
+    corrections = in_batches(corrector, [sample.wrong for sample in samples], batch)
+    return [KeptSample(sample, made.text) for sample, made in zip(samples, corrections, strict=True)]
 
 
 def score_intact(kept: Iterable[KeptSample]) -> IntactScores:

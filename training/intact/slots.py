@@ -37,9 +37,8 @@ EXTENSIONS, SUFFIXES, HANJA, STATES, EMOJI = (
     _SLOTS[name].split() for name in ("extensions", "suffixes", "hanja", "states", "emoji")
 )
 SURNAMES, PLACE_ENDINGS = _SLOTS["surnames"].split(), _SLOTS["place_endings"]
-_CAPITALS = string.ascii_uppercase.replace(
-    "R", ""
-)  # read as 아르 or as 알: either form of a particle is right
+# R is read as 아르 or as 알: either form of a particle is right.
+_CAPITALS = string.ascii_uppercase.replace("R", "")
 CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
 
 
@@ -144,9 +143,8 @@ def _product(rng: random.Random) -> str:
 
 
 def _host(rng: random.Random) -> str:
-    return _pseudo_word(rng, rng.choice((2, 3))) + rng.choice(
-        ("", "-" + _pseudo_word(rng, 1), _digits(rng, 2))
-    )
+    word = _pseudo_word(rng, rng.choice((2, 3)))
+    return word + rng.choice(("", "-" + _pseudo_word(rng, 1), _digits(rng, 2)))
 
 
 def _url(rng: random.Random) -> str:

@@ -23,25 +23,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
+from model.correction import features
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Tree, Trees, save_confidence
-from model.correction.features import (
-    FIRST,
-    MONOTONE,
-    SECOND,
-    Features,
-    SecondFeatures,
-    features,
-    second_features,
-)
+from model.correction.features import FIRST, MONOTONE, SECOND, Features, SecondFeatures
 from model.correction.ngrams import NGrams
 from model.correction.words import Words
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
 from training.documents.render import content
 from training.documents.tables import Sources
+from training.measure import metrics
 from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
-from training.measure.metrics import THRESHOLDS, Scores, edits, none_if_nan, reliability, threshold_table
+from training.measure.metrics import THRESHOLDS, Scores, edits, none_if_nan, thresholds_as_json
 from training.measure.report import Outcome, write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
@@ -157,6 +151,10 @@ def is_for_fitting(pair: NoisyPair) -> bool:
     return hashlib.sha256(pair.right.encode()).digest()[0] % 2 == 0
 
 
+def _fitting_half(pairs: Iterable[NoisyPair]) -> list[str]:
+    return sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+
+
 def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
     """The pairs of all files.
 
@@ -177,7 +175,7 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     Sentences contain only the common ones, and the trees would learn to doubt every word that the table of
     words lacks.
     """
-    drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    drill = Drill(_fitting_half(pairs))
     rng = random.Random(0)
     made = (make_pair(drill.phrase(rng), rng, "native") for _ in range(count))
     return [pair for pair in made if pair.family == "native"]
@@ -188,13 +186,11 @@ def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     ``drilled_pairs``. Every third comes once more without the mistake, or the trees would learn that a phrase
     always lacks something.
     """
-    drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    drill = SpaceDrill(_fitting_half(pairs))
     rng = random.Random(0)
     made = [pair for pair in (drill.pair(rng) for _ in range(count)) if pair]
-    return [
-        *(NoisyPair(wrong, right, "spacing", ()) for wrong, right in made),
-        *_as_they_are(right for _, right in made[::3]),
-    ]
+    spaced = [NoisyPair(wrong, right, "spacing", ()) for wrong, right in made]
+    return spaced + _as_they_are(right for _, right in made[::3])
 
 
 def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
@@ -203,7 +199,7 @@ def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     No table knows such a name. Trees that have seen none take it for a slip in the nearest word that they
     know.
     """
-    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    sentences = _fitting_half(pairs)
     maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
     made = (next(maker.pairs(rng.choice(sentences), rng)) for _ in range(count))
     return [NoisyPair(wrong, right, "name", ()) for wrong, right in made]
@@ -217,7 +213,7 @@ def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt unseen
     patterns.
     """
-    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    sentences = _fitting_half(pairs)
     shares = dict.fromkeys(PRACTICES, 1.0)
     maker, rng = ExampleMaker(sentences, ExampleSettings(practice=shares)), random.Random(0)
     made = []
@@ -241,7 +237,7 @@ def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
 
     The network has been trained on those of ``intact_pairs``, so it is surer of them than of ordinary text.
     """
-    return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    return _as_they_are(_fitting_half(pairs))
 
 
 def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
@@ -273,8 +269,8 @@ class Gain(NamedTuple):
     def of(cls, outcomes: Sequence[Outcome]) -> "Gain":
         corrections = [each.correction for each in outcomes]
         pairs = [each.pair for each in outcomes]
-        error = reliability(corrections, pairs).expected_calibration_error
-        return cls(error, threshold_table(corrections, pairs, THRESHOLDS))
+        error = metrics.reliability(corrections, pairs).expected_calibration_error
+        return cls(error, metrics.threshold_table(corrections, pairs, THRESHOLDS))
 
     def as_json(self) -> dict:
         """The error and the scores at each minimum confidence; None for nan.
@@ -282,11 +278,8 @@ class Gain(NamedTuple):
         >>> Gain(float("nan"), {}).as_json()
         {'expected_calibration_error': None, 'thresholds': []}
         """
-        thresholds = [
-            {"minimum_confidence": at, **scores.as_json()} for at, scores in self.thresholds.items()
-        ]
         error = none_if_nan(self.calibration_error)
-        return {"expected_calibration_error": error, "thresholds": thresholds}
+        return {"expected_calibration_error": error, "thresholds": thresholds_as_json(self.thresholds)}
 
 
 def examples(
@@ -305,8 +298,8 @@ def examples(
         wanted = edits(pair.wrong, pair.right)
         for start, source, stretches in sentences:
             right = [right_there(stretch, start, wanted) for stretch in stretches]
-            rated = features(source, stretches, words, ngrams)
-            for each, more in zip(rated, second_features(source, stretches, rated), strict=True):
+            rated = features.features(source, stretches, words, ngrams)
+            for each, more in zip(rated, features.second_features(source, stretches, rated), strict=True):
                 found.append(JudgedCandidate(each.features, more, each.text == right[each.stretch]))
     return found
 
@@ -401,12 +394,8 @@ def command(files, **options):
     others = [*asked.others(pairs), *left_out, *right_pairs(pairs)]
     corrector = load_corrector(asked.model, 0.0)
     try:
-        confidence = fit_confidence(
-            examples(fitted, corrector, words, ngrams),
-            examples(others, corrector, words, ngrams),
-            words,
-            ngrams,
-        )
+        mine, more = (examples(some, corrector, words, ngrams) for some in (fitted, others))
+        confidence = fit_confidence(mine, more, words, ngrams)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     tested = [pair for pair in pairs if not is_for_fitting(pair)]

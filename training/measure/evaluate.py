@@ -11,7 +11,7 @@ import io
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,21 +24,13 @@ from model.correction.answers import AnswersMany
 from model.stored.folder import find_model_folder, set_minimum_confidence, snapshot_steps, write_atomically
 from training.corpus.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
 from training.measure.metrics import Scores, best_threshold, repaired, score
-from training.measure.report import (
-    Outcome,
-    Report,
-    RuleScore,
-    failures_text,
-    report_text,
-    run_of,
-    write_json,
-)
+from training.measure.report import Outcome, Report, RuleScore, failures_text, report_text, run_of, write_json
 from training.noise.pairs import MIX, NoisyPair, make_pair
 from training.options import knob, read_options, with_options_of
 from training.run.record import read_history
 
 if TYPE_CHECKING:
-    from model import Corrector
+    from model import Correction, Corrector
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
 
@@ -54,14 +46,27 @@ def evaluate(
     ``advance`` is told how many sentences each batch held. No pairs give a report whose shares are nan.
     """
     pairs = list(pairs)
-    outcomes = []
     started = time.perf_counter()
-    for start in range(0, len(pairs), batch):
-        chunk = pairs[start : start + batch]
-        corrections = corrector.correct_batch([pair.wrong for pair in chunk])
-        outcomes += [Outcome(pair, made) for pair, made in zip(chunk, corrections, strict=True)]
-        advance(len(chunk))
+    made = in_batches(corrector, [pair.wrong for pair in pairs], batch, advance)
+    outcomes = [Outcome(pair, correction) for pair, correction in zip(pairs, made, strict=True)]
     return _report_on(outcomes, time.perf_counter() - started)
+
+
+def in_batches(
+    corrector: AnswersMany,
+    texts: Sequence[str],
+    batch: int,
+    advance: Callable[[int], object] = lambda done: None,
+) -> Iterator["Correction"]:
+    """The correction of each text, ``batch`` at a time; ``advance`` is told how many each batch held.
+
+    >>> [found.text for found in in_batches(corrector, ["밥을 머거요."], batch=64)]
+    ['밥을 먹어요.']
+    """
+    for start in range(0, len(texts), batch):
+        some = texts[start : start + batch]
+        yield from corrector.correct_batch(some)
+        advance(len(some))
 
 
 def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
@@ -69,13 +74,8 @@ def _report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
     families = defaultdict(list)
     for outcome in outcomes:
         families[outcome.pair.family].append(outcome)
-    return Report(
-        total=_score(outcomes),
-        families={name: _score(families[name]) for name in sorted(families)},
-        rules=_rule_scores(outcomes),
-        outcomes=tuple(outcomes),
-        seconds=seconds,
-    )
+    scores = {name: _score(families[name]) for name in sorted(families)}
+    return Report(_score(outcomes), scores, _rule_scores(outcomes), tuple(outcomes), seconds)
 
 
 def with_minimum_confidence(report: Report, minimum: float) -> Report:

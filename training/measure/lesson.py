@@ -58,9 +58,8 @@ def _judge_all(corrector: Corrector) -> Iterator[Judged]:
     with SENTENCES.open(encoding="utf-8", newline="") as file:
         pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
     sure = []
-    for (typed, right), found in zip(
-        pairs, corrector.correct_batch([typed for typed, _ in pairs]), strict=True
-    ):
+    corrections = corrector.correct_batch([typed for typed, _ in pairs])
+    for (_, right), found in zip(pairs, corrections, strict=True):
         if found.text == right and len(found.sentences) == 1:
             margins = [_margin_of(change) for change in found.sentences[0].changes]
             number = int(np.argmin(margins))
@@ -86,14 +85,9 @@ def _judge(corrector: Corrector, sentence: SentenceCorrection, number: int) -> J
             replaced.append(head)
     contrast = effects.contrast
     fork = alternative_continuation(corrector, source, text, contrast.row, contrast.instead_token)
-    answers = (
-        MARGIN[0] <= effects.observed <= MARGIN[1],
-        bool(undone),
-        bool(replaced),
-        fork.text not in (None, text),
-    )
+    is_unsure, parts = MARGIN[0] <= effects.observed <= MARGIN[1], fork.text not in (None, text)
     undone_by, replaced_by = (list(map(_name_of, heads)) for heads in (undone, replaced))
-    score = sum(answers)
+    score = sum((is_unsure, bool(undone), bool(replaced), parts))
     return Judged(source, text, number, float(effects.observed), undone_by, replaced_by, fork.text, score)
 
 
@@ -184,9 +178,8 @@ def _head_facts(trace: AttentionTrace, change: Change, changes: Sequence[Change]
     share = attention_to_edit(trace, CROSS, change, changes).share
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
-    looked = _cell(trace, weights, int(weights.argmax())) | {
-        "weight": f"{weights.max():.2f}"
-    }  # as the view tells it
+    looked = _cell(trace, weights, int(weights.argmax()))
+    looked["weight"] = f"{weights.max():.2f}"  # as the view tells it
     return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
 
 

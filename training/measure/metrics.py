@@ -15,6 +15,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -219,11 +220,8 @@ def character_error_rate(hypotheses: Sequence[str], references: Sequence[str]) -
     >>> round(character_error_rate(["머거요"], ["먹어요"]), 2)
     0.67
     """
-    distance = sum(
-        Levenshtein.distance(hypothesis, reference)
-        for hypothesis, reference in zip(hypotheses, references, strict=True)
-    )
-    return share(distance, sum(map(len, references)))
+    both = zip(hypotheses, references, strict=True)
+    return share(sum(Levenshtein.distance(*pair) for pair in both), sum(map(len, references)))
 
 
 def wilson_interval(successes: int, count: int, z: float = Z_95) -> tuple[float, float]:
@@ -340,12 +338,8 @@ class Reliability:
 
 def reliability(corrections: Iterable["Correction"], pairs: Iterable[NoisyPair]) -> Reliability:
     """Compare the confidence of every proposed change with whether it is right."""
-    judged = [
-        verdict
-        for correction, pair in zip(corrections, pairs, strict=True)
-        for verdict in judge(correction, pair.right)
-    ]
-    return sort_into_bins(judged)
+    both = zip(corrections, pairs, strict=True)
+    return sort_into_bins(chain.from_iterable(judge(correction, pair.right) for correction, pair in both))
 
 
 def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
@@ -372,18 +366,11 @@ def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] 
         if not 0 <= confidence <= 1:
             raise ValueError(f"a confidence lies between 0 and 1, received {confidence}")
         members[min(bisect_right(edges, confidence), len(members)) - 1].append((confidence, right))
-    return Reliability(
-        tuple(
-            Bin(
-                low=edges[i],
-                high=edges[i + 1],
-                count=len(inside),
-                right=sum(right for _, right in inside),
-                confidence_sum=math.fsum(confidence for confidence, _ in inside),
-            )
-            for i, inside in enumerate(members)
-        )
-    )
+    bins = []
+    for (low, high), inside in zip(pairwise(edges), members, strict=True):
+        count, sure = sum(is_right for _, is_right in inside), math.fsum(each for each, _ in inside)
+        bins.append(Bin(low, high, len(inside), count, sure))
+    return Reliability(tuple(bins))
 
 
 def threshold_table(
@@ -392,13 +379,22 @@ def threshold_table(
     thresholds: Iterable[float] = THRESHOLDS,
 ) -> dict[float, Scores]:
     """The scores of the same decoding at each minimum confidence, in the order given."""
+    both = list(zip(corrections, pairs, strict=True))
     return {
         minimum: score(
-            (pair.wrong, correction.with_minimum_confidence(minimum).text, pair.right)
-            for correction, pair in zip(corrections, pairs, strict=True)
+            (pair.wrong, made.with_minimum_confidence(minimum).text, pair.right) for made, pair in both
         )
         for minimum in thresholds
     }
+
+
+def thresholds_as_json(table: dict[float, Scores]) -> list[dict[str, Any]]:
+    """The scores at each minimum confidence, as ``evaluation.json`` has them.
+
+    >>> thresholds_as_json({0.5: score([("가", "가", "가")])})[0]["minimum_confidence"]
+    0.5
+    """
+    return [{"minimum_confidence": at, **scores.as_json()} for at, scores in table.items()]
 
 
 def best_threshold(table: dict[float, Scores]) -> float:

@@ -31,15 +31,9 @@ from model.norm.articles import article_of
 from model.text.changes import Change
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import Asked, load_corrector
-from training.measure.metrics import (
-    bootstrap_interval,
-    edits,
-    none_if_nan,
-    reliability,
-    share,
-    wilson_interval,
-)
+from training.measure import metrics
+from training.measure.evaluate import Asked, in_batches, load_corrector
+from training.measure.metrics import bootstrap_interval, edits, none_if_nan, share, wilson_interval
 from training.measure.report import run_of, write_numbers
 from training.measure.sets import TOGETHER, changes_elsewhere
 from training.noise.pairs import NoisyPair
@@ -62,12 +56,8 @@ REGISTERS = {
 }
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 VERDICTS_FILE = Path(__file__).parent / "verdicts.csv"
-FALSE, MEND, OPEN = "false", "mend", "open"
-VERDICTS = (
-    FALSE,
-    MEND,
-    OPEN,
-)  # a right text was made wrong; a fault was mended; both spellings are permitted
+# A right text was made wrong; a fault was mended; both spellings are permitted.
+VERDICTS = FALSE, MEND, OPEN = ("false", "mend", "open")
 PLACE = ("source", "row", "start", "end", "kind", "change")  # the columns that a list of verdicts has
 SPACING, NORM, WORD, NO_WORD = "spacing", "norm", "known word", "unknown word"
 
@@ -153,9 +143,8 @@ def natural_text(
     >>> len(natural_text(mistaken, [Passage(2, "", "", "", "가자.", "가자.")] * 99, rate=0.1, seed=0))
     10
     """
-    wanted = sum(each.mistakes for each in mistaken) / rate - sum(
-        len(each.wrong.split()) for each in mistaken
-    )
+    words = sum(len(each.wrong.split()) for each in mistaken)
+    wanted = sum(each.mistakes for each in mistaken) / rate - words
     drawn = []
     for each in random.Random(seed).sample(right, len(right)):
         if wanted <= 0:
@@ -172,11 +161,7 @@ def answer(corrector: "Corrector", passages: Sequence[Passage]) -> list[Answer]:
     >>> answer(corrector, [passage])[0].is_mended
     True
     """
-    found: list[Answer] = []
-    for start in range(0, len(passages), TOGETHER):
-        some = passages[start : start + TOGETHER]
-        found += map(Answer, some, corrector.correct_batch([each.wrong for each in some]))
-    return found
+    return list(map(Answer, passages, in_batches(corrector, [each.wrong for each in passages], TOGETHER)))
 
 
 def kind_of_change(text: str, change: Change, words: Words | None) -> str:
@@ -215,7 +200,7 @@ def measure_natural(answers: Sequence[Answer], kind_of: Callable[[str, Change], 
         "mends": {"all": _mends(mistaken)} | _by(mistaken, "kind", _mends),
         "registers": {"all": _treated(answers)} | _by(answers, "register", _treated),
         "changed_by_kind": dict(kinds.most_common()),
-        "reliability": reliability(corrections, pairs).as_json(),
+        "reliability": metrics.reliability(corrections, pairs).as_json(),
     }
 
 
@@ -358,13 +343,9 @@ def _at_minimums(answers: Sequence[Answer]) -> list[dict[str, Any]]:
     rows = []
     for minimum in THRESHOLDS:
         moved = [Answer(each.passage, each.correction.with_minimum_confidence(minimum)) for each in answers]
-        rows.append(
-            {
-                "minimum_confidence": minimum,
-                "mended": sum(each.is_mended for each in moved if each.passage.kind),
-                "touched": sum(bool(each.correction.changes) for each in moved if not each.passage.kind),
-            }
-        )
+        mended = sum(each.is_mended for each in moved if each.passage.kind)
+        touched = sum(bool(each.correction.changes) for each in moved if not each.passage.kind)
+        rows.append({"minimum_confidence": minimum, "mended": mended, "touched": touched})
     return rows
 
 
@@ -428,11 +409,8 @@ def _measure(
     started = time.perf_counter()
     answers = answer(corrector, passages)
     kind_of = partial(kind_of_change, words=corrector.confidence.words if corrector.confidence else None)
-    numbers = {
-        **run_of(corrector, **chosen),
-        **measure(answers, kind_of),
-        "thresholds": _at_minimums(answers),
-    }
+    numbers = run_of(corrector, **chosen) | measure(answers, kind_of)
+    numbers["thresholds"] = _at_minimums(answers)
     name = "natural" if isinstance(asked, NaturalText) else "unseen"
     click.echo(content(Sources(given={name: numbers}), f"{name}-kinds"))
     click.echo(f"{len(answers):,} sentences in {time.perf_counter() - started:.0f} s")

@@ -6,8 +6,9 @@ The results are those of ``python -m training evaluate``.
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,29 +16,15 @@ import click
 
 from training.documents.render import content, head, percent, row
 from training.documents.tables import Sources
-from training.measure.metrics import (
-    Reliability,
-    Scores,
-    best_threshold,
-    edits,
-    none_if_nan,
-    reliability,
-    share,
-    threshold_table,
-)
+from training.measure import metrics
+from training.measure.metrics import Reliability, Scores, edits, none_if_nan, share, thresholds_as_json
 from training.noise.pairs import NoisyPair
 
 if TYPE_CHECKING:
     from model import Correction, Corrector
 
-RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = (
-    "right",
-    "unsure",
-    "wrong_made",
-    "wrong_proposed",
-    "unseen",
-)
-CAUSES = (RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN)
+CAUSES = ("right", "unsure", "wrong_made", "wrong_proposed", "unseen")
+RIGHT, UNSURE, WRONG_MADE, WRONG_PROPOSED, UNSEEN = CAUSES
 
 
 def cause(correction: "Correction", right: str) -> str:
@@ -106,13 +93,7 @@ class RuleScore:
         return share(self.repaired, self.count)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "rule": self.rule,
-            "family": self.family,
-            "count": self.count,
-            "repaired": self.repaired,
-            "recall": none_if_nan(self.recall),
-        }
+        return asdict(self) | {"recall": none_if_nan(self.recall)}
 
 
 @dataclass(frozen=True)
@@ -128,12 +109,12 @@ class Report:
     @cached_property
     def reliability(self) -> Reliability:
         """Calibration of the network's proposals: whether a confidence is the share of right ones."""
-        return reliability(*self._sides())
+        return metrics.reliability(*self._sides())
 
     @cached_property
     def thresholds(self) -> dict[float, Scores]:
         """The total at each minimum confidence, from the same decoding."""
-        return threshold_table(*self._sides())
+        return metrics.threshold_table(*self._sides())
 
     def _sides(self) -> tuple[list["Correction"], list[NoisyPair]]:
         return [each.correction for each in self.outcomes], [each.pair for each in self.outcomes]
@@ -147,11 +128,8 @@ class Report:
             "rules": [rule.as_json() for rule in self.rules],
             "causes": count_causes(self.outcomes),
             "reliability": self.reliability.as_json(),
-            "thresholds": [
-                {"minimum_confidence": minimum, **scores.as_json()}
-                for minimum, scores in self.thresholds.items()
-            ],
-            "best_minimum_confidence": best_threshold(self.thresholds),
+            "thresholds": thresholds_as_json(self.thresholds),
+            "best_minimum_confidence": metrics.best_threshold(self.thresholds),
         }
 
 
@@ -188,17 +166,15 @@ def report_text(measured: dict[str, Any], rules: bool = False, calibration: bool
     sources = Sources(given={"evaluation": measured})
     low, high = (percent(bound) for bound in measured["total"]["exact_match_95"])
     speed = f"{measured['sentences']} sentences in {measured['seconds']:.1f} s"
-    least = (
-        f"{measured['model']} {measured['fingerprint']}, minimum confidence {measured['minimum_confidence']}"
-    )
+    least = "{model} {fingerprint}, minimum confidence {minimum_confidence}".format(**measured)
     texts = [
         f"{content(sources, 'families')}\nexact match of all (95%): {low}–{high}",
         f"errors: {_origin(measured)}\nmodel: {least}; {speed}",
     ]
     if rules:
+        counted = ("rule", "family", "count", "repaired")
         lines = [
-            row(each["rule"], each["family"], each["count"], each["repaired"], percent(each["recall"]))
-            for each in measured["rules"]
+            row(*(each[name] for name in counted), percent(each["recall"])) for each in measured["rules"]
         ]
         texts.append("\n".join([head("rule", "family", "errors", "repaired", "recall"), *lines]))
     if calibration:
@@ -216,13 +192,9 @@ def _origin(run: dict[str, Any]) -> str:
 
 def failures_text(report: Report, count: int, family: str | None = None) -> str:
     """The first ``count`` sentences (of ``family``) that the model did not get right, one line a text."""
-    failures = [
-        outcome
-        for outcome in report.outcomes
-        if not outcome.correct and family in (None, outcome.pair.family)
-    ]
+    wrong = (each for each in report.outcomes if not each.correct and family in (None, each.pair.family))
     texts = []
-    for outcome in failures[:count]:
+    for outcome in islice(wrong, count):
         rules = ", ".join(dict.fromkeys(edit.rule for edit in outcome.pair.edits))
         texts.append(block_of(f"[{outcome.pair.family}] {rules}", outcome.pair, outcome.text))
     return "".join(texts)

@@ -34,7 +34,7 @@ from model.text.changes import Change, find_changes
 from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs
 from training.documents.render import content
 from training.documents.tables import Sources
-from training.measure.evaluate import open_corpus, sample_pairs
+from training.measure.evaluate import in_batches, open_corpus, sample_pairs
 from training.measure.report import run_of, write_numbers
 from training.noise.draft import Aim, Draft, stem
 from training.noise.pairs import MIX, Writer, make_pair
@@ -44,17 +44,8 @@ from training.options import knob, read_options, with_options_of
 
 # Parts of the names of sources.
 EVERYDAY_SOURCES = ("Chatbot", "3i4k", "r0cd7b", "dialogues", "paraKQC", "IWSLT")
-GENERAL_SOURCES = (
-    "wikinews",
-    "KLUE",
-    "UD_Korean",
-    "sib-200",
-    "XNLI",
-    "unesco",
-    "book_review",
-    "president",
-    "heritage",
-)
+_NEWS, _SPEECHES = ("wikinews", "KLUE", "UD_Korean", "sib-200", "XNLI"), ("unesco", "president", "heritage")
+GENERAL_SOURCES = (*_NEWS, *_SPEECHES, "book_review")
 RARE = 9  # a word that stands at most so often in the training sentences is rare
 SEVERAL = 3  # slips at least
 MOST_OF_ONE_SOURCE = 300  # sentences in a set, or the largest source would be the set
@@ -179,10 +170,8 @@ def sets(files: tuple[str, ...], known: tuple[str, ...], out: Path, count: int, 
 
 
 OWN_SETS = ASSETS.parent / "benchmarks"  # sets of sentences that were written for this project
-EVERYDAY = tuple(
-    OWN_SETS / f"{name}.csv"
-    for name in ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
-)
+_KINDS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
+EVERYDAY = tuple(OWN_SETS / f"{name}.csv" for name in _KINDS)
 
 TypedPair = tuple[str, str]  # wrong, right
 
@@ -340,12 +329,8 @@ def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRo
 
 def correct(corrector: AnswersMany, rows: Sequence[SetRow]) -> list[Result]:
     """The correction of each row. ``corrector`` is any model.Corrector."""
-    results = []
-    for start in range(0, len(rows), TOGETHER):
-        some = rows[start : start + TOGETHER]
-        corrections = corrector.correct_batch([row.wrong for row in some])
-        results += [Result(row, each.text) for row, each in zip(some, corrections, strict=True)]
-    return results
+    corrections = in_batches(corrector, [row.wrong for row in rows], TOGETHER)
+    return [Result(row, each.text) for row, each in zip(rows, corrections, strict=True)]
 
 
 def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]]:
@@ -387,9 +372,8 @@ def failures(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 def find_sets(names: Sequence[str]) -> list[Path]:
     """The files of these sets, or of all. Raises click.ClickException for a name that is none."""
-    paths = {
-        path.stem: path for path in (*sorted(OWN_SETS.glob("sets/*.csv")), *sorted(OWN_SETS.glob("*.csv")))
-    }
+    files = (path for pattern in ("sets/*.csv", "*.csv") for path in sorted(OWN_SETS.glob(pattern)))
+    paths = {path.stem: path for path in files}
     if unknown := set(names) - set(paths):
         raise click.ClickException(f"no set {', '.join(sorted(unknown))}; there are {', '.join(paths)}")
     return [paths[name] for name in names] or list(paths.values())

@@ -67,9 +67,8 @@ def agreement_of(rows: list[Row], fingerprint: str) -> CorpusAgreement:
     methods = {}
     for name in methods_of(rows):
         correlation, first = (measured(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (0, 1))
-        methods[name] = Agreed(
-            *(round(float(value), 4) for found in (first, correlation) for value in found[:2])
-        )
+        values = (*first[:2], *correlation[:2])
+        methods[name] = Agreed(*(round(float(value), 4) for value in values))
     return CorpusAgreement(fingerprint, len(rows), len({row["pair"] for row in rows}), methods)
 
 

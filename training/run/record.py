@@ -58,10 +58,7 @@ def hardware() -> dict[str, Any]:
 
 
 def read_history(folder: Path) -> list[dict[str, str]]:
-    """The rows of a model's ``history.csv``; none where it has no such file.
-
-    Raises OSError where the folder has none.
-    """
+    """The rows of a model's ``history.csv``; none where it has no such file."""
     path = folder / HISTORY_FILE
     if not path.exists():
         return []

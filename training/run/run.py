@@ -8,7 +8,7 @@ numbers. ``ProgressLine`` shows loss, speed and time left on standard error.
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -102,51 +102,26 @@ def save_checkpoint(folder: Path, model: Any, progress: RunState) -> None:
     write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
-def read_state(folder: Path) -> RunState:
-    """How far a saved run has come, without its network; the beginning where nothing was saved yet.
+def load_checkpoint(folder: Path, model: Any | None = None) -> RunState:
+    """How far a saved run has come; the beginning where nothing was saved yet.
 
-    Raises CheckpointError for a damaged file.
+    Its variables are put into the compiled ``model``, if one is given. Raises CheckpointError for a damaged
+    file, or one of another network: the run must not silently start anew.
     """
     path = folder / FILE_NAME
     if not path.exists():
         return RunState()
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return _progress(archive)
-    except Exception as error:
-        raise _useless(path, error) from error
-
-
-def load_checkpoint(folder: Path, model: Any) -> RunState | None:
-    """Put a saved run's variables into the compiled model; None where nothing was saved yet.
-
-    Raises CheckpointError for a damaged file, or one of another network.
-    """
-    path = folder / FILE_NAME
-    if not path.exists():
-        return None
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            progress = _progress(archive)
-            for name, variable in _variables(model).items():
+            progress = json.loads(str(archive["progress"]))
+            for name, variable in (_variables(model) if model else {}).items():
                 saved = archive[name]  # reads it from the file
                 if saved.shape != variable.shape:
                     raise ValueError(f"{name} is {saved.shape} there, {tuple(variable.shape)} here")
                 variable.assign(saved)
+            return RunState(**progress | {"position": Position(*progress["position"])})
     except Exception as error:
-        raise _useless(path, error) from error
-    return progress
-
-
-def _progress(archive: Mapping[str, Any]) -> RunState:
-    values = json.loads(str(archive["progress"]))
-    values["position"] = Position(*values["position"])
-    return RunState(**values)
-
-
-def _useless(path: Path, error: Exception) -> CheckpointError:
-    """The error for any damaged file: the run must not silently start anew."""
-    return CheckpointError(f"{path} does not belong to this run or is damaged: {error}")
+        raise CheckpointError(f"{path} does not belong to this run or is damaged: {error}") from error
 
 
 SHOWN_SECONDS = 0.2  # how often the progress is shown: on a GPU steps are quicker than a terminal
@@ -198,7 +173,7 @@ class Run:
         self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
         if begun.origin:
             begun.origin.put_into(self.network)
-        self.progress = load_checkpoint(folder, self.network) or RunState()
+        self.progress = load_checkpoint(folder, self.network)
         self.steps = _make_steps(self.network, config.precision, self.progress.mean_loss)
         self.shapes = batch_shapes(config.stream)
         self.dev_batches = self._development(dev_items) if dev_items else []

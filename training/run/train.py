@@ -27,7 +27,7 @@ from training.corpus.selection import choose_characters, copies
 from training.options import read_options, with_options_of
 from training.run.examples import Practised
 from training.run.record import Origin
-from training.run.run import Begun, CheckpointError, ProgressLine, Run, read_state
+from training.run.run import Begun, CheckpointError, ProgressLine, Run, load_checkpoint
 from training.run.settings import Knobs, RunFiles, training_config
 from training.run.stream import Judge, PoolMaker, Stream, StreamSettings, keep_freed_memory
 
@@ -137,7 +137,7 @@ def train(context: click.Context, /, **options: Any) -> None:
     picks = _judge(files.judge, knobs.judge_share, tokenizer)
     config = training_config(knobs, files, tokenizer.vocab_size, origin, picks)
     try:
-        start = read_state(out).position
+        start = load_checkpoint(out).position
         # Its processes begin before anything loads the network library: then they can be forked.
         with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
             run = Run(out, config, tokenizer, dev_items, Begun(origin, _command_line(context)))

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+import engine.questions  # noqa: F401  they declare themselves
 from classroom.classroom import ClassroomError
 from classroom.store import CALLS, AnyClassrooms
 from engine.links import SCHEMES

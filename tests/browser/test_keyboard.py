@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -11,6 +12,7 @@ from tests.browser.visit import (
     text_area,
 )
 from ui.shell.settings import load_examples
+from viz.labels import visible_token
 
 FIRST_EXAMPLE = load_examples()[0].text
 TABS = 3  # from the top of the document to the text
@@ -58,6 +60,25 @@ def test_arrow_keys_reach_cells_and_tiles_and_say_what_they_hold(open_page, corr
     expect(told).to_have_text("층 2 헤드 4")
     page.keyboard.press("Enter")
     expect_settings(page, layer="2", head="4")
+
+
+def test_every_picture_of_cells_opens_as_a_table(open_page, corrector):
+    page = open_page("?layer=1&head=1")
+    trace = corrector.correct(FIRST_EXAMPLE).trace
+    as_table = page.locator(".st-key-heatmap .as-table")
+    as_table.focus()
+    expect(as_table).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    table = page.locator(".st-key-heatmap dialog table")
+    heads = table.locator("thead th").all_inner_texts()
+    assert heads == [visible_token(token) for token in trace.source_tokens]
+    row = table.locator("tbody tr").nth(2)
+    assert row.locator("th").inner_text() == visible_token(trace.target_tokens[2])
+    shown = [float(cell.split()[-1]) for cell in row.locator("td").all_inner_texts()]
+    np.testing.assert_allclose(shown, trace.cross_attention[0, 0, 2], atol=6e-4)
+    page.keyboard.press("Escape")
+    expect(table).to_have_count(0)
+    expect(as_table).to_be_focused()
 
 
 def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_page):

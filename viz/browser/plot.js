@@ -30,6 +30,7 @@ class Plot {
   constructor(root) {
     this.root = root;
     this.cells = root.appendChild(node("canvas", "cells"));
+    this.asTable = root.appendChild(tableButton(() => this.table(), () => this.data.words));
     this.canvas = root.appendChild(node("div", "canvas"));
     this.frame = node("div", "cursor");
     this.told = node("div", "told");
@@ -58,6 +59,7 @@ class Plot {
       this.data = data;
       this.figure = JSON.parse(data.spec);
       this.canvas.setAttribute("aria-label", data.label);
+      this.asTable.textContent = data.words.table;
       this.drawnFor = null;
     }
     if (data.frames) this.figure.layout.shapes = data.frames;
@@ -112,6 +114,7 @@ class Plot {
       this.canvas.on("plotly_click", (event) => this.choose(event));
     }
     if (this.cursor) this.point(this.cursor);
+    this.asTable.hidden = !this.stops();
     this.root.dataset.drawn = String(turn);
   }
 
@@ -209,6 +212,8 @@ class Plot {
       return {
         rows: Math.ceil(tiles.x.length / across),
         columns: across,
+        head: (column) => String(column + 1),
+        side: (row) => String(row + 1),
         at: (row, column) => {
           const number = row * across + column;
           return (
@@ -217,6 +222,7 @@ class Plot {
               y: tiles.y[number],
               half,
               text: plain(tiles.text[number]),
+              value: plain(tiles.text[number]),
               point: { custom: tiles.customdata[number] },
             }
           );
@@ -227,8 +233,15 @@ class Plot {
     if (!map?.z?.length) return null;
     const [x0, y0] = [map.x0 ?? 0, map.y0 ?? 0];
     const { names = ["", "", ""], digits = 3 } = this.figure.layout.meta ?? {};
-    const label = (name, place) =>
-      plain(this.canvas._fullLayout[name]?.ticktext?.[place] ?? String(place + 1));
+    // Every place has its label on an invisible second axis, where the first one has no room for all.
+    const label = (name, place, start) => {
+      const { [`${name}2`]: hidden, [name]: shown } = this.canvas._fullLayout;
+      const { tickvals, ticktext } = hidden?.ticktext ? hidden : shown;
+      return plain(ticktext?.[Array.from(tickvals ?? []).indexOf(place + start)] ?? String(place + 1));
+    };
+    const [side, head] = [(row) => label("yaxis", row, y0), (column) => label("xaxis", column, x0)];
+    const mark = (row, column) => map.text?.[row]?.[column] || "";
+    const number = (row, column) => Number(map.z[row][column]).toFixed(digits);
     return {
       rows: map.z.length,
       columns: map.z[0].length,
@@ -237,10 +250,27 @@ class Plot {
         y: row + y0,
         half: [0.5, 0.5],
         point: { x: column + x0, y: row + y0 },
-        text: `${names[0]} ${label("yaxis2", row)}, ${names[1]} ${label("xaxis2", column)}: ${
-          map.text?.[row]?.[column] || ""
-        } ${names[2]} ${Number(map.z[row][column]).toFixed(digits)}`,
+        text:
+          `${names[0]} ${side(row)}, ${names[1]} ${head(column)}: ` +
+          `${mark(row, column)} ${names[2]} ${number(row, column)}`,
+        value: `${isNaN(mark(row, column)) ? mark(row, column) : ""} ${number(row, column)}`.trim(),
       }),
+      head,
+      side,
+    };
+  }
+
+  /** The figure for plot_table.js. */
+  table() {
+    const { rows, columns, at, side, head } = this.stops();
+    const places = (count) => Array.from({ length: count }, (_, place) => place);
+    return {
+      label: this.data.label,
+      head: places(columns).map(head),
+      rows: places(rows).map((row) => [
+        side(row),
+        ...places(columns).map((column) => at(row, column).value ?? ""),
+      ]),
     };
   }
 

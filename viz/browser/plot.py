@@ -21,6 +21,7 @@ PLOT = read_script(
     "plot_fit.js",
     "plot_tiles.js",
     "plot_cells.js",
+    "plot_table.js",
     "plot.js",
     isolated=False,
     constants={**SAVING, **TYPE, "LIBRARY": served(PLOTLY)},
@@ -57,6 +58,8 @@ def plot_data(
         "words": {
             "png": say("toolbar_png"),
             "svg": say("toolbar_svg"),
+            "table": say("toolbar_table"),
+            "close": say("correction_close"),
             "plotly": {name: say(key) for name, key in _PLOTLY_WORDS.items()},
         },
     }

@@ -52,7 +52,7 @@ def test_a_saved_picture_has_the_ground_of_its_theme():
 def test_every_word_of_the_toolbar_is_said_in_every_language():
     for language in LANGUAGES:
         words = plot_data(table(language).__getitem__, go.Figure(), label="", file="")["words"]
-        assert all([words["png"], words["svg"], *words["plotly"].values()])
+        assert all([words["png"], words["svg"], words["table"], words["close"], *words["plotly"].values()])
         assert {"Zoom", "Pan", "Reset axes"} <= words["plotly"].keys()
 
 

@@ -1,0 +1,30 @@
+// A figure's cells as a table, for people who cannot see it. The keyboard reaches its button first.
+
+/** The button, which is seen only while it has the focus. `read` gives {label, head, rows}. */
+function tableButton(read, words) {
+  const made = button("", () => openTable(made.parentElement, words(), read()), { className: "as-table" });
+  return made;
+}
+
+/**
+ * Over the page, so that nothing on it moves; Escape closes it. `head`: names of the columns; `rows`: [name,
+ * ...cells].
+ */
+function openTable(place, words, found) {
+  const dialog = node("dialog", "");
+  dialog.setAttribute("aria-label", found.label);
+  const cell = (tag, text, scope) => Object.assign(node(tag, "", text), scope && { scope });
+  const head = node("tr", "", node("td", ""), ...found.head.map((name) => cell("th", name, "col")));
+  const rows = found.rows.map(([name, ...cells]) =>
+    node("tr", "", cell("th", name, "row"), ...cells.map((text) => cell("td", text))),
+  );
+  const caption = node("caption", "", found.label);
+  const table = node("table", "", caption, node("thead", "", head), node("tbody", "", ...rows));
+  const scrolled = Object.assign(node("div", "", table), { tabIndex: 0, role: "region" });
+  scrolled.setAttribute("aria-label", found.label);
+  dialog.append(button(words.close, () => dialog.close()), scrolled);
+  dialog.onkeydown = (event) => event.stopPropagation(); // arrows scroll the table
+  dialog.onclose = () => dialog.remove();
+  place.append(dialog);
+  dialog.showModal();
+}

@@ -12,12 +12,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
-from model.correction.corrector import Corrector
 from model.tables.documents import DOCUMENTS, OBJECT, OLD_DOCUMENTS, Document
 from model.tables.rows import TableError
 from model.text.hangul import is_hangul
 from model.text.tokenizer import normalise
 from service.annotated import Annotated, Piece
+from service.checker import KeepingCorrector
 from service.files import WORD, reader_of
 from service.languagetool import Rule
 from service.matches import LineOf, Match, line_and_column, matches
@@ -231,12 +231,12 @@ def _batches(documents: Iterable[tuple[int, int, Annotated]]) -> Iterator[_Batch
         yield batch
 
 
-_opened: tuple[Corrector, bool]  # of this process: the corrector, and whether offers are findings
+_opened: tuple[KeepingCorrector, bool]  # of this process: the corrector, and whether offers are findings
 
 
 def _open(checking: Checking) -> None:
     global _opened
-    _opened = Corrector.load(**dict(checking.options)), checking.offers
+    _opened = KeepingCorrector.load(**dict(checking.options)), checking.offers
 
 
 def _find(documents: list[Annotated]) -> list[list[Finding]]:

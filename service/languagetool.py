@@ -24,7 +24,7 @@ MOST_FIELDS = 50
 MOST_PIECES = 20_000  # of an annotated text
 CONTEXT = 40  # characters on each side of a match
 LONGEST_LINKED = 2_000  # characters of a sentence in an address, as ``ui.shell.address``
-SHOWN_RULES = 2  # of pronunciation, in the name of a kind
+SHOWN_RULES = 2  # of pronunciation, in a description
 
 
 class RequestError(ValueError):
@@ -155,25 +155,27 @@ class Rule(NamedTuple):
     """The rule of a match: our kind of mistake, or the kind of the norm whose article it breaks."""
 
     id: str  # KO_DOE_DWAE
-    kind: str  # SPACING
+    kind: str  # DWAE, of SCHOOL_KINDS
     category: str  # of LanguageTool, by which clients choose a colour
     name: str  # of the kind, in words
     description: str
 
     @classmethod
     def of(cls, match: Match, language: str) -> "Rule":
-        """The rule of a match, in words of a language."""
-        say, article = table(language).__getitem__, match.article
-        keys = {kind: "correction_layout" if kind == LAYOUT else f"edits_kind_{kind}" for kind in match.kinds}
-        kind, name = match.kinds[-1], say(keys[match.kinds[-1]])
-        if match.sound_rules:
-            keys = {key: keys[key] for key in keys if key == "spacing"}
-            keys |= {rule: f"rule_{rule}" for rule in match.sound_rules[:SHOWN_RULES]}
-        names = map(say, keys.values())
-        description = ", ".join(names)
+        """The rule of a match, in words of a language, as the app's card has them."""
+        say, (kinds, article, rules) = table(language), match.reason
+        kind = kinds[0]
+        name = say["correction_layout" if kind == LAYOUT else f"mistake_{kind}"]
         if article is not None:
             description = f"{article.article}: {article.ko if language == 'ko' else article.en}"
-        category = "TYPOGRAPHY" if kind == "spacing" else "TYPOS"
+        elif rules:
+            names = ", ".join(say[f"rule_{rule}"] for rule in rules[:SHOWN_RULES])
+            description = say["mistake_sound_rules_why"].format(rules=names)
+        else:
+            is_joined = kind == "spacing" and len(match.right) < len(match.wrong)
+            description = say["mistake_joined_why" if is_joined else f"mistake_{kind}_why"]
+        is_spacing = all(each.kinds == ("spacing",) for each in match.reasons)
+        category = "TYPOGRAPHY" if is_spacing else "TYPOS"
         rule = f"KO_{article.kind if article else kind}".upper()
         return cls(rule, kind.upper(), category if match.is_sure else "STYLE", name, description)
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.analysis.kinds import kinds_of, sound_rules
+from model.analysis.school_kinds import Reason, reason_of
 from model.correction.correction import Correction, SentenceCorrection
-from model.norm import Article, article_of
+from model.norm import Article
 from model.text.changes import Change, apply_changes
 from service.annotated import Annotated
 
@@ -54,31 +54,23 @@ class Match:
         return min(weighed, default=None)
 
     @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reason for each of the changes. Words in the English layout have the kind ``LAYOUT``."""
+        source, text = self.sentence.source, self.sentence.text
+        return tuple(
+            Reason((LAYOUT,), None, ()) if change.is_english_layout else reason_of(change, source, text)
+            for change in self.changes
+        )
+
+    @property
+    def reason(self) -> Reason:
+        """The most telling one of ``reasons``: by an article of the norm, else not of spaces alone."""
+        return min(self.reasons, key=lambda each: (each.article is None, each.kinds == ("spacing",)))
+
+    @property
     def article(self) -> Article | None:
         """The article of the norm that one of the changes follows."""
-        text = self.sentence.text
-        found = (
-            article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
-            for change in self.changes
-        )
-        return next(filter(None, found), None)
-
-    @cached_property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of mistake, as ``model.analysis.kinds`` names them; ``LAYOUT`` for the English layout."""
-        source, text = self.sentence.source, self.sentence.text
-        found = (
-            (LAYOUT,) if change.is_english_layout else kinds_of(change, source, text)
-            for change in self.changes
-        )
-        return tuple(dict.fromkeys(kind for kinds in found for kind in kinds))
-
-    @cached_property
-    def sound_rules(self) -> tuple[str, ...]:
-        """The rules of pronunciation by which the word sounds like the right one."""
-        source, text = self.sentence.source, self.sentence.text
-        found = (sound_rules(change, source, text) for change in self.changes if not change.is_english_layout)
-        return tuple(dict.fromkeys(rule for rules in found for rule in rules))
+        return self.reason.article
 
     @property
     def edit(self) -> int:

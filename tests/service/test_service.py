@@ -51,6 +51,9 @@ def test_a_match_has_everything_that_clients_read(running):
     first = answer.json["matches"][0]["rule"]
     assert first["id"] == "KO_DEPENDENT_NOUN" and first["description"].startswith("한글 맞춤법 제42항")
     assert first["category"] == {"id": "TYPOGRAPHY", "name": "띄어쓰기"}
+    second = answer.json["matches"][1]
+    assert (second["rule"]["id"], second["shortMessage"]) == ("KO_SOUND", "소리 나는 대로 적은 말")
+    assert second["message"] == "머거요 → 먹어요. 두 표기는 소리가 같습니다(연음). 그래서 헷갈리기 쉽습니다."
     assert answer.json["language"]["code"] == "ko-KR" and answer.json["software"]["apiVersion"] == 1
 
 
@@ -111,11 +114,11 @@ def test_offers_are_hints_for_picky_clients(running):
     ("fields", "left"),
     [
         ({"disabledRules": "KO_DEPENDENT_NOUN, KO_OTHER"}, SHOWN[1:]),
-        ({"disabledCategories": "LIAISON"}, SHOWN[:1]),
-        ({"enabledRules": "KO_LIAISON", "enabledOnly": "true"}, SHOWN[1:2]),
+        ({"disabledCategories": "SOUND"}, SHOWN[:1]),
+        ({"enabledRules": "KO_SOUND", "enabledOnly": "true"}, SHOWN[1:2]),
         ({"enabledCategories": "SPACING", "enabledOnly": "true"}, SHOWN[:1]),
         ({"disabledCategories": "TYPOS"}, SHOWN[:1]),
-        ({"enabledRules": "KO_LIAISON"}, SHOWN),
+        ({"enabledRules": "KO_SOUND"}, SHOWN),
     ],
 )
 def test_clients_switch_rules_and_categories(running, fields, left):

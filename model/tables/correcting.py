@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,6 +22,7 @@ from model.correction.answers import Answers, AnswersMany
 from model.correction.correction import Correction
 from model.stored.folder import write_atomically
 from model.tables.rows import LONGEST, SURROGATE, TableRow, without_formula
+from model.tables.sheets import in_xml
 
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
 
@@ -112,10 +112,6 @@ class Wording(NamedTuple):
 
 CODES = Wording()
 
-# XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
-# 22.9.2.19).
-_NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-
 
 def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
     """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the row's number.
@@ -191,7 +187,7 @@ class XlsxWriter:
     def _text(self, value: str) -> "WriteOnlyCell":
         from openpyxl.cell import WriteOnlyCell
 
-        value = _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", SURROGATE.sub("\ufffd", value))
+        value = in_xml(SURROGATE.sub("\ufffd", value))
         cell = WriteOnlyCell(self._sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
         cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
         return cell

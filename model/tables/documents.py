@@ -287,19 +287,20 @@ class Document:
         for name, part in self._parts.items():
             copies = ((place, each.text) for place, each in enumerate(part.paragraphs) if each.is_copy)
             wanted[name] |= {place: by_text[text] for place, text in copies if text in by_text}
-        return self._rewritten(
-            {name: self._parts[name].with_texts(mine) for name, mine in wanted.items() if mine}
-        )
+        parts = {name: self._parts[name].with_texts(mine) for name, mine in wanted.items() if mine}
+        return rewritten(self._file, parts)
 
-    def _rewritten(self, parts: Mapping[str, bytes]) -> bytes:
-        made = io.BytesIO()
-        with zipfile.ZipFile(self._file) as archive, zipfile.ZipFile(made, "w") as result:
-            result.comment = archive.comment
-            for info in archive.infolist():
-                mine = copy(info)
-                result.writestr(mine, parts.get(info.filename, archive.read(info)))
-                mine.external_attr = info.external_attr  # ``writestr`` writes its own for 0
-        return made.getvalue()
+
+def rewritten(file: BinaryIO, parts: Mapping[str, bytes]) -> bytes:
+    """An archive with other contents for some of its entries, by their names."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(made, "w") as result:
+        result.comment = archive.comment
+        for info in archive.infolist():
+            mine = copy(info)
+            result.writestr(mine, parts.get(info.filename, archive.read(info)))
+            mine.external_attr = info.external_attr  # ``writestr`` writes its own for 0
+    return made.getvalue()
 
 
 def _opened(file: BinaryIO) -> zipfile.ZipFile:

@@ -21,6 +21,7 @@ from model.tables.rows import TableError, TableRow, row_of
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB could fill the memory
 SEPARATORS = (",", "|", ";", "\t")
@@ -186,8 +187,22 @@ def _transitional(archive: zipfile.ZipFile) -> io.BytesIO | None:
     return made
 
 
+def _read_sheet(book: "Workbook") -> "ReadOnlyWorksheet":
+    """The first sheet that is visible."""
+    return next((each for each in book.worksheets if each.sheet_state == "visible"), book.worksheets[0])
+
+
+def sheet_part(file: BinaryIO) -> str:
+    """The name of the part with the sheet that is read, in an XLSX file that ``read_rows`` has read."""
+    from openpyxl import load_workbook
+
+    with zipfile.ZipFile(file) as archive:
+        book = load_workbook(_transitional(archive) or file, read_only=True)
+    return _read_sheet(book)._worksheet_path.lstrip("/")
+
+
 def _rows_of_sheet(book: "Workbook") -> Iterator[tuple[object, ...]]:
-    sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), book.worksheets[0])
+    sheet = _read_sheet(book)
     sheet.reset_dimensions()  # programs write wrong ones, which would cut rows off
     return sheet.iter_rows(min_row=1, min_col=1, values_only=True)
 

@@ -1,22 +1,33 @@
-"""``SameTable``: a CSV or TXT file again, with its corrected texts beside the others or in their place.
+"""``SameTable``: a CSV, XLSX or TXT file again, with its corrected texts beside the others or in their place.
 
-Rows, their order, other cells, quotes, separator, encoding, byte order mark and line ends stay.
+Rows, their order, other cells, quotes, separator, encoding, byte order mark and line ends stay, and in XLSX
+formats, pictures and all other sheets.
 """
 
 import codecs
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from model.tables.correcting import CorrectedRow
-from model.tables.reading import csv_records, csv_separator, encoding_of, read_columns, text_lines
-from model.tables.rows import without_formula
+from model.tables.documents import rewritten
+from model.tables.reading import (
+    csv_records,
+    csv_separator,
+    encoding_of,
+    read_columns,
+    sheet_part,
+    text_lines,
+)
+from model.tables.rows import SURROGATE, without_formula
+from model.tables.sheets import Sheet
 
-SAME = (".csv", ".txt")  # the formats that can be written as they were read
+SAME = (".csv", ".txt", ".xlsx")  # the formats that can be written as they were read
 NAME = "corrected"  # of the column beside the texts
 
 Line = TypeVar("Line")
@@ -27,8 +38,9 @@ _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class SameTable:
     """The file ``source`` with other texts in ``column``, as ``read_rows`` chooses it.
 
-    The lines of a TXT file are always corrected in their place. The cell beside a text begins with an
-    apostrophe where a spreadsheet would calculate it.
+    The lines of a TXT file are always corrected in their place. In CSV the cell beside a text begins with an
+    apostrophe where a spreadsheet would calculate it. In XLSX the corrected texts are the last column, and a
+    cell with a formula keeps it.
     """
 
     source: Path
@@ -41,12 +53,30 @@ class SameTable:
         Raises:
             UnicodeEncodeError: for a corrected text that the file's encoding does not have.
         """
+        suffix = self.source.suffix.lower()
         with self.source.open("rb") as file:
+            if suffix == ".xlsx":
+                result.write(self._workbook(file, rows))
+                return
             beginning = file.read(3)
             encoding = encoding_of(file).removesuffix("-sig")
             result.write(next((mark for mark in _MARKS if beginning.startswith(mark)), b""))
-            lines = self._csv_lines if self.source.suffix.lower() == ".csv" else self._text_lines
+            lines = self._csv_lines if suffix == ".csv" else self._text_lines
             result.writelines(line.encode(encoding, "surrogateescape") for line in lines(file, iter(rows)))
+
+    def _workbook(self, file: BinaryIO, rows: Iterable[CorrectedRow]) -> bytes:
+        columns = read_columns(file, self.source.name, self.column)
+        part = sheet_part(file)
+        with zipfile.ZipFile(file) as archive:
+            sheet = Sheet(archive.read(part))
+        texts = dict[tuple[int, int], str]()
+        if columns is not None and columns.chosen is not None:
+            place = columns.chosen if self.in_place else sheet.width
+            right = (each for each in rows if each.row.problem is None and (each.kinds or not self.in_place))
+            texts = {(each.row.number, place): SURROGATE.sub("\ufffd", each.corrected) for each in right}
+            if texts and columns.header and not self.in_place:
+                texts[columns.header, place] = NAME
+        return rewritten(file, {part: sheet.with_texts(texts)})
 
     def _text_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:
         for _, line, done in _beside(text_lines(file), rows):

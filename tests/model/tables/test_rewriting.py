@@ -1,13 +1,20 @@
 """A file comes back as it was, with its corrected texts beside the others or in their place."""
 
+import io
+import re
+import zipfile
+
 import pytest
 from click.testing import CliRunner
+from openpyxl import load_workbook
 
 from model.__main__ import main
 from model.correction.corrector import Corrector
+from model.tables.documents import rewritten
 from tests.model.tables.made_files import xlsx
 from tests.replacing import Replacer
 
+SHEET = "xl/worksheets/sheet1.xml"
 TABLE = """번호,"text",반
 1,안되요,"가"
 2,,나
@@ -89,3 +96,54 @@ def test_a_layout_that_the_formats_do_not_have_is_refused(tmp_path, monkeypatch)
     paths = "--csv", str(tmp_path / "in.xlsx"), "--out", str(tmp_path / "out.csv")
     found = CliRunner().invoke(main, ["correct", *paths, "--layout", "in-place"])
     assert found.exit_code == 1 and "needs IN and OUT" in found.output
+
+
+SHEETS = {
+    "a formula keeps its cell": (
+        (
+            '<row r="1" spans="1:2"><c r="A1" t="inlineStr"><is><t>글</t></is></c></row>'
+            '<row r="2"><c r="A2" s="1" t="str"><f>B2</f><v>안되요</v></c></row>'
+            '<row r="3"><c r="A3" s="2" t="inlineStr"><is><t>날싸</t></is></c></row>'
+        ),
+        [["글", "corrected"], ["안되요", "안 돼요"], ["날싸", "날씨"]],
+        [["글"], ["안되요"], ["날씨"]],
+    ),
+    "cells without places": (
+        (
+            '<row><c t="inlineStr"><is><t>글</t></is></c></row><row/>'
+            '<row><c t="inlineStr"><is><t>할수 &amp; &lt;</t></is></c><c><v>7</v></c></row>'
+        ),
+        [["글", None, "corrected"], [None] * 3, ["할수 & <", 7, "할 수 & <"]],
+        [["글", None], [None] * 2, ["할 수 & <", 7]],
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", ["beside", "in-place"])
+@pytest.mark.parametrize("name", SHEETS)
+def test_in_a_workbook_only_cells_with_corrections_change(correct, layout, name):
+    rows, beside, in_place = SHEETS[name]
+    source = with_rows(xlsx(["글"]), f'<sheetData xml:space="preserve">{rows}</sheetData>')
+    found = correct(source, "in.xlsx", "out.xlsx", "--layout", layout)
+    sheet = load_workbook(io.BytesIO(found), data_only=True).active
+    assert [[cell.value for cell in row] for row in sheet.iter_rows()] == (
+        beside if layout == "beside" else in_place
+    )
+    before, after = (zipfile.ZipFile(io.BytesIO(content)) for content in (source, found))
+    changed = [each for each in before.namelist() if before.read(each) != after.read(each)]
+    assert before.namelist() == after.namelist() and changed == [SHEET]
+
+
+def test_a_workbook_without_mistakes_comes_back_as_it_was(correct):
+    source = xlsx(["글"], ["밥"])
+    found = correct(source, "in.xlsx", "out.xlsx", "--layout", "in-place")
+    before, after = (zipfile.ZipFile(io.BytesIO(content)) for content in (source, found))
+    assert all(before.read(each) == after.read(each) for each in before.namelist())
+
+
+def with_rows(workbook: bytes, rows: str) -> bytes:
+    """The workbook with another ``sheetData``."""
+    with zipfile.ZipFile(io.BytesIO(workbook)) as archive:
+        sheet = archive.read(SHEET).decode()
+    made = re.sub("<sheetData>.*</sheetData>", rows, sheet)
+    return rewritten(io.BytesIO(workbook), {SHEET: made.encode()})

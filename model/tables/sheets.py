@@ -1,0 +1,157 @@
+"""``Sheet``: the cells of a worksheet's XML, and the same bytes with other texts in some of them.
+
+openpyxl writes a workbook anew and loses what it does not know, such as pictures and form controls.
+
+Reference:
+    ECMA-376 part 1, 18.3.1 (worksheets).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+from model.tables.rows import TableError
+
+# XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
+# 22.9.2.19).
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_TYPE = re.compile(rb"""\s+t\s*=\s*(?:"[^"]*"|'[^']*')""")
+_SPANS = re.compile(rb"""\s+spans\s*=\s*(?:"[^"]*"|'[^']*')""")
+
+
+def in_xml(text: str) -> str:
+    """A text without the characters that a cell of XLSX cannot hold.
+
+    Example:
+        >>> in_xml("\\x01")
+        '_x0001_'
+    """
+    return _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
+class _Place(NamedTuple):
+    """The bytes of an element: its start tag, and all of it."""
+
+    start: int
+    tag_end: int
+    end: int
+
+
+class Sheet:
+    """A worksheet. Rows count from 1, columns from 0.
+
+    Raises:
+        TableError: for XML that is not well-formed, or not UTF-8.
+
+    Example:
+        >>> sheet = Sheet(b'<sheetData><row r="2"><c r="A2" s="3" t="s"><v>0</v></c></row></sheetData>')
+        >>> sheet.with_texts({(2, 0): "가"}).decode()[20:-18]
+        '"2"><c r="A2" s="3" t="inlineStr"><is><t xml:space="preserve">가</t></is></c>'
+    """
+
+    def __init__(self, content: bytes):
+        self._content = content
+        self._cells: dict[tuple[int, int], _Place] = {}
+        self._rows: dict[int, _Place] = {}
+        self._formulas: set[tuple[int, int]] = set()
+        self._dimension: _Place | None = None
+        self._prefix = ""
+        try:
+            content.decode()
+            self._parse()
+        except (expat.ExpatError, ValueError) as error:
+            raise TableError("no_xlsx", f"this is no worksheet: {type(error).__name__}") from error
+        self.width = 1 + max((column for _, column in self._cells), default=-1)
+
+    def _parse(self) -> None:
+        parser, begun = expat.ParserCreate(), list[_Place]()
+        row, column = 0, -1
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            nonlocal row, column
+            place = parser.CurrentByteIndex
+            begun.append(_Place(place, self._content.index(b">", place) + 1, 0))
+            local = name.rpartition(":")[2]
+            if local == "row":
+                row, column = int(attributes.get("r", row + 1)), -1
+            elif local == "c":
+                column = _column(attributes["r"]) if "r" in attributes else column + 1
+                self._prefix = name[:-1]
+            elif local == "f":
+                self._formulas.add((row, column))
+
+        def end(name: str) -> None:
+            place = begun.pop()
+            is_empty = self._content.startswith(b"/>", place.tag_end - 2)
+            at = self._content.index(b">", parser.CurrentByteIndex) + 1 if not is_empty else place.tag_end
+            place = place._replace(end=at)
+            local = name.rpartition(":")[2]
+            if local == "row":
+                self._rows[row] = place
+            elif local == "c":
+                self._cells[row, column] = place
+            elif local == "dimension":
+                self._dimension = place
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.Parse(self._content, True)
+
+    def with_texts(self, texts: Mapping[tuple[int, int], str]) -> bytes:
+        """The sheet with texts by (row, column). A cell keeps its format; one with a formula stays as it is.
+
+        A cell that the sheet does not have comes to the end of its row, so its column should be ``width``.
+        """
+        edits = [edit for place, text in texts.items() for edit in self._edits(place, text)]
+        if self._dimension and any(column >= self.width for _, column in texts):
+            edits.append((self._dimension.start, self._dimension.end, b""))  # it would cut the new column off
+        content = self._content
+        for start, end, added in sorted(edits, reverse=True):
+            content = content[:start] + added + content[end:]
+        return content
+
+    def _edits(self, place: tuple[int, int], text: str) -> Iterator[tuple[int, int, bytes]]:
+        """The bytes that are replaced, from where to where and by which."""
+        if place in self._formulas:
+            return
+        p, (row, column) = self._prefix, place
+        text = f'<{p}is><{p}t xml:space="preserve">{escape(in_xml(text))}</{p}t></{p}is></{p}c>'
+        cell = self._cells.get(place)
+        if cell is not None:
+            tag = self._content[cell.start : cell.tag_end].rstrip(b"/> \t\r\n")
+            yield cell.start, cell.end, _TYPE.sub(b"", tag) + b' t="inlineStr">' + text.encode()
+        elif row in self._rows:
+            found = self._rows[row]
+            tag = self._content[found.start : found.tag_end]
+            if found.tag_end < found.end:
+                yield found.start, found.tag_end, _SPANS.sub(b"", tag)
+                at = self._content.rindex(b"</", found.start, found.end)
+                yield at, at, f'<{p}c r="{_letters(column)}{row}" t="inlineStr">{text}'.encode()
+
+
+def _column(reference: str) -> int:
+    """The column of a cell, from 0.
+
+    Example:
+        >>> _column("AA7")
+        26
+    """
+    number = 0
+    for letter in reference.rstrip("0123456789"):
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _letters(column: int) -> str:
+    """The letters of a column.
+
+    Example:
+        >>> _letters(26)
+        'AA'
+    """
+    found, number = "", column + 1
+    while number:
+        number, place = divmod(number - 1, 26)
+        found = chr(ord("A") + place) + found
+    return found

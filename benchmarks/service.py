@@ -81,16 +81,16 @@ def fuzz(bodies: int, seed: int) -> None:
     """Send hostile bodies to the application in this process; count the statuses, and watch the memory."""
     service = Service(KeepingCorrector.load, app_link("http://127.0.0.1:8081/"), Limits(10**9, 60.0))
     app = application(service, Guard())
-    found, sizes = Counter[int](), list[int]()
+    found, sizes = Counter[int](), list[tuple[int, int]]()
 
     async def run() -> None:
         for number, body in enumerate(_bodies(random.Random(seed), bodies)):
             found[await _status(app, body)] += 1
             if number % max(bodies // 10, 1) == 0:
-                sizes.append(_resident())
+                sizes.append((_resident() // MB, service.kept))
 
     anyio.run(run)
-    click.echo(f"{bodies} bodies: {dict(found)}; MB of memory: {[size // MB for size in sizes]}")
+    click.echo(f"{bodies} bodies: {dict(found)}; (MB of memory, sentences kept): {sizes}")
     failed = sum(count for status, count in found.items() if status not in (200, 400, 413))
     raise SystemExit(bool(failed))
 
@@ -165,9 +165,15 @@ def markdown(processes: int) -> None:
             number += 1
         begun = time.perf_counter()
         found = sum(map(len, Checking(processes=processes).findings(files)))
-        click.echo(
-            f"{size / MB:.2f} MB in {len(files)} files: {time.perf_counter() - begun:.1f} s, {found} found"
-        )
+        waited, worked = time.perf_counter() - begun, _processor_seconds()
+    click.echo(f"{size / MB:.2f} MB in {len(files)} files: {waited:.1f} s, of the processor ", nl=False)
+    click.echo(f"{worked:.1f} s, {found} found")
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    used = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 if __name__ == "__main__":

@@ -212,6 +212,11 @@ class Service:
             *(Route(f"{PATH}/{name}", _constant(value)) for name, value in answers.items()),
         ]
 
+    @property
+    def kept(self) -> int:
+        """The number of sentences whose answers are kept."""
+        return len(self._corrector.kept)
+
     async def prepare(self) -> None:
         """Load the corrector and everything that its first answers would wait for."""
         await to_thread.run_sync(self._prepare, limiter=self._turn)

@@ -1,6 +1,6 @@
 """``Sheet``: the cells of a worksheet's XML, and the same bytes with other texts in some of them.
 
-openpyxl writes a workbook anew and loses what it does not know, such as pictures and form controls.
+openpyxl writes a workbook anew and loses the parts that it does not know, such as form controls.
 
 Reference:
     ECMA-376 part 1, 18.3.1 (worksheets).

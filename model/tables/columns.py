@@ -24,7 +24,8 @@ FORMULA = "\x00formula"  # in place of a formula whose result the file does not 
 class Cells(NamedTuple):
     """A row with its number in a spreadsheet, from 1.
 
-    ``values`` is None for a row that breaks the rules of CSV.
+    ``values`` is None for a row that breaks the rules of CSV. ``separator`` is empty where a cell cannot be
+    part of a text that was not quoted, as in XLSX.
     """
 
     number: int

@@ -157,7 +157,7 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
         books = [load_workbook(file, read_only=True, data_only=values) for values in (True, False)]
         rows = zip_longest(*map(_rows_of_sheet, books), fillvalue=())
         for number, (values, formulas) in enumerate(rows, start=1):
-            yield Cells(number, [_value(*pair) for pair in zip_longest(values, formulas)])
+            yield Cells(number, [_value(*pair) for pair in zip_longest(values, formulas)], "")
         for book in books:
             book.close()
     except TableError:
@@ -313,7 +313,7 @@ def _cell(row: Cells, values: list, columns: Columns) -> Iterator[TableRow]:
     number, place = row.number, columns.chosen
     assert place is not None, "``read_rows`` refuses the others"
     others = tuple(_as_text(values[other]) if other < len(values) else "" for other in columns.others)
-    too_many = any(cell not in (None, "") for cell in values[columns.width :])
+    too_many = row.separator and any(cell not in (None, "") for cell in values[columns.width :])
     if place >= len(values):
         yield TableRow(number, "", "no_cell", others)
     elif values[place] == FORMULA:

@@ -47,8 +47,8 @@ class Sheet:
 
     Example:
         >>> sheet = Sheet(b'<sheetData><row r="2"><c r="A2" s="3" t="s"><v>0</v></c></row></sheetData>')
-        >>> sheet.with_texts({(2, 0): "가"}).decode()[20:-18]
-        '"2"><c r="A2" s="3" t="inlineStr"><is><t xml:space="preserve">가</t></is></c>'
+        >>> sheet.with_texts({(2, 0): "가"}).decode()[22:-18]
+        '<c r="A2" s="3" t="inlineStr"><is><t xml:space="preserve">가</t></is></c>'
     """
 
     def __init__(self, content: bytes):

@@ -102,8 +102,8 @@ SHEETS = {
     "a formula keeps its cell": (
         (
             '<row r="1" spans="1:2"><c r="A1" t="inlineStr"><is><t>글</t></is></c></row>'
-            '<row r="2"><c r="A2" s="1" t="str"><f>B2</f><v>안되요</v></c></row>'
-            '<row r="3"><c r="A3" s="2" t="inlineStr"><is><t>날싸</t></is></c></row>'
+            '<row r="2"><c r="A2" s="0" t="str"><f>B2</f><v>안되요</v></c></row>'
+            '<row r="3"><c r="A3" s="0" t="inlineStr"><is><t>날싸</t></is></c></row>'
         ),
         [["글", "corrected"], ["안되요", "안 돼요"], ["날싸", "날씨"]],
         [["글"], ["안되요"], ["날씨"]],

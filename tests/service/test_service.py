@@ -114,7 +114,7 @@ def test_offers_are_hints_for_picky_clients(running):
     ("fields", "left"),
     [
         ({"disabledRules": "KO_DEPENDENT_NOUN, KO_OTHER"}, SHOWN[1:]),
-        ({"disabledCategories": "SOUND"}, SHOWN[:1]),
+        ({"disabledCategories": "SOUND"}, [SHOWN[0], SHOWN[2]]),
         ({"enabledRules": "KO_SOUND", "enabledOnly": "true"}, SHOWN[1:2]),
         ({"enabledCategories": "SPACING", "enabledOnly": "true"}, SHOWN[:1]),
         ({"disabledCategories": "TYPOS"}, SHOWN[:1]),

@@ -24,9 +24,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-import engine.questions  # noqa: F401  they declare themselves
 from classroom.classroom import ClassroomError
 from classroom.store import CALLS, AnyClassrooms
+from engine import questions as _questions  # noqa: F401  they declare themselves
 from engine.links import SCHEMES
 from engine.question import QUESTIONS
 from engine.records import (

@@ -29,8 +29,8 @@ from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any, NamedTuple
 
-import engine.questions  # noqa: F401  they declare themselves
 from classroom.store import Classrooms
+from engine import questions as _questions  # noqa: F401  they declare themselves
 from engine.links import answer_call
 from engine.own_model import TracedCorrector, TracedNetwork, load
 from engine.question import QUESTIONS

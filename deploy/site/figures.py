@@ -68,10 +68,11 @@ def constants() -> dict[str, Any]:
         "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS "
         "MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
     )
-    sizes = {"BARS": BARS, "PANELS": PANELS, "TABLE": TABLE}
     return {
         **{name: getattr(axes, name) for name in names.split()},
-        **{name: each._asdict() for name, each in sizes.items()},
+        "BARS": BARS._asdict(),
+        "PANELS": PANELS._asdict(),
+        "TABLE": TABLE._asdict(),
         "PASSES": PASSES,
         "ALTERNATIVES": ALTERNATIVES,
         "TITLE_HEIGHT": TITLE_HEIGHT,

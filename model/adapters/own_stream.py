@@ -63,6 +63,9 @@ class Built:
     # (layer, N) -> (N, d, d): the rotation of queries and keys at each position (Su et al., "RoFormer", 2021)
     rotations: Callable[[int, int], np.ndarray] | None = None
 
+    # (side, layer, (N, D) entered, (N, D) gradient of the output) -> (N, D); None where only values are known
+    feed_forward_gradient: Callable[[str, int, np.ndarray, np.ndarray], np.ndarray] | None = None
+
     window: int | None = None  # how far its attention sees; None without a limit
 
     def alone(self) -> "Built":
@@ -187,7 +190,9 @@ class OwnStream(ActivationWalk):
     def feed_forward_gradient(
         self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
     ) -> np.ndarray:
-        """The gradient (Q, D) by central differences, because the function is known by its values alone."""
+        """The gradient (Q, D), by central differences where the function is known by its values alone."""
+        if self.built.feed_forward_gradient is not None:
+            return self.built.feed_forward_gradient(side, layer, entered, towards)
         steps = STEP * np.eye(entered.shape[-1], dtype=np.float32)
         moved = [self.feed_forward(side, layer, entered[:, None] + sign * steps) for sign in (1, -1)]
         return np.einsum("qdo,qo->qd", moved[0] - moved[1], towards) / (2 * STEP)

@@ -123,6 +123,7 @@ class _Reading:
             output=vectors,
             output_bias=np.zeros(len(vectors), np.float32) if bias is None else array_of(bias).reshape(-1),
             feed_forward=self._feed_forward,
+            feed_forward_gradient=self._feed_forward_gradient,
             divisor=None if np.isclose(scaling, depth**-0.5) else 1 / scaling,
             rotations=self._rotations if turns else None,
             window=_window(config),
@@ -155,9 +156,23 @@ class _Reading:
         import torch
 
         with LOCK, torch.no_grad(), evaluating(self.model):
-            given = like(next(self.model.parameters()), entered[None])
-            output = self.layers[side][layer].feed_forward(given)
-            return array_of(output[0] if isinstance(output, tuple) else output).reshape(entered.shape)
+            output = self._fed(side, layer, like(next(self.model.parameters()), entered[None]))
+            return array_of(output).reshape(entered.shape)
+
+    def _feed_forward_gradient(
+        self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
+    ) -> np.ndarray:
+        import torch
+
+        with LOCK, torch.enable_grad(), evaluating(self.model):
+            given, gradient = (like(next(self.model.parameters()), each[None]) for each in (entered, towards))
+            output = self._fed(side, layer, given.requires_grad_())
+            (found,) = torch.autograd.grad(output, given, gradient.reshape(output.shape))
+            return array_of(found).reshape(entered.shape)
+
+    def _fed(self, side: str, layer: int, given: Any) -> Any:
+        output = self.layers[side][layer].feed_forward(given)
+        return output[0] if isinstance(output, tuple) else output
 
     def _vectors(self, side: str) -> np.ndarray:
         """(ids, D): the output of the table for each id, since some tables scale."""

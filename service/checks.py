@@ -130,8 +130,10 @@ def read(path: Path) -> ReadFile:
     """A file by its ending.
 
     Raises:
-        UnreadableFileError: for a text that is not UTF-8, and for a document that cannot be read.
+        UnreadableFileError: for a text that is not UTF-8, a document that cannot be read, and a workbook.
     """
+    if path.suffix.lower() == ".xlsx":
+        raise UnreadableFileError(f"{path} is a table: see-attention correct --csv {path} --out OUT.xlsx")
     return OfficeFile(path) if path.suffix.lower() in DOCUMENTS + OLD_DOCUMENTS else TextFile(path)
 
 

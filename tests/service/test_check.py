@@ -225,7 +225,9 @@ def test_a_document_of_a_folder_is_read_where_it_is_named(tmp_path):
     assert found.exit_code == 1 and f"{MADE[0].name}:1:4: 머거요 → 먹어요" in found.stdout
 
 
-@pytest.mark.parametrize("name, reason", [("글.hwp", "DOC or HWP"), ("글.docx", "no document")])
+@pytest.mark.parametrize(
+    "name, reason", [("글.hwp", "DOC or HWP"), ("글.docx", "no document"), ("글.xlsx", "correct --csv")]
+)
 def test_a_document_that_cannot_be_read_is_named_with_the_reason(tmp_path, name, reason):
     (tmp_path / name).write_bytes(b"HWP Document File" if name.endswith("hwp") else b"?")
     found = check(str(tmp_path / name))

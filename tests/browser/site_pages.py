@@ -60,9 +60,12 @@ def static_host(folder: Path, *, isolated: bool = False) -> Iterator[str]:
 
 @contextmanager
 def visiting(
-    browser: Browser, address: str, *, width: int = 1280, height: int = 900, **context
+    browser: Browser, address: str = "about:blank", *, width: int = 1280, height: int = 900, **context
 ) -> Iterator[Page]:
-    """A page in a browser that has nothing in its cache. It remembers what it complained of and asked for."""
+    """A page in a browser that has nothing in its cache. It remembers what it complained of and asked for.
+
+    ``offline=True`` is a page without a network.
+    """
     fresh = browser.new_context(viewport={"width": width, "height": height}, **{"locale": "ko-KR"} | context)
     page = fresh.new_page()
     page.set_default_timeout(PATIENCE)

@@ -9,21 +9,17 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import visit
 from tests.browser.conftest import FOLLOWED
 from tests.browser.visit import (
-    changed_words,
     choose,
     click,
     expect_heatmap,
     expect_settings,
     figure,
     heatmap,
-    pick,
     place_of,
-    settings,
     settle,
-    tile,
-    wait_until,
 )
 from tests.ui.pages.test_lesson_plan import SENTENCES, links
 from ui.views.circuit import drawn_edges
@@ -60,13 +56,17 @@ def bars(page: Page, name: str) -> list[float]:
     return of_figure(page, name, "Array.from(d[0].x)")
 
 
+def resize(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page)
+
+
 def expect_inside(page: Page, *selectors: str, beyond: int = 1) -> None:
     """Nothing that is found is wider than the window, on a computer and on a phone; figures may end so many
     pixels ``beyond`` it.
     """
     for width, height in SIZES[::-1]:
-        page.set_viewport_size({"width": width, "height": height})
-        settle(page)
+        resize(page, width, height)
         for selector in selectors:
             for place in page.locator(selector).all():
                 box = place.bounding_box()
@@ -105,26 +105,26 @@ def test_the_change_is_pressed_and_other_heads_are_opened(open_at, answer):
     sentence, _ = answer
     first = sentence.changes[0]
     page = open_at("", "heatmap", layer="4", head="1", kind="cross_attention")
-    word = changed_words(page).first
+    word = visit.changed_words(page).first
     expect(word).to_have_attribute("aria-pressed", "true")  # as the link has it
     for edit in ("1", None, "1"):  # the first press opens the card of the change that is chosen already
         word.click()
         expect_settings(page, edit=edit)
     page.keyboard.press("Escape")
     expect_heatmap(page, sentence.trace.cross_attention[3, 0])
-    click(page, tile(page, 1, 2))
+    click(page, visit.tile(page, 1, 2))
     expect_settings(page, layer="2", head="3")
     expect_heatmap(page, sentence.trace.cross_attention[1, 2])
     row = sentence.trace.cross_attention[1, 2, first.target_start]
     assert heatmap(page, figure("heatmap"))[first.target_start].argmax() == row.argmax()
 
     page = open_at("", "heatmap", layer="4", head="1", cell="4,5", kind="cross_attention")
-    pick(page, "pages", table("ko")["laboratory_page"])
+    visit.pick(page, "pages", table("ko")["laboratory_page"])
     expect(page.locator("h1")).to_have_text(table("ko")["laboratory_page"])
     settle(page)
     choose(page, "experiment", table("ko")["view_why"])
     expect_settings(page, experiment="why")
-    assert settings(page)["cell"] == "4,5"
+    assert visit.settings(page)["cell"] == "4,5"
     expect(page.locator("p.told")).to_contain_text("4층 헤드 1")
 
 
@@ -138,8 +138,7 @@ def test_direct_logit_attribution(open_at, asked):
     expect_inside(page, figure("wrote"))
     tops = {}
     for size in SIZES[::-1]:
-        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
-        settle(page)
+        resize(page, *size)
         tops[size] = page.locator(figure("wrote")).bounding_box()["y"]
     parts = [part for part in written.parts(written.changes[0]) if part.head is not None]
     longest = max(parts, key=lambda part: abs(part.nats))
@@ -156,8 +155,7 @@ def test_direct_logit_attribution(open_at, asked):
     row = written.questions[written.changes[0]].row
     assert heatmap(page, figure("wrote_map"))[row].sum() == pytest.approx(longest.nats, abs=1e-2)
     for size, top in tops.items():
-        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
-        settle(page)
+        resize(page, *size)
         assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
@@ -191,7 +189,7 @@ def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked)
     circuit = asked("circuit, twin")
     edges = drawn_edges(asked("edges, twin"), circuit.members)
     page = open_at("laboratory", "circuit")
-    wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
+    visit.wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
     expect_inside(page, figure("circuit_graph"))
     expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
     with page.expect_download() as download:

@@ -10,7 +10,6 @@ from tests.browser.visit import (
     expect_settings,
     offered_words,
     settings,
-    settle,
     toggle,
 )
 from viz.labels import probability
@@ -51,5 +50,4 @@ def test_moving_the_slider_quickly_between_sentences_chooses_none(open_page):
     for key in ("Home", "ArrowRight", "ArrowRight", "End", "ArrowLeft", "Home", "End"):
         slider.press(key)
     expect_settings(page, confidence="1")
-    settle(page)
     assert set(settings(page)) == {"sentence", "confidence"}

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from playwright.sync_api import FrameLocator, expect
+from playwright.sync_api import FrameLocator, Locator, expect
 
 from model.trace.trace import AttentionTrace, Selection
-from tests.browser.visit import CELLS, PATIENCE, serious_violations
+from tests.browser.site_pages import visiting
+from tests.browser.visit import CELLS, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_browser import NASTY, large
 from viz import explore
@@ -19,25 +20,16 @@ NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cel
 
 
 @pytest.fixture(scope="module")
-def visitor(browser):
-    """(a page without a network, what it has complained of and asked for outside)."""
-    complaints = []
-    context = browser.new_context(accept_downloads=True)
-    context.set_offline(True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE / 4)
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.extend(elsewhere(request.url)))
-    yield page, complaints
-    context.close()
+def page(browser):
+    """A page without a network."""
+    with visiting(browser, offline=True) as page:
+        yield page
 
 
 @pytest.fixture
-def show(visitor, tmp_path):
+def show(page, tmp_path):
     """Opens what ``explore`` made as a cell of a page; errors and requests fail the test."""
-    page, complaints = visitor
-    complaints.clear()
+    page.complaints.clear(), page.requests.clear()
 
     def open_cell(exploration, width: int = 1200) -> FrameLocator:
         path = tmp_path / "cell.html"
@@ -50,17 +42,20 @@ def show(visitor, tmp_path):
         return frame
 
     yield open_cell
-    assert complaints == []
-
-
-def elsewhere(url: str) -> list[str]:
-    return [] if url.startswith(("data:", "blob:", "about:")) or url.endswith("cell.html") else [url]
+    inside = ("data:", "blob:", "about:")
+    assert {url.rpartition("/")[2] for url in page.requests if not url.startswith(inside)} == {"cell.html"}
+    assert page.complaints == []
 
 
 def drawn(frame: FrameLocator, place: str) -> np.ndarray:
     """The numbers of the heatmap that is drawn."""
     plot = frame.locator(f"{place} .js-plotly-plot").first
     return np.array(plot.evaluate(CELLS), np.float32)
+
+
+def choose(frame: FrameLocator | Locator, label: str, place: int) -> None:
+    """Choose the n-th option of a menu."""
+    frame.get_by_label(label, exact=label != "Kind of attention").select_option(index=place)
 
 
 def redrawn(frame: FrameLocator) -> None:
@@ -77,11 +72,10 @@ def redrawn(frame: FrameLocator) -> None:
 def test_every_map_that_is_chosen_is_that_of_the_trace(show):
     frame = show(explore(TRACE))
     for kind in TRACE.kinds:
-        frame.get_by_label("Kind of attention").select_option(index=TRACE.kinds.index(kind))
+        choose(frame, "Kind of attention", TRACE.kinds.index(kind))
         for layer, head in ((0, 0), (1, 2), (None, 1), (1, None), (None, None)):
             for label, chosen in (("Layer", layer), ("Head", head)):
-                place = 0 if chosen is None else chosen + 1
-                frame.get_by_label(label, exact=True).select_option(index=place)
+                choose(frame, label, 0 if chosen is None else chosen + 1)
             redrawn(frame)
             expected = Selection(kind, layer, head).weights(TRACE)
             np.testing.assert_allclose(drawn(frame, ".heatmap"), expected, atol=0.6 / 10_000)
@@ -154,15 +148,12 @@ def test_each_layer_is_hatched_where_it_may_not_look(show, told):
         hidden[1] = False
         fields = {"windows": (1, -1)}
     seen = ~hidden / (~hidden).sum(-1, keepdims=True)
-    frame = show(
-        explore(AttentionTrace(source_tokens=tuple("abcdefghi"), encoder_attention=seen[:, None], **fields))
-    )
+    trace = AttentionTrace(source_tokens=tuple("abcdefghi"), encoder_attention=seen[:, None], **fields)
+    frame = show(explore(trace))
     plot = frame.locator(".heatmap .js-plotly-plot")
     tiles = drawn(frame, ".overview") > 0
-    for layer, cells in enumerate(
-        (hidden[0], hidden[1], hidden.all(0))
-    ):  # the last choice is the mean of both
-        frame.get_by_label("Layer", exact=True).select_option(index=(layer + 1) % 3)
+    for layer, cells in enumerate((*hidden, hidden.all(0))):  # the last choice is the mean of both
+        choose(frame, "Layer", (layer + 1) % 3)
         redrawn(frame)
         text = plot.evaluate("plot => plot._fullData[0].text?.map(row => [...row]) ?? []")
         np.testing.assert_array_equal(np.array(text) == " (masked)", cells)
@@ -188,9 +179,8 @@ def test_lines_are_those_of_the_library_steps_move_by_themselves_and_a_picture_i
     frame.get_by_role("button", name="Next", exact=True).click()
     expect(frame.get_by_role("slider", name="Step")).to_have_value("2")
     row = TRACE.cross_attention[0, 0, 1]
-    expect(frame.locator(".of-source .strongest .number").first).to_have_text(
-        [f"{row[np.flatnonzero(row >= np.sort(row)[-3])[0]]:.3f}"]
-    )
+    strongest = row[np.flatnonzero(row >= np.sort(row)[-3])[0]]
+    expect(frame.locator(".of-source .strongest .number").first).to_have_text([f"{strongest:.3f}"])
 
 
 def test_six_layers_of_eight_heads_and_128_tokens_are_drawn_with_the_lines_of_the_library(show):
@@ -198,7 +188,7 @@ def test_six_layers_of_eight_heads_and_128_tokens_are_drawn_with_the_lines_of_th
     frame = show(explore(trace))
     np.testing.assert_allclose(drawn(frame, ".heatmap"), trace.encoder_attention[0, 0], atol=0.51 / 2_000)
     frame.get_by_role("button", name="Lines").click()
-    frame.get_by_label("Head", exact=True).select_option(index=0)  # the mean, which is drawn as its heads
+    choose(frame, "Head", 0)  # the mean, which is drawn as its heads
     every = [strongest_edges(weights, 0.6) for weights in trace.encoder_attention[0]]
     expected = sum(map(len, thinned(every)))
     assert expected < sum(map(len, every))
@@ -216,9 +206,8 @@ def test_a_decoder_alone_has_steps_without_a_source(show):
 
 
 def test_two_stand_side_by_side_and_a_token_stays_text(show):
-    trace = AttentionTrace(
-        source_tokens=(NASTY, "b"), encoder_attention=np.full((1, 1, 2, 2), 0.5, np.float32)
-    )
+    even = np.full((1, 1, 2, 2), 0.5, np.float32)
+    trace = AttentionTrace(source_tokens=(NASTY, "b"), encoder_attention=even)
     frame = show(explore([trace, TRACE], names=[NASTY, "two"]))
     expect(frame.locator(".explore h2")).to_have_text([NASTY, "two"])
     tops = {round(box["y"]) for box in (lens.bounding_box() for lens in frame.locator(".explore").all())}
@@ -233,10 +222,10 @@ def test_two_traces_show_the_same_head_and_their_difference(show):
     frame = show(explore([TRACE, OTHER], names=["one", "other"]), width=1500)
     one, other, difference = (frame.locator(".explore").nth(place) for place in range(3))
     expect(frame.locator(".explore h2")).to_have_text(["one", "other", "other − one"])
-    other.get_by_label("Head", exact=True).select_option(index=3)
+    choose(other, "Head", 3)
     for each in (one, difference):
         expect(each.get_by_label("Head", exact=True)).to_have_value("2")
-    one.get_by_label("Kind of attention").select_option(index=2)
+    choose(one, "Kind of attention", 2)
     expect(difference.get_by_label("Kind of attention")).to_have_value("2")
     expected = OTHER.cross_attention[0, 2] - TRACE.cross_attention[0, 2]
     plot = difference.locator(".heatmap .js-plotly-plot")
@@ -249,7 +238,7 @@ def test_two_traces_show_the_same_head_and_their_difference(show):
     whole = OTHER.cross_attention - TRACE.cross_attention
     np.testing.assert_allclose((tile - 128) / 127, whole[0, 0] / np.abs(whole).max(), atol=0.01)
     one.get_by_label("All show the same layer and head").uncheck()
-    other.get_by_label("Head", exact=True).select_option(index=1)
+    choose(other, "Head", 1)
     expect(one.get_by_label("Head", exact=True)).to_have_value("2")
 
 
@@ -270,7 +259,7 @@ def test_a_sink_stands_before_the_tokens_and_draws_no_line(show):
     own = np.tril(TRACE.decoder_attention * 0.5)
     trace = replace(TRACE, decoder_attention=own, sinks=("decoder_attention",))
     frame = show(explore(trace))
-    frame.get_by_label("Kind of attention").select_option(index=1)
+    choose(frame, "Kind of attention", 1)
     redrawn(frame)
     found = drawn(frame, ".heatmap")
     np.testing.assert_allclose(found[:, 0], 0.5, atol=1e-3)
@@ -288,9 +277,8 @@ def test_a_narrow_cell_does_not_scroll_sideways(show):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_everybody_can_use_it(visitor, tmp_path, theme):
+def test_everybody_can_use_it(page, tmp_path, theme):
     explore(TRACE, theme=theme).save(tmp_path / "lens.html")
-    page, _ = visitor
     page.set_viewport_size({"width": 1200, "height": 640})
     page.goto((tmp_path / "lens.html").as_uri())
     for view in ("Heatmap", "Lines", "Step by step"):

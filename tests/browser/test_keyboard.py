@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visit import (
-    expect_settings,
-    figure,
-    text_area,
-)
+from tests.browser.visit import expect_settings, figure, text_area
 from ui.shell.settings import load_examples
 from viz.labels import visible_token
 

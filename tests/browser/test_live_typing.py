@@ -9,19 +9,12 @@ from pathlib import Path
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.browser.visit import (
-    LateAnswers,
-    changed_words,
-    choose,
-    expect_settings,
-    pick,
-    settle,
-    text_area,
-    tile,
-)
+from tests.browser import visit
+from tests.browser.visit import LateAnswers, choose, expect_settings, settle, text_area
 from ui.shell.settings import load_examples
 from ui.wording import table
 
+KO = table("ko")
 ROOT = Path(__file__).parents[2]
 RECORD = """area => {
   window.heard = [];
@@ -77,7 +70,7 @@ def test_fast_typing_in_the_middle_loses_nothing_and_moves_no_cursor(open_page):
 
 def test_an_example_replaces_the_text_and_typing_goes_on_from_there(open_page):
     page = open_page()
-    pick(page, "examples", "띄어쓰기")
+    visit.pick(page, "examples", "띄어쓰기")
     area = text_area(page)
     expect(area).to_have_value("우리는할 수있는 만큼만 천천 히 해보기로 했다.")
     area.press("End")
@@ -135,7 +128,7 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
           const area = parentElement.querySelector("textarea");
           area.value = "일찍 적은 글";
           const sent = await new Promise(resolve => {
-            setTimeout(resolve, 10_000, { text: "nothing was sent" });
+            setTimeout(resolve, 60_000, { text: "nothing was sent" });
             live_text({
               data: { text: "예문", revision: 0, label: "", placeholder: "", longest: 100 },
               parentElement,
@@ -149,7 +142,6 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
     assert sent == {"text": "일찍 적은 글", "shown": "일찍 적은 글"}
 
 
-KO = table("ko")
 CONTROLS = {"button_group", "menu_button", "checkbox"}
 
 
@@ -197,11 +189,11 @@ def test_a_key_draws_the_text_and_its_pictures_and_what_is_open_beside_them(open
 def test_what_is_pressed_in_the_text_changes_the_controls_beside_it(open_page):
     page = open_page("?lang=ko&view=edits")
     type_at_the_end(page, " 안되요")
-    changed_words(page).last.click()
+    visit.changed_words(page).last.click()
     expect_settings(page, part="2", edit="1")
     choose(page, "view", KO["view_heatmap"])
     expect(control(page, "layer", "3")).to_be_checked()
-    page.mouse.click(*tile(page, 1, 2))
+    page.mouse.click(*visit.tile(page, 1, 2))
     expect_settings(page, layer="2", head="3")
     for name, option in (("layer", "2"), ("head", "3")):
         expect(control(page, name, option)).to_be_checked()

@@ -1,29 +1,17 @@
 """The pages beside the main one: their pictures stand in the first screen, and what they say can be read."""
 
-import pytest
-from playwright.sync_api import Page, expect
+from urllib.parse import urlencode
 
-from tests.browser.visit import settle
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.boxes import box, outside
+from tests.browser.test_sentences import LONG
 from ui.wording import table
 
 HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
-FIGURE = ".js-plotly-plot"
-DIAGRAM = ".diagram svg"
-# page -> (its first picture, whether all of it is in the first screen of a computer)
-PICTURES = {
-    "heads": (FIGURE, True),
-    "calculation": (FIGURE, True),
-    "masks": (FIGURE, True),
-    "positions": (FIGURE, True),
-    "network": (DIAGRAM, False),  # taller than a screen
-    "model": (FIGURE, True),
-}
-
-
-def at_size(page: Page, width: int) -> Page:
-    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
-    settle(page)
-    return page
+FIGURE, DIAGRAM = ".js-plotly-plot", ".diagram svg"
+PAGES = ("heads", "calculation", "masks", "positions", "network", "model")
 
 
 COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
@@ -36,24 +24,50 @@ COVERED = """() => [...document.querySelectorAll(".stHeading")].filter(heading =
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_picture_is_in_the_first_screen_and_nothing_lies_over_a_heading(look_at, name, language):
-    page = look_at(f"{name}?lang={language}", width=1366)
-    selector, wholly = PICTURES[name]
     for width, height in HEIGHTS.items():
-        box = at_size(page, width).locator(selector).first.bounding_box()
+        page = look_at(f"{name}?lang={language}", width=width, height=height)
+        picture = box(page, DIAGRAM if name == "network" else FIGURE)
         if width == 390:
-            assert box["y"] < 0.75 * height
-        elif wholly:
-            assert box["y"] + box["height"] <= height
+            assert picture.top < 0.75 * height
+        elif name == "network":  # taller than a screen
+            assert picture.top < height / 2
         else:
-            assert box["y"] < height / 2
+            assert picture.bottom <= height
         assert page.evaluate(COVERED) == [], width
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", PAGES)
 def test_nothing_lies_over_a_heading_in_a_lecture(look_at, name):
     assert look_at(f"{name}?lecture=1", width=1366).evaluate(COVERED) == []
+
+
+STEPS = ("of-candidates", "of-decision", "of-source", "of-self")
+
+
+@pytest.mark.parametrize(
+    ("path", "width", "shown"),
+    [
+        (
+            "growing?",
+            1366,
+            [f".st-key-{name} .plot" for name in ("growing_heads", "growing_map", "growing_curves")],
+        ),
+        ("heads?", 1366, [f".st-key-{name} .plot" for name in ("heads_map", "heads_pruning")]),
+        *(
+            (f"?lecture=1&view=steps&{urlencode(asked)}", width, [f".steps .{part}" for part in STEPS])
+            for asked in (
+                {"sentence": "학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", "step": "2"},
+                {"sentence": LONG, "step": "2"},
+                {"sentence": LONG, "edit": "4", "lang": "en"},  # with the question whether it is changed
+            )
+            for width in (1366, 1024)
+        ),
+    ],
+)
+def test_one_look_takes_in_every_picture_and_all_parts_of_a_step(look_at, path, width, shown):
+    assert outside(look_at(path, width=width, height=768), *shown) == []
 
 
 @pytest.mark.parametrize(("path", "width"), [("masks?lang=en", 1366), ("masks?lecture=1", 1920)])
@@ -74,22 +88,8 @@ def test_the_rows_of_the_three_masks_stand_at_the_same_heights(look_at, path, wi
 )
 def test_labels_in_one_line_stand_at_one_height(look_at, path, controls):
     page = look_at(path, width=1366)
-    tops = [page.locator(f".st-key-control_{name} label").first.bounding_box()["y"] for name in controls]
-    assert abs(tops[0] - tops[1]) <= 1
-
-
-@pytest.mark.parametrize("name", ["masks?lang=en", "calculation?lang=en"])
-def test_no_label_of_a_column_lies_under_the_toolbar(look_at, name):
-    page = look_at(name, width=390)
-    gaps = page.evaluate(
-        """() => [...document.querySelectorAll(".js-plotly-plot")]
-          .filter(figure => figure.querySelector(".modebar") && figure.querySelector(".xtick text"))
-          .map(figure => Math.min(...[...figure.querySelectorAll(".xtick text, .xtitle")].map(label =>
-              label.getBoundingClientRect().top)) -
-                figure.querySelector(".modebar").getBoundingClientRect().bottom)"""
-    )
-    assert gaps
-    assert min(gaps) >= 0
+    one, other = (box(page, f".st-key-control_{name} label") for name in controls)
+    assert abs(one.top - other.top) <= 1
 
 
 def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(look_at):
@@ -108,10 +108,7 @@ def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(look_a
 def test_folded_figures_are_as_wide_as_others_once_opened(open_page):
     page = open_page("model?lang=en", width=1366)
     page.get_by_text("Training and its commands", exact=True).click()
-    figure = page.locator(
-        '[class*="st-key-training"] .js-plotly-plot, .st-key-training .js-plotly-plot'
-    ).first
-    figure.scroll_into_view_if_needed()
+    page.locator('[class*="st-key-training"] .js-plotly-plot').first.scroll_into_view_if_needed()
     page.wait_for_function(
         """() => {
           const figures = [...document.querySelectorAll(".js-plotly-plot")];

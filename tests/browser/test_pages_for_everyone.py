@@ -3,14 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import (
-    choose,
-    expect_settings,
-    pick,
-    serious_violations,
-    settle,
-    toggle,
-)
+from tests.browser.visit import choose, expect_settings, pick, serious_violations, settle, toggle
 from ui.shell.header import PAGES
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
@@ -83,8 +76,7 @@ def test_every_experiment_is_for_everyone(open_page, colour, width, language):
 
 
 def test_lecture_mode_is_for_everyone(open_page):
-    page = open_page("?lecture=1", width=1920, height=1080)
-    assert faults(page) == NO_FAULTS
+    assert faults(open_page("?lecture=1", width=1920, height=1080)) == NO_FAULTS
 
 
 def test_switching_the_language_keeps_the_view(open_page):

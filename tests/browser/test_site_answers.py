@@ -6,6 +6,7 @@ Asked in the browser, where they are used.
 import json
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,11 +55,9 @@ def asked(browser, site_host):
 TEXTS = {
     "composed": lambda: composed(COMPOSED, seed=20),
     "hostile": hostile,
-    "known mistakes": lambda: [
-        "머리에 또아리를 얹고 개가 짖어된다.",
-        "뒷풀이에 케잌을 가져왔다. 궤념치 마세요. 가동율이 높다.",
-    ],
     "special": lambda: [
+        "머리에 또아리를 얹고 개가 짖어된다.",  # known mistakes
+        "뒷풀이에 케잌을 가져왔다. 궤념치 마세요. 가동율이 높다.",
         "dkssud 밥을 머거요",  # the English layout
         "* 않된다 {두 쪽}를 ㅋㅋ www.안되요.한국",  # anchors, and what is no prose
         "😀 안되요 𝒳 머거요 👨‍👩‍👧",  # characters of two units
@@ -114,34 +113,34 @@ def test_a_decision_is_kept(asked, light):
     assert one["text"] == found.with_decisions(rejected={0}).text != found.text
 
 
+def evaluated(browser, scripts: tuple[str, ...], code: str, given: object) -> Any:
+    """What a function of JavaScript returns in a page with these scripts of the site, each as site_NAME."""
+    page = browser.new_page()
+    page.add_script_tag(content="".join(bundled(f"{name}.js", f"site_{name}") for name in scripts))
+    found = page.evaluate(code, given)
+    page.close()
+    return found
+
+
 def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
     """The syllable that goes stands twice, and the second reading leaves out the other one."""
     source, once, twice = "먹던지 말던지 알아라라.", "먹든지 말든지 알아라라.", "먹든지 말든지 알아라."
-    page = browser.new_page()
-    page.add_script_tag(
-        content=f"{bundled('text.js', 'text')}{bundled('proposing.js', 'proposing')}"
-        "window.both = { ...text, ...proposing };"
-    )
-    found = page.evaluate(
+    found = evaluated(
+        browser,
+        ("text", "proposing"),
         """([source, once, twice]) => {
           const known = (changes, all) =>
             changes.map((change, i) => ({ ...change, knownConfidence: all[i] }));
-          const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]),
-            known(both.findChanges(once, twice), [0.96])];
-          return both.afterSecondReading(source, first, second, 0.8).at(-1);
+          const [first, second] = [known(site_text.findChanges(source, once), [0.98, 0.83]),
+            known(site_text.findChanges(once, twice), [0.96])];
+          return site_proposing.afterSecondReading(source, first, second, 0.8).at(-1);
         }""",
         [source, once, twice],
     )
-    page.close()
-    change = after_second_reading(
-        source,
-        [
-            replace(each, known_confidence=sure)
-            for each, sure in zip(find_changes(source, once), (0.98, 0.83), strict=True)
-        ],
-        [replace(each, known_confidence=0.96) for each in find_changes(once, twice)],
-        0.8,
-    )[-1]
+    sure = zip(find_changes(source, once), (0.98, 0.83), strict=True)
+    first = [replace(each, known_confidence=confidence) for each, confidence in sure]
+    second = [replace(each, known_confidence=0.96) for each in find_changes(once, twice)]
+    change = after_second_reading(source, first, second, 0.8)[-1]
     assert (found["sourceStart"], found["knownConfidence"]) == (change.source_start, change.confidence)
 
 
@@ -152,20 +151,17 @@ def test_an_anchor_is_lost_where_it_is_in_python(browser):
         ("조아ㅋㅋ<b>", "좋아 ㅋㅋ<b>"),
         ("* 않된다", "안 된다"),
     ]
-    page = browser.new_page()
-    page.add_script_tag(
-        content=f"{bundled('protected.js', 'protectedText')}{bundled('worker.js', 'worker')}"
-        "window.all = { ...protectedText, ...worker };"
-    )
-    found = page.evaluate(
+    found = evaluated(
+        browser,
+        ("protected", "worker"),
         """([pairs, known]) => {
+          const all = { ...site_protected, ...site_worker };
           const rules = all.withPatterns(known);
           const part = (text) => all.partOf(text, all.verbatimSpans(text, rules), [], rules);
           return pairs.map(([source, target]) => all.lostAnchors(part(source), target, rules));
         }""",
         [pairs, rules()],
     )
-    page.close()
     parts = [Passage.of(source, verbatim_spans(source)) for source, _ in pairs]
     lost = [lost_anchors(part, target) for part, (_, target) in zip(parts, pairs, strict=True)]
     assert found == [list(map(list, each)) for each in lost]
@@ -192,7 +188,7 @@ SPELL = """async (cases) => {
         attention: { decoder_attention: attention(T, T), cross_attention: attention(T, S) } };
     };
     const stepByStep = async (limit) => (answer.includes(3) && answer.length <= limit ? answer : null);
-    const settled = await network.settle({ passOver, stepByStep }, source, 4);
+    const settled = await site_network.settle({ passOver, stepByStep }, source, 4);
     const rows = settled?.attention.decoder_attention.shape.slice(2);
     found.push(settled && { ids: settled.ids, rows, passes });
   }
@@ -209,10 +205,7 @@ def test_drafts_settle_as_in_python(browser):
         answer.insert(rng.randrange(len(answer) + 1), 4)
         answer += [END_ID] if rng.random() < 0.9 else [7] * longest_target(len(source))
         cases.append({"source": source, "answer": answer, "lost": rng.choice((None, 4, 5, END_ID))})
-    page = browser.new_page()
-    page.add_script_tag(content=bundled("network.js", "network"))
-    found = page.evaluate(SPELL, cases)
-    page.close()
+    found = evaluated(browser, ("network",), SPELL, cases)
     for case, one in zip(cases, found, strict=True):
         lost = lambda token, lost=case["lost"]: token if lost is None else lost
         spellers = [Speller([case["answer"]], lost) for _ in range(2)]

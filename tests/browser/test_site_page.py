@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
@@ -29,6 +29,7 @@ def opened(browser, site_host):
 def typed(opened):
     """WRONG is typed, and nothing is chosen."""
     opened.complaints.clear()
+    opened.set_viewport_size({"width": 1280, "height": 900})
     opened.evaluate("(text) => window.site.change({ ...window.site.fresh(), lang: 'ko', text }, true)", WRONG)
     shows(opened, WRONG)
     yield opened
@@ -90,7 +91,6 @@ def test_the_axes_of_another_text_end_with_its_cells(typed):
                 .map(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"""
         )
         assert found == wanted
-    typed.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
@@ -104,8 +104,6 @@ def test_a_lecture_shows_text_and_pictures_in_one_window(typed, width, height):
           return bottom <= window.innerHeight && height > window.innerHeight / 2;
         })"""
     )
-    typed.evaluate("window.site.change({ lecture: false }, true)")
-    typed.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize("text", ["꼬치 활짝 피어써요 오늘도", "학꾜에서 국쑤를 머꼬 집까지 거러갔어요."])
@@ -124,8 +122,6 @@ def test_a_lecture_shows_every_row_of_the_lines(typed, text, width, height):
           return all.bottom <= box.bottom && box.bottom <= window.innerHeight;
         }"""
     )
-    typed.evaluate("window.site.change({ lecture: false }, true)")
-    typed.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize("view", ["heatmap", "lines"])
@@ -161,9 +157,8 @@ def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_page
     address, fragment = typed.url.split("#")
     again = site_pages(f"#{fragment}")
     expect(again.locator("textarea")).to_have_value(WRONG)
-    told = [
-        url.split("#")[0] for page in (typed, again) for url in page.requests if not url.startswith("blob:")
-    ]
+    asked = [url.split("#")[0] for page in (typed, again) for url in page.requests]
+    told = [url for url in asked if not url.startswith("blob:")]
     assert told and all(url.startswith(address) and quote("머") not in url for url in told)
 
 
@@ -172,9 +167,7 @@ def test_another_address_forgets_what_was_chosen_in_the_text_before_it(typed):
     text = "내일 가치 가자"
     typed.evaluate("(text) => (location.hash = new URLSearchParams({ text, lang: 'ko' }))", text)
     shows(typed, text)
-    chosen = typed.evaluate(
-        "() => [window.site.state.chosen, window.site.state.opened, window.site.state.off]"
-    )
+    chosen = typed.evaluate("(({ chosen, opened, off }) => [chosen, opened, off])(window.site.state)")
     assert chosen == [None, None, None]
 
 
@@ -182,11 +175,10 @@ def test_another_address_forgets_what_was_chosen_in_the_text_before_it(typed):
     ("language", "heading"), [("ko", "트랜스포머가 생각하는 모습"), ("en", "See a Transformer think")]
 )
 def test_both_languages(typed, language, heading):
-    page = typed
     if language == "en":
-        page.get_by_label("언어", exact=True).select_option(label="English")
-    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-    assert page.evaluate("() => document.documentElement.lang") == language
+        typed.get_by_label("언어", exact=True).select_option(label="English")
+    expect(typed.get_by_role("heading", level=1)).to_have_text(heading)
+    assert typed.evaluate("() => document.documentElement.lang") == language
 
 
 @pytest.mark.parametrize(
@@ -223,7 +215,6 @@ def test_further_views_are_drawn_on_a_phone_and_for_everyone(typed, view):
 
 
 def test_a_head_is_switched_off_and_on_again(typed):
-    typed.set_viewport_size({"width": 1280, "height": 900})
     typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
     place = typed.locator(".explore .without")
     all_on = place.get_by_role("button", name=table("ko")["without_all_on"])
@@ -282,9 +273,7 @@ def test_it_is_for_everyone(typed, theme, width):
 
 def test_what_is_typed_before_the_network_comes_is_corrected_and_a_second_visit_needs_none(site_pages):
     page = site_pages()
-    page.locator("textarea").fill(WRONG)
-    shows(page, WRONG)
-    assert corrected(page) == RIGHT
+    correct_it(page)
     expect(page.locator("textarea")).to_have_value(WRONG)
     is_open(page)
     page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
@@ -292,6 +281,10 @@ def test_what_is_typed_before_the_network_comes_is_corrected_and_a_second_visit_
     page.context.set_offline(True)
     page.reload()
     is_open(page)
+    correct_it(page)
+
+
+def correct_it(page: Page) -> None:
     page.locator("textarea").fill(WRONG)
     shows(page, WRONG)
     assert corrected(page) == RIGHT
@@ -301,9 +294,7 @@ def test_one_file_needs_no_network(site_pages, site_file):
     assert site_file.stat().st_size <= 22_000_000
     page = site_pages(address=site_file.as_uri(), offline=True)
     is_open(page)
-    page.locator("textarea").fill(WRONG)
-    shows(page, WRONG)
-    assert corrected(page) == RIGHT
+    correct_it(page)
     assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [site_file.as_uri()]
     assert page.complaints == []
 
@@ -319,12 +310,9 @@ def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file
 
 
 def test_hostile_texts_are_shown_as_they_are(typed):
-    for text in hostile_texts(5, 12):
-        shown = typed.evaluate(
-            "(text) => { window.site.change({ ...window.site.fresh(), text }, true); return text; }", text
-        )
-        if shown.strip():
-            # A text area keeps no carriage return, so the page may have a little less than it was given.
-            typed.wait_for_function("() => document.documentElement.dataset.shown === window.site.state.text")
+    for text in filter(str.strip, hostile_texts(5, 6)):
+        typed.evaluate("(text) => window.site.change({ ...window.site.fresh(), text }, true)", text)
+        # A text area keeps no carriage return, so the page may have a little less than it was given.
+        typed.wait_for_function("() => document.documentElement.dataset.shown === window.site.state.text")
     assert typed.evaluate("() => document.querySelectorAll('main script, main img, main iframe').length") == 0
     assert typed.complaints == []

@@ -4,6 +4,7 @@ figures of ``viz``.
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -166,64 +167,34 @@ def test_bars(drawing, templates, outlined):
     names = ["1층 헤드 1: 59%", "<둘>", "셋"]
     template = drawing("withWords", templates["edits"], WORDS)
     table_ = {"weights": weights.tolist(), "tokens": TOKENS, "names": names, "outlined": outlined, "first": 4}
-    expected = viz.attention_bars(
-        weights,
-        TOKENS,
-        names,
-        outlined=outlined,
-        outlined_title=WORDS["outlined"],
-        first=4,
-        token_title=WORDS["tokens"],
-        hover=(WORDS["key"], WORDS["value"]),
-    )
+    words = {"outlined_title": WORDS["outlined"], "token_title": WORDS["tokens"]}
+    words["hover"] = (WORDS["key"], WORDS["value"])
+    expected = viz.attention_bars(weights, TOKENS, names, outlined=outlined, first=4, **words)
     assert_same_figure(drawing("filledBars", template, table_), expected)
 
 
 def test_panels(drawing, templates):
     values = np.random.default_rng(1).normal(size=(2, len(TOKENS))).astype(np.float32)
-    found = drawing(
-        "filledPanels",
-        templates["panels"],
-        {"values": values.tolist(), "tokens": TOKENS, "outlined": [1], "split": 6},
-    )
+    given = {"values": values.tolist(), "tokens": TOKENS, "outlined": [1], "split": 6}
+    found = drawing("filledPanels", templates["panels"], given)
     panels = [
         viz.MethodPanel(SAY(f"method_{name}"), row, intervened=name == "occlusion")
         for name, row in zip(figures.METHODS, values, strict=True)
     ]
-    words = {name: SAY(f"sources_{name}") for name in ("observed", "intervened")}
-    expected = viz.contribution_panels(
-        panels,
-        TOKENS,
-        outlined=[1],
-        split=6,
-        observed_name=words["observed"],
-        intervened_name=words["intervened"],
-        token_title=SAY("sources_tokens"),
-        value_title=SAY("sources_share"),
-    )
-    assert_same_figure(found, expected)
+    words = {f"{name}_name": SAY(f"sources_{name}") for name in ("observed", "intervened")}
+    words |= {"token_title": SAY("sources_tokens"), "value_title": SAY("sources_share")}
+    assert_same_figure(found, viz.contribution_panels(panels, TOKENS, outlined=[1], split=6, **words))
 
 
 @pytest.mark.parametrize("size", [(4, 5), (30, 32)])
 @pytest.mark.parametrize("scale", [viz.SIGNED, viz.WEIGHT])
 def test_tables(drawing, templates, size, scale):
-    values = (
-        np.random.default_rng(2).normal(0, 2, size)
-        if scale == viz.SIGNED
-        else np.random.default_rng(3).random(size)
-    )
+    rng = np.random.default_rng(2)
+    values = rng.normal(0, 2, size) if scale == viz.SIGNED else rng.random(size)
     masked, padded = np.triu(np.ones(size, bool), 2), np.zeros(size, bool)
     padded[:, -1] = True
-    names = {
-        "masked": "가림",
-        "padded": "패딩",
-        "small": "작음",
-        "rows": "줄",
-        "columns": "칸",
-        "row": "줄",
-        "column": "칸",
-        "value": "값",
-    }
+    names = {"masked": "가림", "padded": "패딩", "small": "작음", "rows": "줄", "columns": "칸"}
+    names |= {"row": "줄", "column": "칸", "value": "값"}
     rows, columns = [[str(i) for i in range(count)] for count in size]
     given = {
         "values": values.tolist(),
@@ -269,17 +240,12 @@ def test_a_calculation_is_computed_and_drawn_as_in_python(drawing, templates):
         "names": names,
     }
     template = drawing("withWords", templates["steps"], {"masked": "가림"})
-    figure = viz.attention_steps(
-        steps,
-        expected.weights[0],
-        list("가나다라마"),
-        names,
-        captions=viz.Captions(
-            titles=(SAY("hover_key"), ""),
-            hover=(SAY("hover_key"), SAY("numbers_step"), SAY("value_axis")),
-            names=("가림",),
-        ),
+    captions = viz.Captions(
+        titles=(SAY("hover_key"), ""),
+        hover=(SAY("hover_key"), SAY("numbers_step"), SAY("value_axis")),
+        names=("가림",),
     )
+    figure = viz.attention_steps(steps, expected.weights[0], list("가나다라마"), names, captions=captions)
     assert_same_figure(drawing("filledCalculation", template, given), figure)
 
 
@@ -292,12 +258,8 @@ def test_squares_and_points_of_heads(drawing, templates, light):
     for head, one in zip(trace.heads, effect, strict=True):
         grids[head.kind][head.layer, head.head] = one
     shared = figures.words_of_heads(SAY, trace, "light") | {"chosen": chosen}
-    given = {
-        "heads": trace.heads,
-        "effect": effect.tolist(),
-        "attention": attention.tolist(),
-        "chosen": chosen,
-    }
+    given = {"heads": trace.heads, "chosen": chosen}
+    given |= {"effect": effect.tolist(), "attention": attention.tolist()}
     mosaic = viz.head_mosaic(grids, value_title=SAY("without_effect"), **shared)
     assert_same_figure(drawing("filledMosaic", templates["mosaic"], given), mosaic)
     titles = {"attention_title": SAY("without_attention"), "effect_title": SAY("without_effect")}
@@ -309,22 +271,12 @@ def test_who_looked_at_a_change(drawing, light):
     (sentence,) = light.correct("그 사람은 어제 밥을 머거서 기분이 조아요.").sentences
     trace, changes = sentence.trace, sentence.changes
     assert len(changes) > 1
-    given = [
-        {
-            "sourceStart": each.source_start,
-            "sourceEnd": each.source_end,
-            "targetStart": each.target_start,
-            "targetEnd": each.target_end,
-            "wrong": each.wrong,
-            "right": each.right,
-        }
-        for each in changes
-    ]
+    camel = lambda name: re.sub("_(.)", lambda found: found[1].upper(), name)
+    names = ("source_start", "source_end", "target_start", "target_end", "wrong", "right")
+    given = [{camel(name): getattr(each, name) for name in names} for each in changes]
     for kind in trace.kinds:
-        array = {
-            "values": {"floats": trace.attention(kind).ravel().tolist()},
-            "shape": trace.attention(kind).shape,
-        }
+        weights = trace.attention(kind)
+        array = {"values": {"floats": weights.ravel().tolist()}, "shape": weights.shape}
         for change, one in zip(changes, given, strict=True):
             expected = attention_to_edit(trace, kind, change, changes)
             found = drawing("attentionToEdit", kind, array, one, given)
@@ -332,14 +284,12 @@ def test_who_looked_at_a_change(drawing, light):
             np.testing.assert_allclose(found["usual"], expected.usual.ravel(), atol=1e-5)
             if kind == "cross_attention":
                 leading = [(each.layer, each.head) for each in leading_heads(trace, change, changes)]
-                assert [
-                    (each["layer"], each["head"]) for each in drawing("leadingHeads", array, one, given, 3)
-                ] == leading
+                found = drawing("leadingHeads", array, one, given, 3)
+                assert [(each["layer"], each["head"]) for each in found] == leading
 
 
 def test_ranks_and_positions(drawing):
     one, other = [1.0, 3.0, 3.0, -2.0], [0.5, 0.25, 4.0, 4.0]
-    assert drawing("rankCorrelation", one, other) == pytest.approx(
-        rank_correlation(np.array(one), np.array(other))
-    )
+    expected = rank_correlation(np.array(one), np.array(other))
+    assert drawing("rankCorrelation", one, other) == pytest.approx(expected)
     np.testing.assert_allclose(drawing("sinusoids", 7, 6), positional_encoding(7, 6).ravel(), atol=1e-6)

@@ -7,21 +7,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import (
-    LateAnswers,
-    changed_words,
-    choose,
-    expect_corrected,
-    expect_settings,
-    figure,
-    heatmap,
-    offered_words,
-    pick,
-    settings,
-    settle,
-    text_area,
-    wait_until,
-)
+from tests.browser import visit
+from tests.browser.visit import LateAnswers, choose, expect_corrected, expect_settings, settings, wait_until
 from ui.shell.settings import load_examples
 from ui.wording import table
 
@@ -36,20 +23,20 @@ def test_back_takes_back_example_change_head_and_view_one_by_one(open_page):
     expect_settings(page, view="lines")
     choose(page, "head", "2")
     expect_settings(page, head="2")
-    changed_words(page).first.click()
+    visit.changed_words(page).first.click()
     expect_settings(page, edit="1")
-    pick(page, "examples", say[f"example_{other.id}"])
+    visit.pick(page, "examples", say[f"example_{other.id}"])
     expect_settings(page, sentence=other.text, edit=None)
-    text_area(page).press("End")
+    visit.text_area(page).press("End")
     page.keyboard.type("!")  # typing is no step
     expect_settings(page, sentence=other.text + "!")
     page.go_back()
     expect_settings(page, sentence=None, edit="1", head="2", view="lines")
-    expect(text_area(page)).to_have_value(FIRST_EXAMPLE)
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
+    expect(visit.text_area(page)).to_have_value(FIRST_EXAMPLE)
+    expect(visit.changed_words(page).first).to_have_attribute("aria-pressed", "true")
     page.go_back()
     expect_settings(page, edit=None, head="2", view="lines")
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "false")
+    expect(visit.changed_words(page).first).to_have_attribute("aria-pressed", "false")
     page.go_back()
     expect_settings(page, head=None, view="lines")
     expect_chosen(page, "head", say["head_all"])  # lines draw the mean as all heads
@@ -80,7 +67,7 @@ def test_what_is_chosen_while_the_page_is_being_drawn_stays_chosen(open_page):
     late = LateAnswers()
     page = open_page(late=late)
     late.hold()
-    text_area(page).press("End")
+    visit.text_area(page).press("End")
     page.keyboard.type("!")
     wait_until(page, late.runs, 1)
     choose(page, "layer", "1")
@@ -99,15 +86,15 @@ def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_wa
     late_methods = panels.get_by_text(table("ko")["sources_asking"])
     expect(panels).to_be_visible()
     expect(late_methods).to_have_count(0)
-    settle(page)
+    visit.settle(page)
     box = panels.bounding_box()
-    changed_words(page).nth(1).click()
+    visit.changed_words(page).nth(1).click()
     expect(late_methods.first).to_be_visible()  # the quick ones are drawn, the others have their places
     assert panels.bounding_box() == box
     wait_until(page, lambda: settings(page)["edit"], "2")
     page.go_back()
     expect_settings(page, edit="1")
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
+    expect(visit.changed_words(page).first).to_have_attribute("aria-pressed", "true")
     expect(late_methods).to_have_count(0)
     page.go_forward()
     expect_settings(page, edit="2")
@@ -131,13 +118,13 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     made = [change.source_start for change in sentence.changes]
     offered = [n for n, change in enumerate(sentence.proposed) if change.source_start not in made]
     accepted = offered[0]
-    offered_words(page).first.click()
+    visit.offered_words(page).first.click()
     expect_settings(page, accepted=str(accepted + 1))
     with_one = found.with_decisions({accepted}, set())
     expect_corrected(page, half_sure, with_one.text)
-    assert heatmap(page, figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
-    changed_words(page).last.click()
-    expect(changed_words(page).last).to_have_attribute("aria-pressed", "true")
+    assert visit.heatmap(page, visit.figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
+    visit.changed_words(page).last.click()
+    expect(visit.changed_words(page).last).to_have_attribute("aria-pressed", "true")
     page.locator(".card .reject").click()
     rejected = len(sentence.proposed) - 1
     expect_settings(page, rejected=str(rejected + 1))

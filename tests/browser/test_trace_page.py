@@ -1,6 +1,5 @@
 """A trace of MarianMT, made by examples/marian_trace.py: dropped on the page, it opens in every view."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,19 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from model import AttentionTrace
-from tests.browser.visit import (
-    changed_words,
-    choose,
-    click,
-    expect_corrected,
-    expect_heatmap,
-    expect_settings,
-    figure,
-    serious_violations,
-    settle,
-    tile,
-    toggle,
-)
+from tests.browser import visit
+from tests.browser.boxes import boxes, colliding, outside
+from tests.browser.visit import choose, click, expect_heatmap, expect_settings, figure, settle, toggle
 from ui.wording import table
 
 EN = table("en")
@@ -47,13 +36,13 @@ def opened(open_page, query: str = "", file: Path = FILE, **how):
 
 def test_it_opens_in_every_view_and_can_be_taken_along(open_page, tmp_path):
     page = opened(open_page)
-    expect_corrected(page, TRACE.source_text, TRACE.target_text)
+    visit.expect_corrected(page, TRACE.source_text, TRACE.target_text)
     for view, place in DRAWN.items():
         choose(page, "view", EN[f"view_{view}"])
         expect_settings(page, view=None if view == "heatmap" else view)
         expect(page.locator(place).first).to_be_visible()
         expect(page.get_by_text(EN["lacks_projections"])).to_have_count(int(view == "numbers"))
-        assert serious_violations(page) == []
+        assert visit.serious_violations(page) == []
     toggle(page, "taking")
     for what in ("html", "trace"):
         with page.expect_download() as download:
@@ -68,23 +57,18 @@ def test_it_opens_in_every_view_and_can_be_taken_along(open_page, tmp_path):
 
 def test_more_layers_than_heads_fit_the_window_and_labels_their_columns(open_page):
     page = opened(open_page, width=1366, height=768)
-    box = page.locator(figure("overview")).bounding_box()
-    assert box["y"] + box["height"] <= 768
+    assert outside(page, figure("overview")) == []
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
-    ends = page.locator(f"{figure('heatmap')} .xtick text").evaluate_all(
-        "labels => labels.map(label => label.getBoundingClientRect()).map(box => [box.left, box.right])"
-    )
-    assert all(left >= right - 1 for (_, right), (left, _) in pairwise(ends))
+    assert colliding(boxes(page, f"{figure('heatmap')} .xtick text")) == []
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16)])
 def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, heads):
     weights = np.random.default_rng(0).dirichlet(np.ones(9), size=(layers, heads, 9))
-    tokens = tuple("attention")
-    AttentionTrace(
-        source_tokens=tokens, target_tokens=tokens, encoder_attention=weights, cross_attention=weights
-    ).save(tmp_path / "many.npz")
+    names = dict.fromkeys(("source_tokens", "target_tokens"), tuple("attention"))
+    trace = AttentionTrace(**names, encoder_attention=weights, cross_attention=weights)
+    trace.save(tmp_path / "many.npz")
     page = opened(open_page, "&layer=1", file=tmp_path / "many.npz", width=1366, height=768)
     beyond = page.locator("button, input, [role=radio]").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect())"
@@ -101,13 +85,13 @@ def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, 
 def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):
     page = opened(open_page, "&layer=1&head=1")
     expect_heatmap(page, TRACE.cross_attention[0, 0])
-    click(page, tile(page, 2, 1))
+    click(page, visit.tile(page, 2, 1))
     expect_settings(page, layer=None, head="2")
     expect_heatmap(page, TRACE.cross_attention[2, 1])
     choose(page, "kind", EN["kind_encoder_attention"])  # it has two layers, so the third is none of them
     choose(page, "head", "4")
     expect_heatmap(page, TRACE.encoder_attention[0, 3])
-    changed_words(page).first.click()
+    visit.changed_words(page).first.click()
     expect_settings(page, edit="1")
     toggle(page, "view_options")
     choose(page, "unit", EN["unit_word"])

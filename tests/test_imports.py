@@ -1,6 +1,7 @@
 """Who may import whom, read from the files themselves: a rule of folders, without exceptions."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -158,6 +159,19 @@ def test_rooms_import_only_the_libraries_they_may(room):
     allowed = {"assets", "model", room.partition("/")[0], *LIBRARIES[room], *sys.stdlib_module_names}
     for path in files(room):
         assert roots(path) <= allowed, path
+
+
+def test_the_table_of_the_architecture_says_what_a_room_of_the_model_may_import():
+    spelt = {"keras": "Keras", "tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
+    spelt |= {"kiwipiepy": "Kiwi"}
+    lines = (ROOT / "docs/architecture.md").read_text("utf-8").splitlines()
+    rows = [line.split("|")[1:4] for line in lines if line.startswith("| `model/")]
+    found = {room.strip(" `/"): set(re.findall(r"[^\s`*,;]+", may)) for room, _, may in rows}
+    assert found == {
+        room: {each.removeprefix("model/") for each in others} | {spelt.get(n, n) for n in LIBRARIES[room]}
+        for room, others in ROOMS.items()
+        if room.startswith("model/")
+    }
 
 
 def test_only_the_networks_and_their_training_know_network_libraries():

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import click
 
@@ -35,7 +35,7 @@ from model.stored.folder import (
 from model.survey.sums import readable
 from model.survey.survey import Survey, SurveyPlan, made_pairs
 from model.survey.survey_files import write_result
-from model.tables.correcting import CorrectedRow, CsvWriter, TableCounts, correct_rows
+from model.tables.correcting import CorrectedRow, TableCounts, correct_rows, write_csv
 from model.tables.reading import read_columns, read_rows
 from model.tables.rows import TableError, TableRow
 from training.options import knob, read_options, with_options_of
@@ -183,17 +183,15 @@ def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Se
     """Write all rows in order as one CSV file with the ``others`` of the columns; returns a sentence."""
     counts = TableCounts()
 
-    def write(file: BinaryIO) -> None:
-        writer = CsvWriter(file, others=others)
+    def rows() -> Iterator[CorrectedRow]:
         for number in range(total):
             for line in parts.read(number).splitlines():
                 row, text, problem, kept, corrected, kinds = json.loads(line)
                 done = CorrectedRow(TableRow(row, text, problem, tuple(kept)), corrected, tuple(kinds))
                 counts.add(done)
-                writer.write(done)
-        writer.close()
+                yield done
 
-    write_atomically(folder / RESULT, write)
+    write_atomically(folder / RESULT, lambda file: write_csv(file, rows(), others=others))
     return f"{counts.rows:,} rows, {counts.changed:,} changed, {counts.bad:,} bad: {folder / RESULT}"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from model.adapters.capture import replaced
 from model.adapters.own_passes import array_of
+from model.adapters.own_stream import of_each_head
 from model.trace.interventions import Normalisation
 
 _NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
@@ -60,20 +61,10 @@ class Linear(NamedTuple):
         return given @ self.kernel + self.bias
 
     def repeated(self, width: int, parts: int) -> "Linear":
-        """The same where ``parts`` of its output are shared by heads whose own parts have ``width`` in all.
-
-        Reference: Ainslie et al., "GQA", 2023.
-        """
-
-        def spread(array: np.ndarray) -> np.ndarray:
-            heads = array.reshape(*array.shape[:-1], parts, -1)
-            return heads.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], -1)
-
-        if self.kernel.shape[1] == width:
-            return self
-        return self._replace(
-            kernel=spread(self.kernel), bias=spread(self.bias), returned=spread(self.returned)
-        )
+        """The same with a copy of its output for each head, where heads share ``parts`` of it."""
+        arrays = self.kernel, self.bias, self.returned
+        kernel, bias, returned = (of_each_head(each, width, parts) for each in arrays)
+        return self._replace(kernel=kernel, bias=bias, returned=returned)
 
 
 class Norm(NamedTuple):

@@ -198,6 +198,19 @@ class OwnStream(ActivationWalk):
         return np.einsum("qdo,qo->qd", moved[0] - moved[1], towards) / (2 * STEP)
 
 
+def of_each_head(array: np.ndarray, width: int, parts: int) -> np.ndarray:
+    """(..., out) -> (..., ``width``): a copy for each head of the ``parts`` that heads share.
+
+    Reference:
+        Ainslie et al., "GQA", 2023.
+
+    >>> of_each_head(np.array([1, 2]), 4, 2).tolist()
+    [1, 1, 2, 2]
+    """
+    by_part = array.reshape(*array.shape[:-1], parts, -1)
+    return by_part.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], width)
+
+
 def _layer(name: str) -> int:
     """The layer, from 0, of a path such as ``decoder_2/self_attention/query``."""
     return int(name.partition("/")[0].rpartition("_")[2]) - 1

@@ -18,7 +18,7 @@ import numpy as np
 from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, like
 from model.adapters.own_passes import PROBE, OwnPasses, array_of
-from model.adapters.own_stream import Built, OwnStream, checked
+from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
 from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
@@ -284,10 +284,7 @@ def _first(owner: Any, *names: str) -> Any:
 
 
 def _projections(attention: Any, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads.
-
-    Heads that share keys and values (Ainslie et al., "GQA", 2023) get one copy each.
-    """
+    """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads."""
     kernel, bias = _linear(_first(attention, *_PARTS["output"]))
     found, width = {"output": (kernel, bias)}, len(kernel)
     fused = next((getattr(attention, name) for name in _FUSED if hasattr(attention, name)), None)
@@ -298,12 +295,11 @@ def _projections(attention: Any, heads: int) -> dict[str, tuple[np.ndarray, np.n
         shared = (len(bias) - width) // 2
         cuts = {"query": slice(width), "key": slice(width, width + shared), "value": slice(-shared, None)}
         found |= {part: (kernel[:, cut], bias[cut]) for part, cut in cuts.items()}
-
-    def spread(array: np.ndarray) -> np.ndarray:
-        parts = array.reshape(*array.shape[:-1], -1, width // heads)
-        return parts.repeat(width // array.shape[-1], axis=-2).reshape(*array.shape[:-1], width)
-
-    return found | {part: (spread(found[part][0]), spread(found[part][1])) for part in ("key", "value")}
+    for part in ("key", "value"):
+        kernel, bias = found[part]
+        shared = len(bias) * heads // width
+        found[part] = of_each_head(kernel, width, shared), of_each_head(bias, width, shared)
+    return found
 
 
 def _linear(module: Any) -> tuple[np.ndarray, np.ndarray]:

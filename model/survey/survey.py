@@ -112,9 +112,7 @@ def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
 
 
 STATE = "state.npz"
-_CHUNK = 64  # sentences of one batch
-_EFFECTS_CHUNK = 4
-_ANSWERS_CHUNK = 4
+_CHUNKS = {"roles": 64, "effects": 4, "answers": 4}  # sentences of one batch
 
 
 @dataclass(frozen=True)
@@ -191,22 +189,12 @@ class Survey:
 
     def run(self) -> Iterator[tuple[str, int]]:
         """Do the remaining work. After each chunk: the name of its part, and its progress."""
-        while self.done["roles"] < len(self.plan.pairs):
-            first = self.done["roles"]
-            pairs = self.plan.pairs[first : first + _CHUNK]
-            self.add("roles", sums_of_roles(self.corrector, pairs, first), len(pairs))
-            yield "roles", self.done["roles"]
-        while self.done["effects"] < len(self.plan.edited):
-            first = self.done["effects"]
-            pairs = self.plan.edited[first : first + _EFFECTS_CHUNK]
-            self.add("effects", sums_of_effects(self.corrector, pairs), len(pairs))
-            yield "effects", self.done["effects"]
-        while self.done["answers"] < len(self.plan.asked):
-            first = self.done["answers"]
-            pairs = self.plan.asked[first : first + _ANSWERS_CHUNK]
-            circuits = max(self.plan.circuits - first, 0)
-            self.add("answers", sums_of_answers(self.corrector, pairs, circuits), len(pairs))
-            yield "answers", self.done["answers"]
+        parts = {"roles": self.plan.pairs, "effects": self.plan.edited, "answers": self.plan.asked}
+        for part, pairs in parts.items():
+            while (first := self.done[part]) < len(pairs):
+                chunk = pairs[first : first + _CHUNKS[part]]
+                self.add(part, self._sums(part, chunk, first), len(chunk))
+                yield part, self.done[part]
         if self.plan.pruning and self.plan.edited:
             for name, order in self._orders():
                 curve = self.curves.setdefault(name, [])
@@ -214,6 +202,14 @@ class Survey:
                 for point in pruning_curve(self.corrector, self.plan.judged, order, counts):
                     curve.append(list(point))
                     yield "pruning", sum(map(len, self.curves.values()))
+
+    def _sums(self, part: str, pairs: Sequence[TextPair], first: int) -> Sums:
+        """The sums of a part over pairs, which are numbered from ``first``."""
+        if part == "roles":
+            return sums_of_roles(self.corrector, pairs, first)
+        if part == "effects":
+            return sums_of_effects(self.corrector, pairs)
+        return sums_of_answers(self.corrector, pairs, circuits=max(self.plan.circuits - first, 0))
 
     def add(self, part: str, sums: Sums, sentences: int) -> None:
         """Add the sums of the next ``sentences`` of a part."""

@@ -12,14 +12,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from model.analysis.school_kinds import AND, SCHOOL_KINDS, change_kinds
 from model.correction.answers import Answers, AnswersMany
-from model.correction.correction import Correction
 from model.stored.folder import write_atomically
 from model.tables.rows import LONGEST, SURROGATE, TableRow, without_formula
 from model.tables.sheets import in_xml
@@ -85,15 +85,12 @@ def correct_rows(
         readable = [row.text for row in batch if row.problem is None]
         corrections = iter(corrector.correct_batch(readable) if readable else ())
         for row in batch:
-            yield CorrectedRow(row, "", ()) if row.problem else _corrected(row, next(corrections))
+            if row.problem:
+                yield CorrectedRow(row, "", ())
+            else:
+                correction = next(corrections)
+                yield CorrectedRow(row, correction.text, change_kinds(correction))
 
-
-def _corrected(row: TableRow, correction: Correction) -> CorrectedRow:
-    return CorrectedRow(row, correction.text, change_kinds(correction))
-
-
-if TYPE_CHECKING:
-    from openpyxl.cell import WriteOnlyCell
 
 COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
 
@@ -113,90 +110,63 @@ class Wording(NamedTuple):
 CODES = Wording()
 
 
-def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the row's number.
+def table_rows(
+    rows: Iterable[CorrectedRow], wording: Wording = CODES, others: Sequence[str] = ()
+) -> Iterator[tuple[int | str, ...]]:
+    """The headings, COLUMNS with the ``others`` of the file that was read after the row's number; the rows.
 
-    >>> header(others=["이름"])[:3]
-    ('row', '이름', 'text')
-    """
-    first, *rest = wording.columns
-    return first, *others, *rest
-
-
-def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tuple[int | str, ...]:
-    """One row below ``header`` with that many ``others``.
-
-    >>> cells(CorrectedRow(TableRow(2, "머거요", None), "먹어요", ("liaison",)))
+    >>> [*table_rows([CorrectedRow(TableRow(2, "머거요", None), "먹어요", ("liaison",))])][1]
     (2, '머거요', '먹어요', 1, 'liaison', '')
     """
-    row = done.row
-    problem = wording.problem(row.problem) if row.problem else ""
-    kept = (*row.others, *[""] * others)[:others]
-    return row.number, *kept, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
+    first, *rest = wording.columns
+    yield first, *others, *rest
+    for done in rows:
+        row, kinds = done.row, wording.kinds(done.kinds)
+        problem = wording.problem(row.problem) if row.problem else ""
+        kept = (*row.others, *[""] * len(others))[: len(others)]
+        yield row.number, *kept, row.text, done.corrected, len(done.kinds), kinds, problem
 
 
-class CsvWriter:
-    """Writes ``header`` and rows to ``file`` as UTF-8 with a byte order mark.
+def write_csv(
+    file: BinaryIO, rows: Iterable[CorrectedRow], wording: Wording = CODES, others: Sequence[str] = ()
+) -> None:
+    """Write ``header`` and rows as UTF-8 with a byte order mark, by which Excel knows the encoding.
 
-    Excel knows the encoding by the mark. The file stays open. ``close`` writes nothing more.
+    The file stays open.
     """
-
-    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
-        self._wording, self._others = wording, len(others)
-        self._text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
-        self._writer = csv.writer(self._text, quoting=csv.QUOTE_ALL)
-        self._writer.writerow([without_formula(name) for name in header(wording, others)])
-
-    def write(self, done: CorrectedRow) -> None:
-        self._writer.writerow(
-            [
-                without_formula(cell) if isinstance(cell, str) else cell
-                for cell in cells(done, self._wording, self._others)
-            ]
-        )
-
-    def close(self) -> None:
-        self._text.detach()
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    for row in table_rows(rows, wording, others):
+        writer.writerow([without_formula(cell) if isinstance(cell, str) else cell for cell in row])
+    text.detach()
 
 
-class XlsxWriter:
-    """Writes ``header`` and rows to ``file``; every text is a text cell.
+def write_xlsx(
+    file: BinaryIO, rows: Iterable[CorrectedRow], wording: Wording = CODES, others: Sequence[str] = ()
+) -> None:
+    """Write ``header`` and rows; every text is a text cell.
 
     A text of more than LONGEST characters is cut, and ends in "…".
     """
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
 
-    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
-        from openpyxl import Workbook
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("corrections")
 
-        self._file, self._book, self._wording = file, Workbook(write_only=True), wording
-        self._others = len(others)
-        self._sheet = self._book.create_sheet("corrections")
-        self._sheet.append([self._text(name) for name in header(wording, others)])
-
-    def write(self, done: CorrectedRow) -> None:
-        self._sheet.append(
-            [
-                self._text(cell) if isinstance(cell, str) else cell
-                for cell in cells(done, self._wording, self._others)
-            ]
-        )
-
-    def close(self) -> None:
-        self._book.save(self._file)
-
-    def _text(self, value: str) -> "WriteOnlyCell":
-        from openpyxl.cell import WriteOnlyCell
-
+    def text_cell(value: str) -> WriteOnlyCell:
         value = in_xml(SURROGATE.sub("\ufffd", value))
-        cell = WriteOnlyCell(self._sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
+        cell = WriteOnlyCell(sheet, value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…")
         cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
         return cell
 
-
-WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".xlsx": XlsxWriter}
+    for row in table_rows(rows, wording, others):
+        sheet.append([text_cell(cell) if isinstance(cell, str) else cell for cell in row])
+    book.save(file)
 
 
 WriteRows = Callable[[BinaryIO, Iterable[CorrectedRow]], None]
+WRITERS = {".csv": write_csv, ".xlsx": write_xlsx}
 
 
 def report_writer(result: Path, others: Sequence[str] = ()) -> WriteRows:
@@ -210,14 +180,7 @@ def report_writer(result: Path, others: Sequence[str] = ()) -> WriteRows:
     """
     if result.suffix.lower() not in WRITERS:
         raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
-
-    def write(file: BinaryIO, rows: Iterable[CorrectedRow]) -> None:
-        writer = WRITERS[result.suffix.lower()](file, others=others)
-        for done in rows:
-            writer.write(done)
-        writer.close()
-
-    return write
+    return partial(WRITERS[result.suffix.lower()], others=others)
 
 
 def as_bytes(
@@ -230,10 +193,7 @@ def as_bytes(
     '"2","머거요","먹어요","0","",""'
     """
     file = io.BytesIO()
-    writer = WRITERS[suffix](file, wording, others)
-    for done in rows:
-        writer.write(done)
-    writer.close()
+    WRITERS[suffix](file, rows, wording, others)
     return file.getvalue()
 
 

@@ -123,9 +123,7 @@ def texts(name: str, value: object) -> tuple[str, ...]:
     >>> texts("source_tokens", np.array(["a", "b"]))
     ('a', 'b')
     """
-    value = _listed(value, 1)
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of texts", _received(value))
+    value = _listed(name, value, "a list of texts")
     # The usual case; faster than ``text`` for each of some 160 tokens.
     if all(type(each) is str for each in value):
         return tuple(value)
@@ -134,10 +132,8 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 def rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
     """Lists of texts as tuples. Raises TraceError for other values."""
-    value = _listed(value, 2)
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of lists of texts", _received(value))
-    return tuple(texts(f"{name}[{place}]", each) for place, each in enumerate(value))
+    rows = _listed(name, value, "a list of lists of texts", rank=2)
+    return tuple(texts(f"{name}[{place}]", each) for place, each in enumerate(rows))
 
 
 def pairs(name: str, value: object) -> Spans:
@@ -146,10 +142,8 @@ def pairs(name: str, value: object) -> Spans:
     >>> pairs("source_spans", np.array([[0, 1], [1, 3]]))
     ((0, 1), (1, 3))
     """
-    value = _listed(value, 2)
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
-    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(value))
+    found = _listed(name, value, "a list of pairs of whole numbers", rank=2)
+    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(found))
 
 
 def flags(name: str, value: Any) -> tuple[bool, ...]:
@@ -192,10 +186,8 @@ def windows(name: str, value: object) -> tuple[int, ...]:
     >>> windows("windows", np.array([3, -1]))
     (3, -1)
     """
-    value = _listed(value, 1)
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a whole number for each layer", _received(value))
-    return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(value))
+    found = _listed(name, value, "a whole number for each layer")
+    return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(found))
 
 
 def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
@@ -220,10 +212,12 @@ def _spelled(shape: tuple) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
-def _listed(value: object, rank: int) -> object:
-    """An array of texts or numbers of this rank as lists; anything else as it is."""
-    is_array = isinstance(value, np.ndarray) and value.ndim == rank
-    return value.tolist() if is_array else value  # type: ignore[attr-defined]
+def _listed(name: str, value: object, expected: str, rank: int = 1) -> list | tuple:
+    """A list or a tuple as it is, an array of this rank as lists. Raises TraceError for anything else."""
+    found = value.tolist() if isinstance(value, np.ndarray) and value.ndim == rank else value
+    if not isinstance(found, list | tuple):
+        raise TraceError(name, f"be {expected}", _received(value))
+    return found
 
 
 def _pair(name: str, value: object) -> tuple[int, int]:

@@ -60,7 +60,7 @@ LIBRARIES = {
     "model/norm": set(),
     "model/stored": {"numpy"},
     "model/activations": {"numpy", "threadpoolctl"},
-    "model/adapters": {"numpy", "keras", "tensorflow", "jax", "torch"},
+    "model/adapters": {"numpy", "keras", "tensorflow", "jax", "torch", "transformers"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/graph": {"numpy", "onnxruntime"},
     "model/export": {"numpy", "onnx"},

@@ -17,6 +17,8 @@ import numpy as np
 from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 
+Tensor = Any  # of any library
+Layer = Any  # a layer of Keras, or a module of PyTorch
 Function = Callable[..., Any]
 # (number of the softmax, weights (B·H, Q, K), scores or None) -> the weights to show and those to use
 Replacing = Callable[[int, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray] | None]
@@ -46,8 +48,8 @@ class LayerCall(NamedTuple):
     """A call of a layer that is in progress."""
 
     number: int  # calls are counted
-    layer: Any
-    given: tuple[Any, ...]
+    layer: Layer
+    given: tuple[object, ...]
 
 
 class Maps(NamedTuple):
@@ -99,10 +101,10 @@ class Capture:
     _count: int = 0  # of calls of layers
     _number: int = 0  # of softmaxes
     _depth: int = 0  # of nested captured functions
-    _scores: Any = None  # the argument of the innermost softmax
+    _scores: Tensor = None  # the argument of the innermost softmax
 
     def softmax(
-        self, function: Function, weights_of: Callable[..., tuple[Any, int]] | None = None
+        self, function: Function, weights_of: Callable[..., tuple[Tensor, int]] | None = None
     ) -> Function:
         """``function``, whose weights (H, Q, K) are captured.
 
@@ -111,7 +113,7 @@ class Capture:
         """
 
         @wraps(function)
-        def captured(*args: Any, **kwargs: Any) -> Any:
+        def captured(*args: object, **kwargs: object) -> object:
             self._depth += 1
             if weights_of is None and args:
                 self._scores = args[0]
@@ -132,7 +134,7 @@ class Capture:
         """``call`` of a layer, which becomes part of the path of each softmax inside it."""
 
         @wraps(call)
-        def called(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        def called(layer: Layer, *args: object, **kwargs: object) -> object:
             self._count += 1
             self._calls.append(LayerCall(self._count, layer, (*args, *kwargs.values())))
             try:
@@ -146,7 +148,7 @@ class Capture:
         """A fused ``function``, whose calls are reported by ``check``."""
 
         @wraps(function)
-        def noticed(*args: Any, **kwargs: Any) -> Any:
+        def noticed(*args: object, **kwargs: object) -> object:
             if not self._depth:
                 reason = f"{function.__name__}, after {len(self.maps)} captured softmaxes, is fused"
                 self.fused.append(f"{reason} and keeps no weights: use attention that takes a softmax")
@@ -162,7 +164,7 @@ class Capture:
         for owner, name in loaded(FUSED):
             stack.enter_context(parts.replaced(owner, name, self.without_weights(getattr(owner, name))))
 
-    def _keep(self, weights: Any, axis: int, scores: Any) -> Any:
+    def _keep(self, weights: Tensor, axis: int, scores: Tensor) -> Tensor:
         """Keep the weights; the tensor in their place, or None where nothing is replaced."""
         number, self._number = self._number, self._number + 1
         try:
@@ -207,7 +209,7 @@ class Capture:
             warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def softmax_axis(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
+def softmax_axis(result: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, int]:
     """The result of a library's softmax and its axis, which PyTorch calls ``dim``.
 
     >>> softmax_axis("weights", "scores", dim=1)
@@ -217,7 +219,7 @@ def softmax_axis(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
     return result, -1 if axis is None else axis
 
 
-def check_same_pass(own: Any, traced: Any, name: str) -> None:
+def check_same_pass(own: object, traced: object, name: str) -> None:
     """Raise TraceError where the outputs of a traced pass differ from those of the network's own pass.
 
     Args:
@@ -244,7 +246,7 @@ def check_same_pass(own: Any, traced: Any, name: str) -> None:
             )
 
 
-def _arrays(returned: Any) -> Iterator[tuple[Any, np.ndarray]]:
+def _arrays(returned: Tensor) -> Iterator[tuple[object, np.ndarray]]:
     """The dtype and the numbers of each tensor of floats in ``returned``."""
     if isinstance(returned, Mapping):
         returned = list(returned.values())
@@ -272,7 +274,7 @@ def loaded(places: Sequence[tuple[str, str]]) -> Iterator[Place]:
 
 
 @contextmanager
-def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+def replaced(owner: object, name: str, new: object) -> Iterator[None]:
     """``owner.name`` is ``new`` inside the ``with``.
 
     >>> from types import SimpleNamespace
@@ -298,12 +300,12 @@ class Parts:
     Places are searched once, because that takes as long as a pass.
     """
 
-    def __init__(self, parts: Iterable[Any]):
+    def __init__(self, parts: Iterable[Layer]):
         self._parts = list(parts)
         self._places: dict[tuple[int, str], list[Place]] = {}
 
     @contextmanager
-    def replaced(self, owner: Any, name: str, new: Any) -> Iterator[None]:
+    def replaced(self, owner: object, name: str, new: object) -> Iterator[None]:
         """``replaced``, also where a file imported the function by its name and where a module holds it.
 
         The library's own files keep the old function.
@@ -329,7 +331,7 @@ class Parts:
         return [(owner, name), *found]
 
 
-def like(tensor: Any, array: np.ndarray) -> Any:
+def like(tensor: Tensor, array: np.ndarray) -> Tensor:
     """``array`` as a tensor of the library, the dtype and the device of ``tensor``."""
     if hasattr(tensor, "detach"):
         import torch

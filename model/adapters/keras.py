@@ -4,16 +4,18 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, H h
 positions.
 """
 
+from __future__ import annotations
+
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from model.adapters.capture import Capture, Parts, check_same_pass, loaded, replaced
+from model.adapters.capture import Capture, Function, Parts, check_same_pass, loaded, replaced
 from model.adapters.torch import spelled_out
 from model.adapters.trace_building import (
     Building,
@@ -30,14 +32,20 @@ from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
-Inputs = Callable[..., Any]  # (source, target) -> the arguments of the model
+if TYPE_CHECKING:
+    import keras
+    from jax import Array
+    from keras import KerasTensor as Tensor
+    from keras import layers
+
+Inputs = Function  # (source, target) -> the arguments of the model
 # Fused attention that is replaced by its steps.
 TORCH_FUSED = ("torch.nn.functional", "scaled_dot_product_attention")
 JAX_FUSED = ("jax.nn", "dot_product_attention")
 
 
 def trace_keras(
-    model: Any,
+    model: keras.Model,
     source: Sequence[int],
     target: Sequence[int] | None = None,
     *,
@@ -104,7 +112,7 @@ def trace_keras(
     return Building(run(first), side, read, run, heads).trace(written[1:])
 
 
-def _sentence(name: str, ids: Any) -> np.ndarray:
+def _sentence(name: str, ids: object) -> np.ndarray:
     """(S,) int32; raises TraceError for a batch of several sentences."""
     found = plain_array(name, ids)
     if found.ndim == 2 and len(found) == 1:
@@ -121,11 +129,11 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
 class KerasCall:
     """Calls a model with the ids of one side, or of both."""
 
-    model: Any
+    model: keras.Model
     inputs: Inputs | None = None
     pad: int | None = None
 
-    def __call__(self, sides: Sequence[Any]) -> Any:
+    def __call__(self, sides: Sequence[np.ndarray | Sequence[int]]) -> Any:
         """The returned value for ids (S,) and (T,), or for those of one sequence."""
         from keras import ops
 
@@ -142,7 +150,7 @@ class KerasCall:
             named["training"] = False
         return self.model(*arguments[:count], **named)
 
-    def _arguments(self, tensors: list[Any], parameters: list[inspect.Parameter]) -> tuple[Any, ...]:
+    def _arguments(self, tensors: list[Tensor], parameters: list[inspect.Parameter]) -> tuple:
         if self.inputs is not None:
             given = self.inputs(*tensors)
             return given if isinstance(given, tuple) else (given,)
@@ -161,7 +169,7 @@ class KerasCall:
         ]
         return tuple(tensors) if len(asked) > 1 else (tuple(tensors),)
 
-    def _named_input(self, name: str, tensors: list[Any]) -> Any:
+    def _named_input(self, name: str, tensors: list[Tensor]) -> Tensor:
         """An input in the names of KerasHub: ids, their padding mask, or the text that they belong to."""
         from keras import ops
 
@@ -195,7 +203,7 @@ def captured(capture: Capture, parts: Parts) -> Iterator[None]:
         yield
 
 
-def _of_softmax_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:
+def _of_softmax_layer(result: Tensor, layer: layers.Softmax, *_: object, **__: object) -> tuple[Tensor, int]:
     axis = layer.axis
     return result, axis[0] if isinstance(axis, list | tuple) else axis
 
@@ -223,7 +231,7 @@ def eager_functions() -> Iterator[None]:
         yield
 
 
-def spelled_out_jax(softmax: Callable[..., Any]) -> Callable[..., Any]:
+def spelled_out_jax(softmax: Function) -> Function:
     """``jax.nn.dot_product_attention`` in the steps of its documentation, around ``softmax``.
 
     It is called with scores (B, H, Q, K).
@@ -231,9 +239,9 @@ def spelled_out_jax(softmax: Callable[..., Any]) -> Callable[..., Any]:
     import jax.numpy as jnp
 
     def attended(
-        query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, *,
+        query: Array, key: Array, value: Array, bias: Array | None = None, mask: Array | None = None, *,
         scale: float | None = None, is_causal: bool = False, **others: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         groups, length = query.shape[-2] // key.shape[-2], (query.shape[-3], key.shape[-3])
         keys, values = (jnp.repeat(each, groups, axis=-2) for each in (key, value))
         scores = jnp.einsum("...qhd,...khd->...hqk", query, keys)

@@ -3,18 +3,23 @@
 N rows of a sentence, H heads, d their width, Q query and K key positions, D d_model, V vocabulary.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.adapters.capture import replaced
+from model.adapters.capture import Function, replaced
 from model.adapters.own_passes import array_of
 from model.adapters.own_stream import of_each_head
 from model.trace.interventions import Normalisation
+
+if TYPE_CHECKING:
+    import keras
 
 _NEAR = 1e-4  # of the largest number: the tolerance between two computations of one array
 _ROTARY = "RotaryEmbedding"  # the class of layers that rotate queries and keys, as in KerasHub
@@ -24,9 +29,9 @@ _ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "elu", "selu", "leaky_relu", "re
 class Call(NamedTuple):
     """One call of a layer that has weights and no layers inside."""
 
-    layer: Any
+    layer: keras.layers.Layer
     rest: tuple  # the arguments after the first
-    named: dict[str, Any]
+    named: dict[str, object]
     given: np.ndarray  # (N, in), or (N,) ids
     returned: np.ndarray  # (N, out)
     softmaxes: int  # computed before it
@@ -53,14 +58,14 @@ class Linear(NamedTuple):
     returned: np.ndarray
     kernel: np.ndarray  # (in, out)
     bias: np.ndarray  # (out,)
-    activation: Callable[..., Any] | None  # None where it is linear
-    norm: Any = None  # the ``Norm`` that each head of a query or a key is given to
+    activation: Function | None  # None where it is linear
+    norm: Norm | None = None  # that each head of a query or a key is given to
 
     def of(self, given: np.ndarray) -> np.ndarray:
         """(N, in) -> (N, out) before the activation."""
         return given @ self.kernel + self.bias
 
-    def repeated(self, width: int, parts: int) -> "Linear":
+    def repeated(self, width: int, parts: int) -> Linear:
         """The same with a copy of its output for each head, where heads share ``parts`` of it."""
         arrays = self.kernel, self.bias, self.returned
         kernel, bias, returned = (of_each_head(each, width, parts) for each in arrays)
@@ -91,7 +96,7 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
     call = base.__call__
 
     @wraps(call)
-    def recorded(layer: Any, *args: Any, **kwargs: Any) -> Any:
+    def recorded(layer: keras.layers.Layer, *args: object, **kwargs: object) -> object:
         before, returned = softmaxes(), call(layer, *args, **kwargs)
         is_inner = layer.weights and not layer._flatten_layers(include_self=False)
         if (is_inner or rotates(layer)) and args:
@@ -104,7 +109,7 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
         yield calls
 
 
-def rotates(layer: Any) -> bool:
+def rotates(layer: keras.layers.Layer) -> bool:
     return any(_ROTARY in each.__name__ for each in type(layer).__mro__)
 
 
@@ -196,7 +201,7 @@ def functions_of(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:
     return [*known, _applied(lambda hidden: keras.activations.gelu(hidden, approximate=True))]
 
 
-def _applied(activation: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
+def _applied(activation: Function) -> Callable[[np.ndarray], np.ndarray]:
     """A function of Keras on arrays."""
     import keras
 
@@ -213,7 +218,7 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
 
 
-def rows_of(tensor: Any) -> np.ndarray:
+def rows_of(tensor: object) -> np.ndarray:
     """(1, N) as ids (N,), (1, N, …) as (N, the rest in one). Raises ValueError for more than one sentence."""
     import keras
 

@@ -7,16 +7,18 @@ S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and
 vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.activations.drafting import longest_target
 from model.adapters.alterations import Ids
-from model.adapters.capture import LOCK, Capture, Parts, replaced
+from model.adapters.capture import LOCK, Capture, Function, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
 from model.adapters.keras_calls import Recorded, recorded_calls
 from model.adapters.keras_stream import Declared, declared_attention, stream_of
@@ -25,11 +27,15 @@ from model.adapters.own_passes import NotCausalError, OwnPasses, Run, array_of
 from model.adapters.trace_building import makes
 from model.trace.interventions import Intervention
 
+if TYPE_CHECKING:
+    import keras
+    from keras import KerasTensor as Tensor
+
 _LONGEST = 20  # tokens that a decoder alone writes by default
 
 
 def laboratory_of_keras(
-    model: Any,
+    model: keras.Model,
     vocabulary: Vocabulary,
     inputs: Inputs | None = None,
     longest: int | None = None,
@@ -74,7 +80,7 @@ class KerasPasses(OwnPasses):
     def longest(self, source: int) -> int:
         return self._longest or (_LONGEST if self.is_decoder else longest_target(source))
 
-    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Any], capture: Capture) -> Any:
+    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
         """``OwnPasses.forward`` of one row; logits are logarithms where the network returns probabilities."""
         from keras import layers, ops
 
@@ -87,7 +93,7 @@ class KerasPasses(OwnPasses):
             logits = self._logits(sides)
         return ops.log(logits + 1e-30) if self._returns_probabilities else logits
 
-    def _logits(self, sides: Sequence[Ids]) -> Any:
+    def _logits(self, sides: Sequence[Ids]) -> Tensor:
         """(1, T, V). Raises ValueError for outputs of another shape."""
         returned = self.call(sides)
         if isinstance(returned, dict):
@@ -126,7 +132,7 @@ class KerasPasses(OwnPasses):
         """``OwnPasses.gradients``, one share at a time."""
         row, written, instead = contrast
 
-        def score(*factors: Any) -> Any:
+        def score(*factors: Tensor) -> Tensor:
             logits = self.forward([[each] for each in inputs], factors, Capture())[0, row]
             return logits[written] - logits[instead]
 
@@ -138,14 +144,14 @@ class KerasPasses(OwnPasses):
         return np.array(values), [np.stack(each) for each in zip(*slopes, strict=True)]
 
 
-def _scaling(look_up: Callable[..., Any], given: Iterable[tuple[Ids, Any]]) -> Callable[..., Any]:
+def _scaling(look_up: Function, given: Iterable[tuple[Ids, np.ndarray]]) -> Function:
     """``Embedding.call`` times the factors (1, N) of each side, first those of the source."""
     from keras import ops
 
     waiting = list(given)
 
     @wraps(look_up)
-    def scaled(layer: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
+    def scaled(layer: keras.layers.Layer, ids: Tensor, *args: object, **kwargs: object) -> Tensor:
         output = look_up(layer, ids, *args, **kwargs)
         if waiting and array_of(ids).tolist() == [list(waiting[0][0])]:
             factors = ops.convert_to_tensor(waiting.pop(0)[1])
@@ -155,7 +161,7 @@ def _scaling(look_up: Callable[..., Any], given: Iterable[tuple[Ids, Any]]) -> C
     return scaled
 
 
-def _with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+def _with_slopes(score: Function, factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
     """A score and its derivatives by ``factors``, from the backend of Keras."""
     import keras
 

@@ -11,12 +11,12 @@ positions, L layers, D d_model, V vocabulary.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
 from model.activations.sublayers import kind_side
 from model.adapters.alterations import Ids
+from model.adapters.capture import Layer, Tensor
 from model.adapters.keras_calls import (
     Linear,
     Norm,
@@ -38,7 +38,7 @@ from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, SUBLAYERS
 
 # (query, key, value, output) layers of each attention; perhaps a function that rotates (1, N, H, d) queries
-Declared = Sequence[tuple[Any, ...]]
+Declared = Sequence[tuple[Layer, ...]]
 
 _TRIED, _FEWEST = 8, 4  # tokens of the sentences that the walk is compared on
 _NAMES = {  # by which attention layers hold their Dense layers
@@ -49,7 +49,7 @@ _NAMES = {  # by which attention layers hold their Dense layers
 }
 
 
-def declared_attention(model: Any) -> Declared:
+def declared_attention(model: Layer) -> Declared:
     """The attention layers of a model by the usual names of their four Dense layers."""
     found = []
     for owner in model._flatten_layers():
@@ -123,7 +123,7 @@ class _Parts:
         }
         self.begins: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # by side: gamma and beta of a first norm
         self.starts: dict[str, int] = {}  # by side: the call that reads the beginning of the stream
-        self.rotations: dict[int, Callable[[Any], Any]] = {}  # by layer
+        self.rotations: dict[int, Callable[[Tensor], Tensor]] = {}  # by layer
         self.feed_forwards: dict[tuple[str, int], Callable[[np.ndarray], np.ndarray]] = {}
         if not self._norms:
             raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)

@@ -16,7 +16,7 @@ import numpy as np
 from model.activations.drafting import Pass, Produced
 from model.activations.laboratory import insides, zeroed
 from model.adapters.alterations import DECODER_KIND, AttentionSize, Ids, altered, check, in_sequence
-from model.adapters.capture import Capture, check_same_pass
+from model.adapters.capture import Capture, Tensor, check_same_pass
 from model.adapters.own_stream import OwnStream
 from model.adapters.trace_building import probabilities, warn_of_several
 from model.trace.checks import plain_array
@@ -76,14 +76,14 @@ class OwnPasses:
         self.sizes: dict[str, AttentionSize] = {}  # by kind
         self.stream: OwnStream | None = None  # where its layers are known
 
-    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Any], capture: Capture) -> Any:
+    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
         """The logits (B, T, V) of one pass over the rows of each input, as a tensor.
 
         ``factors`` (B, N) scale the embeddings of each input; ``capture`` sees the softmaxes.
         """
         raise NotImplementedError
 
-    def read_kinds(self, own: Any, name: str) -> Capture:
+    def read_kinds(self, own: Tensor, name: str) -> Capture:
         """Read the kind and the layer of each softmax, by its shape in a pass over PROBE tokens.
 
         ``own``: the logits of the network ``name`` for that pass, without its attention captured.
@@ -357,6 +357,6 @@ def without_nan(found: np.ndarray) -> np.ndarray:
     return found
 
 
-def array_of(tensor: Any) -> np.ndarray:
+def array_of(tensor: Tensor) -> np.ndarray:
     """The numbers of a tensor of any library."""
     return plain_array("output", tensor)

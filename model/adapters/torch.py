@@ -3,15 +3,17 @@
 S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H heads.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.adapters.capture import Capture, Parts, check_same_pass, replaced
+from model.adapters.capture import Capture, Function, Parts, check_same_pass, replaced
 from model.adapters.trace_building import (
     Building,
     CapturedPass,
@@ -26,16 +28,19 @@ from model.trace.checks import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
 
 def trace_torch(
-    model: Any,
-    *inputs: Any,
+    model: nn.Module,
+    *inputs: Tensor,
     token: Token = str,
     target_token: Token | None = None,
     pad: int | None = 0,
     heads: int | None = None,
     output: Output | None = None,
-    **named: Any,
+    **named: object,
 ) -> AttentionTrace:
     """Trace one pass of a PyTorch module, in evaluation mode and without gradients.
 
@@ -84,7 +89,7 @@ def trace_torch(
     return Building(run(first), source, read, run, heads).trace()
 
 
-def _check(model: Any, inputs: tuple) -> None:
+def _check(model: object, inputs: tuple) -> None:
     """Raise TraceError for an object without layers that can be captured, with the advice for it."""
     import torch
 
@@ -103,7 +108,7 @@ def _check(model: Any, inputs: tuple) -> None:
         raise TraceError("inputs", "begin with the source", "none")
 
 
-def _side(name: str, given: Any, token: Token, pad: int | None) -> Side:
+def _side(name: str, given: Tensor, token: Token, pad: int | None) -> Side:
     """The tokens of an input: its ids, or for vectors their positions.
 
     Raises TraceError for more than one sentence.
@@ -121,7 +126,7 @@ def _side(name: str, given: Any, token: Token, pad: int | None) -> Side:
     return Side(np.arange(1, lengths[0] + 1), str, None, named=False)
 
 
-def _stretched(given: Any, length: int | None, other: int | None) -> Any:
+def _stretched(given: Tensor, length: int | None, other: int | None) -> Tensor:
     """An input of ``length`` tokens with ``other`` many."""
     if length is None or other is None or length == other:
         return given
@@ -133,7 +138,7 @@ def _stretched(given: Any, length: int | None, other: int | None) -> Any:
 
 
 @contextmanager
-def evaluating(module: Any) -> Iterator[None]:
+def evaluating(module: nn.Module) -> Iterator[None]:
     """Evaluation mode inside the ``with``; afterwards each part is in the mode that it was in."""
     before = [(part, part.training) for part in module.modules()]
     module.eval()
@@ -145,7 +150,7 @@ def evaluating(module: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _plain(model: Any) -> Iterator[None]:
+def _plain(model: nn.Module) -> Iterator[None]:
     """Evaluation without gradients or compilation.
 
     The fast path is off, too, which computes a whole layer without weights.
@@ -182,12 +187,12 @@ def captured(capture: Capture, parts: Parts) -> Iterator[None]:
         yield
 
 
-def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
+def _of_each_head(attend: Function, capture: Capture) -> Function:
     """``multi_head_attention_forward`` with weights by head; its caller gets those that it requested."""
     of_heads = capture.softmax(attend, lambda result, *_, **__: (result[1], -1))
 
     @wraps(attend)
-    def by_head(*args: Any, **kwargs: Any) -> Any:
+    def by_head(*args: object, **kwargs: object) -> tuple[Tensor, Tensor | None]:
         wanted, averaged = kwargs.get("need_weights", True), kwargs.get("average_attn_weights", True)
         output, weights = of_heads(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
         if not wanted:
@@ -197,10 +202,12 @@ def _of_each_head(attend: Callable[..., Any], capture: Capture) -> Callable[...,
     return by_head
 
 
-def spelled_out(capture: Capture) -> Callable[..., Any]:
+def spelled_out(capture: Capture) -> Function:
     """``scaled_dot_product_attention`` in the steps of its documentation, with captured weights (H, Q, K)."""
 
-    def weights_of(query: Any, key: Any, mask: Any, is_causal: bool, scale: float | None) -> Any:
+    def weights_of(
+        query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
+    ) -> Tensor:
         scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
         if is_causal:
             mask = scores.new_ones(scores.shape[-2:]).bool().tril()
@@ -212,9 +219,9 @@ def spelled_out(capture: Capture) -> Callable[..., Any]:
     softmax = capture.softmax(weights_of, lambda weights, *_: (weights, -1))
 
     def attend(
-        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         if enable_gqa:
             groups = query.shape[-3] // key.shape[-3]
             key, value = (each.repeat_interleave(groups, -3) for each in (key, value))

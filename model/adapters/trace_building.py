@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.capture import Capture, Maps
+from model.adapters.capture import Capture, Function, Maps
 from model.trace.checks import later, plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 Lengths = tuple[int, int | None]  # S and T; no T where the network reads one sequence
-Output = Callable[[Any], Any]  # the returned value of a model -> its logits or probabilities, None for a body
-Token = Callable[[int], Any] | Mapping[int, str] | Sequence[str]  # names an id
+Output = Function  # the returned value of a model -> its logits or probabilities, None for a body
+Token = Callable[[int], object] | Mapping[int, str] | Sequence[str]  # names an id
 
 _ALTERNATIVES = 5
 _ROW_TOLERANCE = 1e-2  # of the sum of a row of probabilities in half precision
@@ -423,7 +423,7 @@ def probabilities(
 
 
 def captured_pass(
-    capture: Capture, lengths: Lengths, returned: Any, output: Output | None = None
+    capture: Capture, lengths: Lengths, returned: object, output: Output | None = None
 ) -> CapturedPass:
     """A pass with its output: the first returned tensor (B, T, V), of named ones the logits.
 

@@ -3,12 +3,14 @@
 B is 1 here; L layers, H heads, S source tokens, T target tokens, N tokens of one sequence, V vocabulary.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +21,13 @@ from model.trace.checks import EVERYWHERE, beyond
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+    from transformers import PreTrainedTokenizerBase as Tokenizer
+    from transformers.utils import ModelOutput
+
+Options = dict[str, object]  # of ``model.generate``
 _IN_PIECES = (
     "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, "
     "such as attention_type='original_full' of BigBird, or build the maps yourself and give them to "
@@ -27,7 +36,7 @@ _IN_PIECES = (
 
 
 def from_transformers(
-    model: Any, tokenizer: Any, text: str, target: str | None = None, **generating: Any
+    model: PreTrainedModel, tokenizer: Tokenizer, text: str, target: str | None = None, **generating: object
 ) -> AttentionTrace:
     """Trace one pass of a text model of transformers, with every attention that the model returns.
 
@@ -66,7 +75,7 @@ def from_transformers(
         return _one_sequence(model, tokenizer, (text, target), read, generating)
 
 
-def check_texts(model: Any, tokenizer: Any) -> None:
+def check_texts(model: PreTrainedModel, tokenizer: object) -> None:
     """Raise ValueError for a model that reads no text, and for an object that is no tokenizer."""
     if getattr(model, "main_input_name", "input_ids") != "input_ids":
         raise ValueError(
@@ -77,7 +86,7 @@ def check_texts(model: Any, tokenizer: Any) -> None:
 
 
 @contextmanager
-def eager_attention(model: Any) -> Iterator[None]:
+def eager_attention(model: PreTrainedModel) -> Iterator[None]:
     """Attention that returns its weights (B, H, Q, K), and no dropout, inside the ``with``."""
     before = getattr(model.config, "_attn_implementation", None)
     configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
@@ -94,7 +103,7 @@ def eager_attention(model: Any) -> Iterator[None]:
                 config._attn_implementation = own
 
 
-def _attending(model: Any, read: dict[str, Any]) -> Any:
+def _attending(model: PreTrainedModel, read: dict[str, Tensor]) -> ModelOutput:
     """The output of a pass with its attention.
 
     Raises TraceError where it differs from that of the model's own pass.
@@ -109,7 +118,7 @@ def _attending(model: Any, read: dict[str, Any]) -> Any:
     return out
 
 
-def _encoder_decoder(tokenizer: Any, ids: Any, written: Any, out: Any) -> AttentionTrace:
+def _encoder_decoder(tokenizer: Tokenizer, ids: Tensor, written: Tensor, out: ModelOutput) -> AttentionTrace:
     """``ids`` (S,), ``written`` (1 + T,) with the start mark first."""
     texts, written = TransformersTexts(tokenizer), written.tolist()
     logits = getattr(out, "logits", None)  # none of a body alone; those of a classifier have no tokens
@@ -126,11 +135,11 @@ def _encoder_decoder(tokenizer: Any, ids: Any, written: Any, out: Any) -> Attent
 
 
 def _one_sequence(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
     texts: tuple[str, str | None],
-    read: dict[str, Any],
-    generating: dict[str, Any],
+    read: dict[str, Tensor],
+    generating: Options,
 ) -> AttentionTrace:
     """An encoder, or a decoder alone, in which only the tokens of a prefix look ahead."""
     import torch
@@ -182,7 +191,7 @@ def _one_sequence(
     )
 
 
-def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
+def declared(model: PreTrainedModel, weights: np.ndarray, kind: str) -> dict[str, Any]:
     """The fields ``sinks`` and ``windows`` of a trace, as a model declares them.
 
     ``weights`` (L, H, N, N): those of the self-attention ``kind``. An attention sink is a score for no token
@@ -206,12 +215,12 @@ def declared(model: Any, weights: np.ndarray, kind: str) -> dict[str, Any]:
     return found if set(windows) == {EVERYWHERE} else found | {"windows": windows}
 
 
-def has_sinks(model: Any) -> bool:
+def has_sinks(model: PreTrainedModel) -> bool:
     """Whether each softmax has one more column, whose weight falls on no token."""
     return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
 
 
-def _without_sampling(generating: dict[str, Any]) -> dict[str, Any]:
+def _without_sampling(generating: Options) -> Options:
     """The options of ``generate``. Raises ValueError for those that would sample, or search with beams."""
     plain = {"num_beams": 1, "do_sample": False}
     for name, value in plain.items():
@@ -221,7 +230,7 @@ def _without_sampling(generating: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in generating.items() if name not in plain}
 
 
-def _tensors(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
+def _tensors(model: PreTrainedModel, tokenizer: Tokenizer, text: str) -> dict[str, Tensor]:
     """The model's arguments for one text."""
     if not isinstance(text, str):
         raise ValueError(f"{type(model).__name__} reads a text, received {type(text).__name__}")  # noqa: TRY004
@@ -234,8 +243,12 @@ def _tensors(model: Any, tokenizer: Any, text: str) -> dict[str, Any]:
 
 
 def _written(
-    model: Any, tokenizer: Any, read: dict[str, Any], target: str | None, generating: dict[str, Any]
-) -> Any:
+    model: PreTrainedModel,
+    tokenizer: Tokenizer,
+    read: dict[str, Tensor],
+    target: str | None,
+    generating: Options,
+) -> Tensor:
     """(1, 1 + T) ids, the start mark first."""
     import torch
 
@@ -253,7 +266,7 @@ def _written(
     return torch.cat([torch.full_like(ids[:, :1], start), ids], dim=1)
 
 
-def start_mark(model: Any) -> int:
+def start_mark(model: PreTrainedModel) -> int:
     """The id that a decoder reads first. Raises ValueError where neither config names one."""
     for config in (model.config, getattr(model, "generation_config", None)):
         if (start := getattr(config, "decoder_start_token_id", None)) is not None:
@@ -261,7 +274,7 @@ def start_mark(model: Any) -> int:
     raise ValueError(f"{type(model).__name__} should have a config.decoder_start_token_id, received none")
 
 
-def _attention(attentions: Any, kind: str) -> np.ndarray:
+def _attention(attentions: Sequence[Tensor | None] | None, kind: str) -> np.ndarray:
     """L tensors (1, H, Q, K) -> (L, H, Q, K); raises TraceError where a model returns no whole maps."""
     if not attentions or any(each is None for each in attentions):
         advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
@@ -286,14 +299,14 @@ def _common_length(one: list[int], other: list[int]) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def _array(tensor: Any) -> np.ndarray:
+def _array(tensor: Tensor) -> np.ndarray:
     return tensor.detach().float().cpu().numpy()
 
 
 class TransformersTexts:
     """A tokenizer as ``own_passes.Texts``, for an encoder-decoder whose decoder reads ``start`` first."""
 
-    def __init__(self, tokenizer: Any, start: int | None = None):
+    def __init__(self, tokenizer: Tokenizer, start: int | None = None):
         self._tokenizer, self._start = tokenizer, start
 
     def encode_source(self, text: str) -> list[int]:

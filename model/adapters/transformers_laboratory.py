@@ -4,16 +4,18 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, N to
 and K key positions, D d_model.
 """
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from model.activations.drafting import longest_target
 from model.adapters.alterations import DECODER_KIND, Ids, added_means
-from model.adapters.capture import LOCK, Capture, Parts, like, replaced
+from model.adapters.capture import LOCK, Capture, Function, Parts, like, replaced
 from model.adapters.own_network import OwnNetwork, opened
 from model.adapters.own_passes import OwnPasses, Run, array_of
 from model.adapters.torch import captured, evaluating
@@ -29,11 +31,16 @@ from model.adapters.transformers import (
 from model.adapters.transformers_stream import stream_of
 from model.trace.interventions import Intervention
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+    from transformers import PreTrainedModel
+    from transformers import PreTrainedTokenizerBase as Tokenizer
+
 _LONGEST = 20  # tokens that a decoder alone writes, where its generation_config names no number
 _EAGER = "eager_attention_forward"
 
 
-def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
+def laboratory_of_transformers(model: PreTrainedModel, tokenizer: Tokenizer) -> OwnNetwork:
     """The laboratory of a model.
 
     Raises:
@@ -56,7 +63,7 @@ class TransformersPasses(OwnPasses):
 
     rows_at_once = 32
 
-    def __init__(self, model: Any, tokenizer: Any):
+    def __init__(self, model: PreTrainedModel, tokenizer: Tokenizer):
         import torch
 
         start = start_mark(model) if getattr(model.config, "is_encoder_decoder", False) else None
@@ -80,7 +87,7 @@ class TransformersPasses(OwnPasses):
     def declared(self, attention: np.ndarray) -> dict[str, Any]:
         return declared(self.model, attention, DECODER_KIND)
 
-    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Any], capture: Capture) -> Any:
+    def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
         arguments = self._arguments(inputs)
         with LOCK, eager_attention(self.model), ExitStack() as stack:
             stack.enter_context(captured(capture, self._parts))
@@ -116,8 +123,8 @@ class TransformersPasses(OwnPasses):
             raise ValueError(f"a head of {name} can be ablated by zero, not by its mean: it has no {_EAGER}")
         waiting = iter(added)
 
-        def adding(attend: Callable[..., Any]) -> Callable[..., Any]:
-            def attended(*args: Any, **kwargs: Any) -> Any:
+        def adding(attend: Function) -> Function:
+            def attended(*args: object, **kwargs: object) -> tuple[Tensor, Tensor]:
                 output, weights = attend(*args, **kwargs)  # (B, Q, H, D/H)
                 mean = next(waiting)
                 return output if mean is None else output + like(output, mean.swapaxes(1, 2)), weights
@@ -146,7 +153,7 @@ class TransformersPasses(OwnPasses):
         score, *slopes = (np.concatenate(each) for each in zip(*found, strict=True))
         return score, slopes
 
-    def _arguments(self, inputs: Sequence[Sequence[Ids]]) -> dict[str, Any]:
+    def _arguments(self, inputs: Sequence[Sequence[Ids]]) -> dict[str, Tensor | bool]:
         import torch
 
         given = [torch.tensor(np.array(ids), device=self.model.device) for ids in inputs]
@@ -155,13 +162,15 @@ class TransformersPasses(OwnPasses):
 
 
 @contextmanager
-def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
+def _scaled_embeddings(
+    model: PreTrainedModel, given: Sequence[Tensor], factors: Sequence[Tensor]
+) -> Iterator[None]:
     """The embedding of each token times its factor; the encoder looks those of the source up first."""
     import torch
 
     waiting = list(zip(given, factors, strict=True))
 
-    def scale(module: Any, arguments: Any, output: Any) -> Any:
+    def scale(module: nn.Module, arguments: tuple[Tensor, ...], output: Tensor) -> Tensor:
         if waiting and torch.equal(arguments[0].reshape(waiting[0][0].shape), waiting[0][0]):
             return output * waiting.pop(0)[1].to(output)[..., None]
         return output

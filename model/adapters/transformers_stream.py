@@ -6,12 +6,14 @@ with these names has to give its own logits (``own_stream.checked``).
 H heads, N rows, Q and K positions, D d_model.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,10 @@ from model.adapters.own_stream import Built, OwnStream, checked, of_each_head
 from model.adapters.torch import evaluating
 from model.stored.config import ATTENTION_PATHS
 from model.trace.interventions import ATTENTIONS, Intervention, Normalisation
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+    from transformers import PretrainedConfig, PreTrainedModel
 
 _PARTS = {
     "query": ("q_proj", "q"),
@@ -42,12 +48,12 @@ _LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2"  # before, 
 class _Layer:
     """The modules of one layer."""
 
-    attentions: list[tuple[Any, Any]]  # each with its normalisation
-    feed_forward: Callable[[Any], Any]
-    norm: Any  # of the feed-forward network
+    attentions: list[tuple[nn.Module, nn.Module]]  # each with its normalisation
+    feed_forward: Callable[[Tensor], Tensor]
+    norm: nn.Module  # of the feed-forward network
 
 
-def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
+def stream_of(model: PreTrainedModel, passes: OwnPasses) -> OwnStream:
     """The stream of a model, checked against its own logits.
 
     Raises:
@@ -68,7 +74,7 @@ def stream_of(model: Any, passes: OwnPasses) -> OwnStream:
 class _Reading:
     """The modules of a model by side."""
 
-    def __init__(self, model: Any, passes: OwnPasses):
+    def __init__(self, model: PreTrainedModel, passes: OwnPasses):
         self.model, self.passes = model, passes
         if passes.is_decoder:
             self.stacks = {"decoder": next(each for each in model.modules() if _layers(each) is not None)}
@@ -208,7 +214,7 @@ class _Reading:
             found.append(array_of(rotate(unit, unit, *given)[0])[0].swapaxes(0, 1))
         return found
 
-    def _recorded(self, sides: Sequence[Ids]) -> "_Recorded":
+    def _recorded(self, sides: Sequence[Ids]) -> _Recorded:
         """One pass over the ids of each side."""
         import torch
 
@@ -216,12 +222,12 @@ class _Reading:
         turning = []
 
         def keep(side: str) -> Callable[..., None]:
-            def kept(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
+            def kept(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
                 starts[side] = array_of(given[0] if given else named["hidden_states"])[0]
 
             return kept
 
-        def kept_turning(module: Any, given: tuple, named: Mapping[str, Any]) -> None:
+        def kept_turning(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
             turning.append(named.get("position_embeddings"))
 
         with LOCK, torch.no_grad(), ExitStack() as stack:
@@ -242,19 +248,19 @@ class _Recorded(NamedTuple):
     turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
 
 
-def _window(config: Any) -> int | None:
+def _window(config: PretrainedConfig) -> int | None:
     """How many tokens a layer sees, of Mistral and GPT-Neo and their like; None where each sees all."""
     kinds = {*(getattr(config, "layer_types", None) or getattr(config, "attention_layers", ["local"]))}
     is_local = kinds & {"sliding_attention", "local"}
     return getattr(config, "sliding_window", getattr(config, "window_size", None)) if is_local else None
 
 
-def _layers(stack: Any) -> Any:
+def _layers(stack: nn.Module) -> Any:
     """The first list of modules of a stack; None without one."""
     return next((each for each in stack.children() if type(each).__name__ == "ModuleList"), None)
 
 
-def _layer_of(layer: Any) -> _Layer:
+def _layer_of(layer: nn.Module) -> _Layer:
     if hasattr(layer, "layer"):  # of T5
         *attending, feeding = layer.layer
         attentions = [
@@ -269,13 +275,13 @@ def _layer_of(layer: Any) -> _Layer:
     if not hasattr(layer, "fc1"):
         return _Layer(attentions, layer.mlp, _first(layer, *_LAST_NORMS))
 
-    def feed_forward(entered: Any) -> Any:
+    def feed_forward(entered: Tensor) -> Tensor:
         return layer.fc2(layer.activation_fn(layer.fc1(entered)))
 
     return _Layer(attentions, feed_forward, _first(layer, *_LAST_NORMS))
 
 
-def _first(owner: Any, *names: str) -> Any:
+def _first(owner: object, *names: str) -> Any:
     """The first attribute of these names. Raises AttributeError without any."""
     for name in names:
         if (found := getattr(owner, name, None)) is not None:
@@ -283,7 +289,7 @@ def _first(owner: Any, *names: str) -> Any:
     raise AttributeError(f"{type(owner).__name__} has no {names[0]}")
 
 
-def _projections(attention: Any, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _projections(attention: nn.Module, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads."""
     kernel, bias = _linear(_first(attention, *_PARTS["output"]))
     found, width = {"output": (kernel, bias)}, len(kernel)
@@ -302,19 +308,19 @@ def _projections(attention: Any, heads: int) -> dict[str, tuple[np.ndarray, np.n
     return found
 
 
-def _linear(module: Any) -> tuple[np.ndarray, np.ndarray]:
+def _linear(module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
     """The kernel (in, out) and the bias (out,). GPT-2 holds its kernels in this way, PyTorch in the other."""
     kernel, bias = array_of(module.weight), module.bias
     kernel = kernel if type(module).__name__ == "Conv1D" else kernel.T
     return kernel, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
 
 
-def _normalisation(module: Any) -> Normalisation:
+def _normalisation(module: nn.Module) -> Normalisation:
     is_centred = type(module).__name__ == "LayerNorm"
     return Normalisation(float(_first(module, "eps", "variance_epsilon")), is_centred=is_centred)
 
 
-def _norm(module: Any) -> tuple[np.ndarray, np.ndarray]:
+def _norm(module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
     """Gamma and beta (D,). A normalisation that only scales is asked, because some add 1 to their weights."""
     import torch
 
@@ -326,11 +332,11 @@ def _norm(module: Any) -> tuple[np.ndarray, np.ndarray]:
     return gamma, np.zeros_like(gamma)
 
 
-def _keep_norm(arrays: dict[str, np.ndarray], path: str, module: Any) -> None:
+def _keep_norm(arrays: dict[str, np.ndarray], path: str, module: nn.Module) -> None:
     arrays[f"{path}/gamma"], arrays[f"{path}/beta"] = _norm(module)
 
 
-def _distances(module: Any, queries: int, keys: int) -> np.ndarray | None:
+def _distances(module: nn.Module | None, queries: int, keys: int) -> np.ndarray | None:
     """(H, Q, K): T5's addition to scores for the distance of two positions."""
     import torch
 

@@ -8,6 +8,7 @@ layer, the head and the row, counted from 0.
 Shapes: B sentences in a batch, L layers, H heads, Q query and K key positions.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def plain_array(name: str, value: Any) -> np.ndarray:
     return found if found.dtype.kind in "biu" else found.astype(np.float32)  # "V": bfloat16
 
 
-def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
+def all_layers(name: str, value: object, batch: int | None) -> np.ndarray:
     """(L, H, Q, K), of one array or of one for each layer; ``batch`` chooses the sentence of a batch axis.
 
     A single array of four dimensions is (L, H, Q, K), and (B, H, Q, K) of one layer where ``batch`` is given.
@@ -78,7 +79,7 @@ def all_layers(name: str, value: Any, batch: int | None) -> np.ndarray:
     return found[:, _chosen(name, batch or 0, sentences)]
 
 
-def of_sentence(name: str, value: Any, batch: int | None) -> Any:
+def of_sentence(name: str, value: object, batch: int | None) -> object:
     """The row ``batch`` of a field of two dimensions, such as the padding of a batch; anything else as it
     is.
 
@@ -98,7 +99,7 @@ def _chosen(name: str, batch: int, sentences: int) -> int:
     return batch
 
 
-def _stacked(name: str, layers: Any) -> np.ndarray:
+def _stacked(name: str, layers: Sequence[object]) -> np.ndarray:
     arrays = [plain_array(f"{name}[{place}]", each) for place, each in enumerate(layers)]
     shapes = sorted({array.shape for array in arrays})
     if len(shapes) != 1:
@@ -146,7 +147,7 @@ def pairs(name: str, value: object) -> Spans:
     return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(found))
 
 
-def flags(name: str, value: Any) -> tuple[bool, ...]:
+def flags(name: str, value: object) -> tuple[bool, ...]:
     """One truth value for each token.
 
     Whole numbers are refused: a library's attention mask says the opposite.

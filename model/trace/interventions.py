@@ -39,7 +39,7 @@ on residual[:, 0] and on each output before it is added.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any, NamedTuple, SupportsIndex
@@ -132,7 +132,7 @@ class Intervention:
         return hash(self.fingerprint)
 
 
-def _place(name: str, value: Sequence[Any]) -> tuple[str, int, int]:
+def _place(name: str, value: object) -> tuple[str, int, int]:
     """(kind, layer, head or position) of a Head or a ZeroedValue, which may be a plain tuple."""
     if not isinstance(value, tuple) or len(value) != 3:
         raise ValueError(f"{name} should name a kind, a layer and a number, received {value!r}")

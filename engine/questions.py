@@ -61,7 +61,7 @@ def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tu
 def own_config(corrector: Answers) -> TracedConfig:
     """The config of a user's own model (``model.TracedModel``, or a laboratory).
 
-    Views of the residual stream have rows by target token, which the stream of a decoder alone has not.
+    Views of the residual stream have rows by target token, which the stream of a decoder-only model has not.
     """
     config = corrector.config
     assert isinstance(config, TracedConfig), "only such a model is asked for its config"

@@ -292,7 +292,7 @@ def grouped():
 
 
 class WholeDecoder(keras.Model):
-    """Two layers of a decoder alone."""
+    """Two layers of a decoder-only model."""
 
     def __init__(
         self, norm_first=False, attention=of_keras, feed_forward=forward, norm=layers.LayerNormalization

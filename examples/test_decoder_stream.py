@@ -1,4 +1,4 @@
-"""The residual stream of decoders alone against TransformerLens on the same random weights.
+"""The residual stream of decoder-only models against TransformerLens on the same random weights.
 
 Run by `pytest examples`; see requirements-examples.txt.
 """

@@ -49,7 +49,7 @@ def gpt2():
 
 
 def decoder(name: str, **sizes: int):
-    """A decoder alone with grouped keys."""
+    """A decoder-only model with grouped keys."""
     keras.utils.set_random_seed(0)
     backbone = getattr(keras_hub.models, f"{name}Backbone")(**GROUPED, **sizes)
     return grown(getattr(keras_hub.models, f"{name}CausalLM")(backbone=backbone))

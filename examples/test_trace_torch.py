@@ -35,7 +35,7 @@ class OfTransformer(nn.Module):
 
 
 class Fused(nn.Module):
-    """A decoder alone with the fused function."""
+    """A decoder-only model with the fused function."""
 
     def __init__(self):
         super().__init__()

@@ -202,7 +202,7 @@ def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
 
 
 def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
-    """``Passes.zeroed`` of any network that can be walked; of a decoder alone all positions are read ones."""
+    """``Passes.zeroed`` of any network that can be walked; a decoder-only one reads all positions."""
     read = walk.taps(source, target, ["memory", "decoder_residual"])
     counts = dict(
         zip(ATTENTIONS["decoder"], (read["decoder_residual"].shape[1], len(read["memory"])), strict=True)

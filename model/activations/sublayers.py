@@ -182,7 +182,7 @@ class Sublayers:
         return self.config.num_heads
 
     def has(self, kind: str) -> bool:
-        """Whether layers have this kind of sub-layer: a decoder alone has a cross-attention of no heads."""
+        """Whether layers have this kind of sub-layer: a decoder-only network has no cross-attention."""
         return kind not in ATTENTION_PATHS or self.heads(kind) > 0
 
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -182,7 +182,7 @@ class ActivationWalk(Sublayers):
         read, written = zip(*pairs, strict=True)
         memory = self._encode(read, batch, found)
         ends = self._decode(written, memory, batch, found, last_alone)
-        produced = ends[:, -len(targets[0]) :]  # of a decoder alone the rows of the prompt are left out
+        produced = ends[:, -len(targets[0]) :]  # a decoder-only network's without the prompt
         found.put("logits", self.logits(produced) if "logits" in found.names else None)
         arrays = found.stacked(lambda layers, axis: np.stack([batch.whole(each) for each in layers], axis))
         nothing = np.zeros((len(batch.whole(ends)), 0, 0, ends.shape[-1]), np.float32)  # without such layers

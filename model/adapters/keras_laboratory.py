@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import keras
     from keras import KerasTensor as Tensor
 
-_LONGEST = 20  # tokens that a decoder alone writes by default
+_LONGEST = 20  # tokens that a decoder-only network writes by default
 
 
 def laboratory_of_keras(
@@ -41,7 +41,7 @@ def laboratory_of_keras(
     longest: int | None = None,
     attention: Declared | None = None,
 ) -> OwnNetwork:
-    """The laboratory of an encoder-decoder, or of a decoder alone.
+    """The laboratory of an encoder-decoder, or of a decoder-only network.
 
     The arguments are those of ``laboratory_of``.
 
@@ -51,7 +51,7 @@ def laboratory_of_keras(
     call = KerasCall(model, inputs)
     try:
         passes = KerasPasses(call, vocabulary, longest, is_decoder=False)
-    except Exception as reason:  # noqa: BLE001  a decoder alone takes no two sides: each library has its own kind of error
+    except Exception as reason:  # noqa: BLE001  a decoder-only network takes no two sides: each library has its own kind of error
         try:
             passes = KerasPasses(call, vocabulary, longest, is_decoder=True)
         except NotCausalError as ahead:

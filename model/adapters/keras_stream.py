@@ -62,13 +62,13 @@ def declared_attention(model: Layer) -> Declared:
 
 
 def stream_of(recording: Recording, mark: int, attention: Declared, is_decoder: bool) -> OwnStream:
-    """The residual stream of an encoder-decoder or of a decoder alone.
+    """The residual stream of an encoder-decoder or of a decoder-only network.
 
     Args:
         recording: its passes.
-        mark: the id that the decoder reads first; of a decoder alone any that it may read.
+        mark: the id that the decoder reads first; of a decoder-only network any that it may read.
         attention: as in ``laboratory_of``.
-        is_decoder: whether it is a decoder alone.
+        is_decoder: whether it is a decoder-only network.
 
     Raises:
         ValueError: for a network of another architecture, with the missing part.

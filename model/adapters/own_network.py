@@ -96,7 +96,7 @@ class Vocabulary:
 
 
 class VocabularyTexts:
-    """A ``Vocabulary`` as ``own_passes.Texts``. The prompt of a decoder alone begins with the start mark."""
+    """A ``Vocabulary`` as ``own_passes.Texts``. A decoder-only prompt begins with the start mark."""
 
     def __init__(self, vocabulary: Vocabulary, is_decoder: bool = False):
         self._vocabulary, self._marks = vocabulary, [vocabulary.start] if is_decoder else []

@@ -1,8 +1,8 @@
 """Base class of passes under interventions through a network of another library.
 
-An encoder-decoder reads a source and a target. A decoder alone reads both as one sequence: the source is the
-prompt, the target its continuation, and its one kind of attention has a row and a column for each token of
-both.
+An encoder-decoder reads a source and a target. A decoder-only network reads both as one sequence: the
+source is the prompt, the target its continuation, and its one kind of attention has a row and a column for
+each token of both.
 
 B interventions (or rows of a batch), L layers, H heads, S source and T target tokens, N tokens of one
 sequence, Q query and K key positions, D d_model, V vocabulary.
@@ -62,7 +62,7 @@ class OwnPasses:
 
     Args:
         texts: its tokenizer.
-        start: the id that its decoder reads first; None of a decoder alone.
+        start: the id that its decoder reads first; None of a decoder-only network.
         end: the id of the end mark.
     """
 
@@ -90,7 +90,7 @@ class OwnPasses:
 
         Raises:
             ValueError: for attention that cannot be captured, for another pass than its own, and for a
-                decoder alone that looks ahead.
+                decoder-only network that looks ahead.
         """
         capture = Capture()
         check_same_pass(own, self.forward(self.probe(), (), capture), name)
@@ -190,12 +190,12 @@ class OwnPasses:
         return self.stream
 
     def declared(self, attention: np.ndarray) -> dict[str, Any]:
-        """Further fields of the trace of a decoder alone, with its attention (L, H, N, N)."""
+        """Further fields of the trace of a decoder-only network, with its attention (L, H, N, N)."""
         return {}
 
     @property
     def is_decoder(self) -> bool:
-        """Whether the network is a decoder alone."""
+        """Whether the network is a decoder-only network."""
         return self.start is None
 
     def inputs_of(self, source: Ids, target: Ids) -> list[list[int]]:
@@ -258,7 +258,7 @@ class OwnPasses:
         return Slopes(*(without_nan(np.asarray(each, np.float32)) for each in (score, *by_input)))
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
-        """The pass over two texts. Of a decoder alone ``prompt`` counts the tokens of the first.
+        """The pass over two texts. Of a decoder-only network ``prompt`` counts the tokens of the first.
 
         Raises:
             ValueError: for an intervention that the network does not have, and for logits that are NaN.
@@ -309,7 +309,7 @@ class OwnPasses:
         return self._written(source, Intervention(), ())
 
     def is_whole(self, written: Produced) -> bool:
-        """Whether an end came; the text of a decoder alone needs none."""
+        """Whether an end came; the text of a decoder-only network needs none."""
         return self.is_decoder or written.ids[-1] == self.end
 
     def _written(self, source: Ids, intervention: Intervention, forced: Ids) -> Produced:

@@ -5,8 +5,8 @@
 feed-forward networks, scores beyond queries and keys, queries and keys that are rotated by position. Then
 every question about a residual stream can be asked of them.
 
-A decoder alone is walked as an encoder-decoder whose encoder has no layers and whose cross-attention has no
-heads. Its stream holds the prompt and the continuation, N = S + T - 1 positions; the place behind the
+A decoder-only network is walked as an encoder-decoder whose encoder has no layers and whose cross-attention
+has no heads. Its stream holds the prompt and the continuation, N = S + T - 1 positions; the place behind the
 cross-attention equals the one before it.
 
 L layers, H heads, d their width, S source and T target tokens, Q and K positions, D d_model, V vocabulary.
@@ -50,7 +50,7 @@ class Built:
     heads: Mapping[str, int]
     norm_first: bool
     normalisation: Normalisation
-    start: int | None  # the id that its decoder reads first; None of a decoder alone
+    start: int | None  # the id that its decoder reads first; None of a decoder-only network
     embeddings: Mapping[str, np.ndarray]  # (ids, D), scaled as the stream has them
     positions: Callable[[str, int], np.ndarray]  # (side, N) -> (N, D), the sum of embeddings and it begins
     # Gamma and beta where a stream begins with a normalisation
@@ -69,7 +69,7 @@ class Built:
     window: int | None = None  # how far its attention sees; None without a limit
 
     def alone(self) -> "Built":
-        """The same as a decoder alone: an encoder of no layers, a cross-attention of no heads."""
+        """The same as a decoder-only network: an encoder of no layers, a cross-attention of no heads."""
         none = np.zeros((0, self.output.shape[1]), np.float32)
         return replace(
             self,
@@ -111,7 +111,7 @@ class OwnStream(ActivationWalk):
         self._added = lru_cache(maxsize=64)(built.positions)
 
     def inputs(self, source: Sequence[int], target: Sequence[int]) -> tuple[list[int], list[int]]:
-        """A decoder alone reads both as one sequence. Raises ValueError for more than its attention sees."""
+        """Both as one sequence for a decoder-only network. Raises ValueError beyond its window."""
         if self.built.start is not None:
             return super().inputs(source, target)
         read, window = [*source, *target[:-1]], self.built.window

@@ -312,7 +312,7 @@ def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> Atten
 def _of_one_sequence(
     side: Side, attention: dict[str, Any], masked: dict[str, np.ndarray], output: np.ndarray | None
 ) -> AttentionTrace:
-    """An encoder, a decoder alone (only tokens of a prefix look ahead), or one row over all tokens."""
+    """An encoder, a decoder-only network (only tokens of a prefix look ahead), or one row over all tokens."""
     padding, own = padding_of("the source", side.ids, side.pad), attention.get("encoder_attention")
     if len(side.ids) == 1:
         advice = "One token alone does not show whether a network is an encoder or a decoder"

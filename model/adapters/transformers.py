@@ -1,4 +1,4 @@
-"""Traces of Hugging Face text models: encoder-decoders, encoders, decoders alone.
+"""Traces of Hugging Face text models: encoder-decoders, encoders, decoder-only models.
 
 B is 1 here; L layers, H heads, S source tokens, T target tokens, N tokens of one sequence, V vocabulary.
 """
@@ -141,7 +141,7 @@ def _one_sequence(
     read: dict[str, Tensor],
     generating: Options,
 ) -> AttentionTrace:
-    """An encoder, or a decoder alone, in which only the tokens of a prefix look ahead."""
+    """An encoder, or a decoder-only network, in which only the tokens of a prefix look ahead."""
     import torch
 
     prompt, produced = 0, None
@@ -343,7 +343,7 @@ class TransformersTexts:
 
 
 class DecoderTexts(TransformersTexts):
-    """The same for a decoder alone: the source is a prompt, which the target continues."""
+    """The same for a decoder-only network: the source is a prompt, which the target continues."""
 
     def encode_source(self, text: str) -> list[int]:
         """Raises ValueError for a prompt without any token: no start mark could stand for it."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
     from transformers import PreTrainedTokenizerBase as Tokenizer
 
-_LONGEST = 20  # tokens that a decoder alone writes, where its generation_config names no number
+_LONGEST = 20  # tokens that a decoder-only network writes, where its generation_config names no number
 _EAGER = "eager_attention_forward"
 
 
@@ -59,7 +59,7 @@ def laboratory_of_transformers(model: PreTrainedModel, tokenizer: Tokenizer) -> 
 
 
 class TransformersPasses(OwnPasses):
-    """Passes of a model over ids; see ``OwnPasses``. A decoder alone has no start mark."""
+    """Passes of a model over ids; see ``OwnPasses``. A decoder-only network has no start mark."""
 
     rows_at_once = 32
 

@@ -145,7 +145,7 @@ class _Reading:
         for side, some in self.layers.items():
             for number, layer in enumerate(some, start=1):
                 name = f"{side}_{number}"
-                kinds = ATTENTIONS[side][: len(layer.attentions)]  # of a decoder alone one
+                kinds = ATTENTIONS[side][: len(layer.attentions)]  # of a decoder-only network one
                 for kind, (attention, norm) in zip(kinds, layer.attentions, strict=True):
                     path, around = ATTENTION_PATHS[kind]
                     for part in ("query", "key"):

@@ -89,8 +89,8 @@ class AttentionTrace:
     Rows of every attention map are queries, columns are keys, and each row sums to 1; a row of padding may be
     empty. ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
     ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal. In a
-    decoder alone ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one token
-    later.
+    decoder-only network ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one
+    token later.
 
     Attention may be a NumPy array (L, H, Q, K), a tensor of PyTorch, TensorFlow or JAX, or a list of layers
     as libraries return them, each (H, Q, K) or (B, H, Q, K). Of a batch of several sentences ``batch`` says
@@ -107,9 +107,9 @@ class AttentionTrace:
 
     Some networks let a row attend only to near tokens (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral
     7B", 2023). ``windows`` says how far, layer by layer, in self-attention: the encoder's, or that of a
-    decoder alone. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020) is given cell by
-    cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer may
-    look. Padding, and later tokens of a decoder, need not be marked there.
+    decoder-only network. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020) is given
+    cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer
+    may look. Padding, and later tokens of a decoder, need not be marked there.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty
     one. Words count tokens, and every token is in one of them. They are needed only where words are not what

@@ -14,7 +14,7 @@ from typing import NamedTuple, overload
 
 from model.correction.corrector import Corrector
 from model.correction.mending import BATCH_SENTENCES, Proposed
-from model.text.protected import Passage
+from model.text.passages import Passage
 from service.annotated import Annotated
 from service.matches import Match, matches
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from model.activations.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes
-from model.text.protected import Passage, lost_anchors, passages_beside
+from model.text.passages import Passage, lost_anchors, passages_beside
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 
 

@@ -40,7 +40,8 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.changes import Change, find_changes
-from model.text.protected import Passage, kept_spans, own_words, verbatim_spans
+from model.text.passages import Passage
+from model.text.protected import kept_spans, own_words, verbatim_spans
 from model.text.tokenizer import END, START, Span, Tokenizer, clipped, normalise, split_sentences, visible
 from model.trace.interventions import (
     Contrast,

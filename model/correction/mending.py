@@ -40,8 +40,8 @@ from model.norm import misspellings
 from model.norm.kinds import Misspelling, kinds
 from model.stored.config import NetworkConfig
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
+from model.text.passages import Passage
 from model.text.protected import (
-    Passage,
     kept_spans,
     spares_emphasis,
     spares_gaps,

@@ -25,7 +25,8 @@ from model.correction.confidence import Chosen
 from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.keyboard import find_in_english_layout
-from model.text.protected import Passage, is_dialect
+from model.text.passages import Passage
+from model.text.protected import is_dialect
 from model.text.readings import find_particles, find_stand_ins
 from model.text.tokenizer import Span
 

@@ -108,8 +108,8 @@ class AttentionTrace:
     Some networks let a row attend only to near tokens (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral
     7B", 2023). ``windows`` says how far, layer by layer, in self-attention: the encoder's, or that of a
     decoder-only network. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020) is given
-    cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer
-    may look. Padding, and later tokens of a decoder, need not be marked there.
+    cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of
+    a layer may look. Padding, and later tokens of a decoder, need not be marked there.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty
     one. Words count tokens, and every token is in one of them. They are needed only where words are not what

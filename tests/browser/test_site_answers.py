@@ -18,7 +18,8 @@ from deploy.site.rules import rules
 from model.activations.drafting import PASSES, longest_target, settle, settle_ahead
 from model.correction.proposing import after_second_reading
 from model.text.changes import apply_changes, find_changes
-from model.text.protected import Passage, lost_anchors, verbatim_spans
+from model.text.passages import Passage, lost_anchors
+from model.text.protected import verbatim_spans
 from model.text.tokenizer import END_ID
 from tests.browser.site_pages import answers, is_open, visiting
 from tests.hostile_texts import hostile_texts

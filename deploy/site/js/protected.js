@@ -1,4 +1,5 @@
-// Protected spans, anchors, and the changes that no correction may make; ports of model/text/protected.py.
+// Protected spans, anchors, and the changes that no correction may make; ports of
+// model/text/protected.py and passages.py.
 import {
   applyChanges,
   clipped,
@@ -144,7 +145,7 @@ function isBesideLetters({ sourceStart, sourceEnd, right }, source) {
 }
 
 // --- Parts of a sentence and the anchors in them, which a correction has to copy, as
-// model/text/protected.py. A part is {start, text, anchors, verbatim, kept}; spans count from the start
+// model/text/passages.py. A part is {start, text, anchors, verbatim, kept}; spans count from the start
 // of its text.
 
 export function partOf(text, verbatim, kept, rules) {

@@ -23,7 +23,8 @@ from model.correction.proposing import (
 )
 from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
-from model.text.protected import Passage, verbatim_spans
+from model.text.passages import Passage
+from model.text.protected import verbatim_spans
 from model.text.tokenizer import Span, split_sentences
 
 

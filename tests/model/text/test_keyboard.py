@@ -23,7 +23,8 @@ from model.text.keyboard import (
     neighbours,
     spell,
 )
-from model.text.protected import Passage, verbatim_spans
+from model.text.passages import Passage
+from model.text.protected import verbatim_spans
 from tests.examples import examples
 
 EXAMPLES = list(examples(Path(__file__).with_name("keyboard.txt")))

@@ -8,13 +8,11 @@ import pytest
 
 from model.correction.candidates import Answer
 from model.text.changes import Change, apply_changes, find_changes
+from model.text.passages import Passage, lost_anchors, passages_beside
 from model.text.protected import (
     MOST_OWN,
-    Passage,
     kept_spans,
-    lost_anchors,
     own_words,
-    passages_beside,
     spares_gaps,
     spares_outcries,
     spares_protected,

@@ -173,8 +173,8 @@ def heads(
     limit: int,
     **plan: int,
 ) -> None:
-    """Survey the attention heads over the sentences of FILE: a CSV with the columns src and tgt, or a
-    sentence a line.
+    """Survey the attention heads over the sentences of FILE: a table with the columns src and tgt, or with
+    one of texts alone, or a sentence a line.
 
     Writes heads.json and heads.csv into the folder --out. A run that was stopped is resumed, and so is one
     with more --answers.
@@ -185,7 +185,7 @@ def heads(
     """
     from rich.progress import Progress
 
-    from model.survey.survey import Survey, SurveyFileError, SurveyPlan, read_pairs
+    from model.survey.survey import Survey, SurveyPlan, read_pairs
     from model.survey.survey_files import write_result
 
     corrector = _load(model)
@@ -195,7 +195,7 @@ def heads(
         corrector.laboratory  # noqa: B018 - refuses a network without interventions before the work begins
         if plan["answers"]:
             corrector.patched  # noqa: B018 - and so is one without a residual stream
-    except (SurveyFileError, ValueError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
     if left_out:
         click.echo(f"{left_out} sentences were left out: empty, or too long for the network", err=True)

@@ -9,7 +9,6 @@ Shapes: L layers, H heads, N all heads.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -17,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,55 +37,33 @@ from model.survey.sums import (
     sums_of_effects,
     sums_of_roles,
 )
-from model.tables.reading import read_rows
+from model.tables.reading import FORMATS, read_rows
 from model.tables.rows import TableError
 from model.trace.interventions import Head
 
-PAIR_COLUMNS = ("src", "tgt")
-
-
-class SurveyFileError(Exception):
-    """A file of sentences that cannot be read; the message says why."""
+TARGET = "tgt"  # the column of the targets
 
 
 def read_pairs(
     path: Path, corrector: AnswersMany, limit: int | None = None
 ) -> tuple[tuple[TextPair, ...], int]:
-    """Read ((source, target), …) of a file, and the number of lines that are too long or empty.
+    """Read ((source, target), …) of a file, and the number of rows that are too long, empty or unreadable.
 
-    A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is
-    the correction.
+    A file whose name ends in none of FORMATS holds one sentence a line.
 
     Raises:
-        SurveyFileError: for a file that is not UTF-8, and for a CSV without these columns.
+        TableError: for a table without a column of texts, and for a damaged file.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SurveyFileError(f"{path} cannot be read as UTF-8 text: {error}") from error
-    is_csv = path.suffix.lower() == ".csv"
-    given = (
-        _pairs_of_csv(path, text)
-        if is_csv
-        else [(line.removesuffix("\n"), None) for line in io.StringIO(text)]
-    )
-    return pairs_of(given[:limit], corrector)
-
-
-def _pairs_of_csv(path: Path, text: str) -> list[GivenText]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        if missing := [name for name in PAIR_COLUMNS if name not in (rows.fieldnames or ())]:
-            raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
-        return [(row["src"] or "", row["tgt"] or "") for row in rows]
-    except csv.Error as error:
-        raise SurveyFileError(f"{path} cannot be read as CSV: {error}") from error
+    name = path.name if path.suffix.lower() in FORMATS else f"{path.name}.txt"
+    with path.open("rb") as file:
+        return pairs_of([*islice(read_given(file, name), limit)], corrector)
 
 
 def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
     """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.reading.read_rows``).
 
-    If a header has a column ``tgt``, its cells are the targets, and rows without a target are left out.
+    If a header has a column ``tgt``, its cells are the targets, and rows without a target are left out. A row
+    that cannot be read is a pair of empty texts.
 
     Raises:
         TableError: for any other file.
@@ -94,9 +72,11 @@ def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
     targets: dict[int, str] | None = None
     if not name.lower().endswith(".txt"):
         with suppress(TableError):  # no such column: all rows are texts
-            targets = {row.number: row.text for row in read_rows(io.BytesIO(content), name, PAIR_COLUMNS[1])}
+            targets = {row.number: row.text for row in read_rows(io.BytesIO(content), name, TARGET)}
     for row in read_rows(io.BytesIO(content), name):
-        if row.problem is None and (targets is None or targets.get(row.number)):
+        if row.problem is not None:
+            yield "", ""
+        elif targets is None or targets.get(row.number):
             yield row.text, targets[row.number] if targets else None
 
 

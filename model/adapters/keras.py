@@ -240,7 +240,7 @@ def spelled_out_jax(softmax: Function) -> Function:
 
     def attended(
         query: Array, key: Array, value: Array, bias: Array | None = None, mask: Array | None = None, *,
-        scale: float | None = None, is_causal: bool = False, **others: Any,
+        scale: float | None = None, is_causal: bool = False, **_: object,
     ) -> Array:  # fmt: skip
         groups, length = query.shape[-2] // key.shape[-2], (query.shape[-3], key.shape[-3])
         keys, values = (jnp.repeat(each, groups, axis=-2) for each in (key, value))
@@ -249,10 +249,6 @@ def spelled_out_jax(softmax: Function) -> Function:
         seen = jnp.ones(length, bool) if mask is None else mask
         if is_causal:
             seen = seen & jnp.tri(*length, dtype=bool)
-        if (window := others.get("local_window_size")) is not None:
-            before, after = (window, window) if isinstance(window, int) else window
-            offset = jnp.arange(length[1]) - jnp.arange(length[0])[:, None]
-            seen = seen & (offset >= -before) & (offset <= after)
         scores = jnp.where(seen, scores if bias is None else scores + bias, jnp.finfo(scores.dtype).min)
         return jnp.einsum("...hqk,...khd->...qhd", softmax(scores, axis=-1), values)
 

@@ -113,8 +113,7 @@ class Building:
     def _by_kind(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Weights and masks (L, H, Q, K) by kind; layers in the order of their computation."""
         maps, lengths = self.first.maps, self.first.lengths
-        steps = _steps(maps, lengths)
-        whole = [each for each in maps if not any(each is step for step in steps)]
+        steps, whole = _steps_and_whole(maps, lengths)
         kinds = self._told_apart(whole) if _is_ambiguous(whole, lengths) else None
         if kinds is None and whole and lengths[0] == lengths[1]:
             received = f"{lengths[0]} source and {lengths[1]} target tokens"
@@ -149,8 +148,7 @@ class Building:
                 maps = self.again(other).maps
             except Exception:  # noqa: BLE001, S112  lengths that the network was not built for: each library has its own kind
                 continue
-            steps = _steps(maps, other)
-            second = [each for each in maps if not any(each is step for step in steps)]
+            _, second = _steps_and_whole(maps, other)
             if len(second) != len(whole):
                 return None
             pairs = zip(whole, second, strict=True)
@@ -167,12 +165,14 @@ def makes(maps: np.ndarray, output: np.ndarray) -> bool:
     return maps.shape[1] == 1 and bool(np.isclose(output, maps[0, 0], atol=1e-5).all(-1).any())
 
 
-def _steps(maps: Sequence[Maps], lengths: Lengths) -> list[Maps]:
-    """The rows of a decoder that runs step by step; none beside a whole map (T, S)."""
+def _steps_and_whole(maps: Sequence[Maps], lengths: Lengths) -> tuple[list[Maps], list[Maps]]:
+    """The rows of a decoder that runs step by step, none beside a whole map (T, S); and all other maps."""
     source, target = lengths
     if target in (None, 1) or any(each.weights.shape[1:] == (target, source) for each in maps):
-        return []
-    return [each for each in maps if each.weights.shape[1:] == (1, source)]
+        return [], list(maps)
+    is_step = [each.weights.shape[1:] == (1, source) for each in maps]
+    steps = [each for each, is_one in zip(maps, is_step, strict=True) if is_one]
+    return steps, [each for each, is_one in zip(maps, is_step, strict=True) if not is_one]
 
 
 def _is_ambiguous(whole: Sequence[Maps], lengths: Lengths) -> bool:

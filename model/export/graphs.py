@@ -71,7 +71,7 @@ def _recurrent_encoder(config: Seq2SeqConfig) -> GraphWriter:
     lengths = graph("ReduceSum", real, graph.constant([1]), keepdims=0)  # (B,) int32
     for n in range(1, config.num_layers + 1):
         paths = [f"encoder_{n}/{direction}_gru/gru_cell" for direction in ("forward", "backward")]
-        states, last = recurrence(graph, x, paths, (width, width // 2), lengths)
+        states, last = recurrence(graph, x, paths, (width, width // 2), (lengths, ""))
         # (S, 2, B, D/2) -> (B, S, D); (2, B, D/2) -> (B, D)
         x = graph.reshape(graph("Transpose", states, perm=[2, 0, 1, 3]), (0, 0, width))
         last = graph.reshape(graph("Transpose", last, perm=[1, 0, 2]), (0, width))
@@ -94,7 +94,7 @@ def _recurrent_decoder(config: Seq2SeqConfig) -> GraphWriter:
     x = _embed(graph, config, ids)
     for n in range(1, config.num_layers + 1):
         state = graph("Unsqueeze", graph.input(f"cache_{n}", ("batch", width)), graph.constant([0]))
-        states, last = recurrence(graph, x, [f"decoder_{n}/gru_cell"], (width, width), "", state)
+        states, last = recurrence(graph, x, [f"decoder_{n}/gru_cell"], (width, width), ("", state))
         # (T, 1, B, D) -> (B, T, D).
         x = graph("Transpose", graph("Squeeze", states, graph.constant([1])), perm=[1, 0, 2])
         graph.output(f"next_{n}", graph("Squeeze", last, graph.constant([0])), ("batch", width))
@@ -118,14 +118,15 @@ def _embed(graph: GraphWriter, config: Seq2SeqConfig, ids: str) -> str:
 
 
 def recurrence(
-    graph: GraphWriter, x: str, paths: list[str], sizes: tuple[int, int], lengths: str = "", state: str = ""
+    graph: GraphWriter, x: str, paths: list[str], sizes: tuple[int, int], given: tuple[str, str] = ("", "")
 ) -> list[str]:
     """Gated recurrent units over x (B, T, width), one direction for each of the N ``paths``.
 
     Returns the states (T, N, B, units) of all steps, and the last state (N, B, units).
 
-    ``sizes``: width and units. ``lengths`` (B,): how many tokens of each row are no padding. Keras and ONNX
-    have the gates in the same order; "linear_before_reset" is Keras's ``reset_after``.
+    ``sizes``: width and units. ``given``: the lengths (B,) of the rows without padding, and the state before
+    the first step; "" for none. Keras and ONNX have the gates in the same order; "linear_before_reset" is
+    Keras's ``reset_after``.
     """
     width, units = sizes
     kernels: list[str] = []
@@ -139,4 +140,4 @@ def recurrence(
     steps = graph("Transpose", x, perm=[1, 0, 2])  # (B, T, width) -> (T, B, width)
     direction = "bidirectional" if len(paths) == 2 else "forward"
     options = {"hidden_size": units, "linear_before_reset": 1, "direction": direction}
-    return graph.several("GRU", 2, steps, *stacked, lengths, state, **options)
+    return graph.several("GRU", 2, steps, *stacked, *given, **options)

@@ -23,7 +23,7 @@ from typing import BinaryIO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from model.tables.rows import TableError
+from model.tables.rows import TableError, check_unpacked
 from model.text.changes import find_changes
 from model.text.tokenizer import normalise, typed_offsets
 
@@ -322,9 +322,7 @@ def _opened(file: BinaryIO) -> zipfile.ZipFile:
         raise TableError("encrypted", "the document is encrypted; save it without a password")
     if any(name.startswith("_xmlsignatures/") for name in names):
         raise TableError("signed", "the document is signed; a correction would break its signature")
-    unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > UNPACKED:
-        raise TableError("unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed")
+    check_unpacked(archive, UNPACKED)
     return archive
 
 

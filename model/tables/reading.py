@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from model.tables.columns import FORMULA, Cells, Columns, find_columns, first_rows, has_text
 from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
-from model.tables.rows import TableError, TableRow, row_of
+from model.tables.rows import TableError, TableRow, check_unpacked, row_of
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -148,11 +148,7 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
 
     try:
         with zipfile.ZipFile(file) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-            if unpacked > UNPACKED:
-                raise TableError(
-                    "unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed"
-                )
+            check_unpacked(archive, UNPACKED)
             file = _transitional(archive) or file
         books = [load_workbook(file, read_only=True, data_only=values) for values in (True, False)]
         rows = zip_longest(*map(_rows_of_sheet, books), fillvalue=())

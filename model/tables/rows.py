@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+from zipfile import ZipFile
 
 LONGEST = 32_767  # characters of one cell: the limit of XLSX
 
@@ -30,6 +31,13 @@ class TableError(ValueError):
     def __init__(self, problem: str, message: str):
         super().__init__(message)
         self.problem = problem
+
+
+def check_unpacked(archive: ZipFile, most: int) -> None:
+    """Raise TableError for an archive that would unpack to more than ``most`` bytes."""
+    unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > most:
+        raise TableError("unpacked", f"the file would unpack to {unpacked:,} bytes, {most:,} are allowed")
 
 
 class TableRow(NamedTuple):

@@ -81,8 +81,8 @@ class Intervention:
     decoder starts from the embedding of the token it read last.
 
     >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
-    >>> intervention.off, intervention.reaches_encoder
-    (frozenset({Head(kind='cross_attention', layer=3, head=0)}), False)
+    >>> intervention.off
+    frozenset({Head(kind='cross_attention', layer=3, head=0)})
     """
 
     off: frozenset[Head] = frozenset()
@@ -106,12 +106,6 @@ class Intervention:
         }
         for name, value in places.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def reaches_encoder(self) -> bool:
-        """Whether it changes the encoder's result."""
-        places: list[Head | ZeroedValue] = [*self.off, *self.weights, *self.zeroed]
-        return bool(self.without_source) or any(place.kind == "encoder_attention" for place in places)
 
     @property
     def fingerprint(self) -> str:

@@ -227,7 +227,7 @@ def _looked(context: ClaimContext) -> Iterator[Claim]:
 
 
 def _why(context: ClaimContext) -> Iterator[Claim]:
-    """The writer attends there because of one part of the key:
+    """The writer attends there because of one part of the key, the one without which it attends least:
 
     with its mean in that part's place it attends less.
     """
@@ -237,9 +237,11 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
     look = decompose_attention_score(
         context.corrector, *pair, AttentionCell(head, context.row, key), context.means
     )
-    reason = next((each for each in look.ablations if each.of == KEY and each.nats > 0), None)
-    if reason is None:
+    reasons = [each for each in look.ablations if each.of == KEY and each.nats > 0]
+    if not reasons:
         return
+    # Not the largest term of the score: softmax and the other parts may make up for its loss.
+    reason = min(reasons, key=lambda each: each.weight)
     holds = look.weight - reason.weight >= LEAST_LOOK
     facts: dict[str, Fact] = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
     yield Claim("why", look.weight, reason.weight, holds, facts, LOOK)

@@ -82,6 +82,7 @@ def test_at_first_the_helpful_are_off_and_a_click_on_one_keeps_the_others(open_l
     app = send(app, "without_mosaic", "click", {"custom": list(helpful[-1])})
     left = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in helpful[:-1])
     assert setting(app, "switched_off") == (left or "none")
+    app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
     app = app.button(key="without_all_on").click().run()
     assert setting(app, "switched_off") == "none"
     app = app.button(key="without_strongest").click().run()

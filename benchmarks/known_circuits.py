@@ -1,13 +1,13 @@
-"""How well circuits are found that are known, in the manner of InterpBench.
+"""Precision and recall of the search for circuits, on networks with a known one, as in InterpBench.
 
     python benchmarks/known_circuits.py train FOLDER
     python benchmarks/known_circuits.py measure FOLDER
 
-``train`` trains the networks of ``known_networks.py`` (a minute or two each on one core) and goes on where it
-was stopped. ``measure`` draws pairs of texts with different answers, ablates nodes by their outputs in the
+``train`` trains the networks of ``known_networks.py`` (a minute or two each on one core) and continues where
+it was stopped. ``measure`` draws pairs of texts with different answers, ablates nodes by their outputs in the
 other text, and compares the nodes and edges that methods name with those of the program: precision and
-recall of ``find_common_circuit``, and areas under the ROC curve, of a search over several goals. Estimates
-stand beside exact effects, with their distance from them.
+recall of ``find_common_circuit``, and areas under the ROC curve, those of the search over several goals. For
+estimates it also measures the distance from exact effects.
 """
 
 import sys
@@ -38,7 +38,7 @@ PAIRS = 8
 GOALS = 0.5, 0.7, 0.8, GOAL, 0.95  # of the searches whose members make a ROC curve
 STEPS = 5  # of EAP-IG
 SEEDS, TRAINED = 3, 0.05  # networks that are tried, until the loss in nats is lower than this
-LEAST_EDGE = 0.1  # of the circuit's score: the edges that count as found
+LEAST_EDGE = 0.1  # of the circuit's score, from which an edge counts
 NAMES = "abcdefgh="
 
 
@@ -124,7 +124,7 @@ def mean_sizes(lists: Sequence[Sequence[Edge]]) -> dict[Ends, float]:
 
 
 class Measurement:
-    """The numbers of one network: areas under the ROC curve where nothing else is said."""
+    """The numbers of one network; those without a further word are areas under the ROC curve."""
 
     def __init__(self, task: Task, arrays: Mapping[str, np.ndarray], pairs: Sequence[Pair]):
         self.task, self.known = task, cast(Network, Known(stream_of(task, arrays), Letters()))
@@ -188,7 +188,7 @@ class Measurement:
 
 @click.group()
 def main() -> None:
-    """Networks that hold a known circuit, and how well it is found."""
+    """Networks that hold a known circuit, and the precision of the search for it."""
 
 
 @main.command("train")

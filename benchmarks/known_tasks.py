@@ -113,7 +113,7 @@ def found_at(keys: np.ndarray, query: np.ndarray, values: np.ndarray) -> np.ndar
 
 
 def shifted(letters: np.ndarray, by: int) -> np.ndarray:
-    """(B, N): the letter ``by`` places before each; NONE where there is none."""
+    """(B, N): the letter ``by`` places before each; NONE beyond the ends."""
     found = np.roll(letters, by, axis=1)
     found[:, slice(None, by) if by > 0 else slice(by, None)] = NONE
     return found

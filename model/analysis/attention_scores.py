@@ -123,9 +123,8 @@ def decompose_attention_score(
     of_key = {part: each[key] - each[:seen].mean() for part, each in by_key.items()}
     terms = {QUERY: _ranked(of_query), KEY: _ranked(of_key)}
     values = ablation or mean_values(corrector, source, target)
-    largest = {
-        of: [each for each in terms[of] if each.part != BIAS][:TESTED] for of in terms
-    }  # no ablation of a bias
+    # A bias has no ablation.
+    largest = {of: [each for each in terms[of] if each.part != BIAS][:TESTED] for of in terms}
     tested = [(of, each) for of, some in largest.items() for each in some]
     patches = [(sides.without(of, each.part, query if of == QUERY else key, values),) for of, each in tested]
     looks = network.passes(*ids, patches, look=Node(*head)).attention  # (N, Q, K)

@@ -45,9 +45,7 @@ class HeadEffects(Result):
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
     without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
     ablated_fix_probability: np.ndarray  # (N,) float32, p(fix) without the head
-    attention: (
-        np.ndarray
-    )  # (N,) float32 in 0..1, the head's attention to the change (edits.attention_to_edit)
+    attention: np.ndarray  # (N,) float32 in 0..1, to the change (``edits.attention_to_edit``)
 
     @property
     def effect(self) -> np.ndarray:
@@ -226,10 +224,8 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     for change in changes:
         try:
             asked.append((change, contrast_of_edit(corrector, Edit(source, target, change))))
-        except (
-            ValueError
-        ):  # a change that writes the same tokens as the source, such as one emoji for another
-            continue
+        except ValueError:
+            continue  # it writes the same tokens as the source, such as one emoji for another
     trace = corrector.trace(source, target) if asked else None
     attention, scores = (
         np.zeros((len(asked), len(heads)), np.float32),

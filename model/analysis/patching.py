@@ -271,9 +271,8 @@ def activation_patching(
         places = [(layer, head) for layer, head in np.ndindex(*values.shape[:2])]
         values = values.reshape(-1, *values.shape[2:])
     matched = run.source_places if of.startswith("encoder") else run.target_places
-    if not clean.network.layers(
-        "encoder"
-    ):  # a decoder alone reads the prompt, and what it wrote, in one stream
+    if not clean.network.layers("encoder"):
+        # A decoder alone reads the prompt and its continuation in one stream.
         shift = len(other[0]) - 1
         matched = *run.source_places, *(at if at == NO_PLACE else at + shift for at in run.target_places[1:])
     cells = [

@@ -225,9 +225,8 @@ def _by_key(
     found: Mapping[str, np.ndarray], kernels: np.ndarray, kind: str, rows: Sequence[int], towards: np.ndarray
 ) -> np.ndarray:
     """(N, L, H, K): the weight of each key times the contribution of its value."""
-    read = np.einsum(
-        "lhdo,lno->lhdn", kernels, towards, optimize=True
-    )  # directions in the space of the values
+    # Directions in the space of the values
+    read = np.einsum("lhdo,lno->lhdn", kernels, towards, optimize=True)
     # (L, H, K, d) @ (L, H, d, N) -> (L, H, K, N).
     values = found[tap(kind, "value")] @ read.astype(np.float32)
     weighed = found[kind][:, :, rows] * values.swapaxes(-1, -2)  # (L, H, N, K)
@@ -331,9 +330,8 @@ class LogitLens(Result):
     written: np.ndarray  # (3L+1, T) float32, the probability of the written token
     scores: np.ndarray  # (3L+1, N) float32 nats, log p(written) - log p(instead)
     names: dict[int, str]  # token id -> label, of all ids in ``likeliest``
-    jamo: dict[
-        str, JamoLens
-    ]  # by "side part", such as "encoder final"; empty where tokens are not sums of jamo
+    # By "side part", such as "encoder final"; empty where tokens are not sums of jamo
+    jamo: dict[str, JamoLens]
 
     def labels(self) -> list[list[str]]:
         """(3L+1, T): the likeliest token at each place and row."""

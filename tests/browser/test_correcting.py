@@ -238,8 +238,7 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     expect_settings(page, model="seq2seq")
     expect_corrected(page, FIRST_EXAMPLE, correction.text)
     expect_heatmap(page, correction.trace.cross_attention[0, 0])
-    for name in ("kind", "layer", "head"):
-        expect(page.locator(f".st-key-control_{name}")).to_have_count(0)
+    expect(page.locator(".st-key-map_choice")).to_have_count(0)  # there is nothing to choose
     expect(page.locator(".st-key-overview")).to_have_count(0)
     page.keyboard.press("Escape")
     pick(page, "pages", table("ko")["model_page"])

@@ -75,6 +75,7 @@ def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, 
         ".filter(({ width, left, right }) => width && (left < 0 || right > innerWidth)).length"
     )
     assert beyond == 0
+    page.locator(".st-key-map_choice button").first.click()
     head = page.locator(".st-key-control_head input")
     head.click()
     page.get_by_role("option", name=str(heads), exact=True).click()

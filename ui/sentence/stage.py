@@ -73,9 +73,13 @@ def show_controls(
         keep_in_sight(view.name)
     with stage.map:
         if view.has_map:
-            shown = f"{say(f'kind_{selection.kind}')} · {selection.label(say, trace)}"
-            with st.popover(shown, icon=":material/grid_view:", key="map_choice"):
-                _show_map_controls(trace, selection if view.one_head else None, view.draws_all)
+            only = selection if view.one_head else None
+            if len(trace.kinds) == 1 and trace.shape(selection.kind) == (1, 1):
+                _show_map_controls(trace, only)
+            else:
+                shown = f"{say(f'kind_{selection.kind}')} · {selection.label(say, trace)}"
+                with st.popover(shown, icon=":material/grid_view:", key="map_choice"):
+                    _show_map_controls(trace, only, view.draws_all)
         else:
             markup.paragraph(say("view_of_all_heads"), "note")
     return options, taking

@@ -1,6 +1,7 @@
 """The file that is taken away, opened without a network; and pictures saved from a figure's own toolbar."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 import viz
 from model.trace.trace import ATTENTION_KINDS
-from tests.browser.visit import BROKEN_WORDS, PATIENCE, heatmap, toggle
+from tests.browser.site_pages import visiting
+from tests.browser.visit import BROKEN_WORDS, expect_heatmap, heatmap, toggle
 from tests.ui.export.test_export import VALUES, make_state
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace
 from ui.export import page as export
@@ -25,15 +27,8 @@ PNG = b"\x89PNG\r\n\x1a\n"
 @pytest.fixture(scope="module")
 def visitor(browser):
     """A page without a network. It remembers what it complained of and asked for since the last file."""
-    context = browser.new_context(accept_downloads=True)
-    context.set_offline(True)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda request: page.requests.append(request.url))
-    yield page
-    context.close()
+    with visiting(browser, offline=True) as page:
+        yield page
 
 
 @pytest.fixture
@@ -44,7 +39,7 @@ def open_file(visitor, tmp_path):
         choices = Choices(language, ADDRESS, VALUES, experiment=experiment)
         path = tmp_path / "시선.html"
         path.write_bytes(export.to_html(state, partial(say_in, language), choices))
-        visitor.complaints, visitor.requests = [], []
+        visitor.complaints.clear(), visitor.requests.clear()
         visitor.set_viewport_size({"width": width, "height": 900})
         visitor.goto(path.as_uri())
         visitor.wait_for_function(
@@ -97,28 +92,21 @@ def test_what_was_typed_is_shown_letter_by_letter(open_file):
     assert_quiet(page)
 
 
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_lines_and_steps_answer_without_the_app(open_file, language):
-    page = open_file(make_state("고갱님이 왔어요"), language)
+def test_lines_steps_and_any_head_answer_without_the_app(open_file):
+    state = make_state("고갱님이 왔어요")
+    page = open_file(state)
     steps = page.locator("#steps .steps")
     range_ = steps.get_by_role("slider")
     before = range_.input_value()
-    steps.get_by_role("button", name={"ko": "다음", "en": "Next"}[language], exact=True).click()
+    steps.get_by_role("button", name="다음", exact=True).click()
     expect(range_).to_have_value(str(int(before) + 1))
     assert page.locator("#lines svg path").count() > 5
-    assert_quiet(page)
-
-
-def test_any_head_can_be_opened_in_the_file(open_file):
-    state = make_state("고갱님이 왔어요")
-    page = open_file(state)
     explorer = page.locator("#explorer")
     for label, place in (("층", 2), ("헤드", 2)):  # the first option is the mean
         explorer.get_by_label(label, exact=True).select_option(index=place)
     kind = explorer.get_by_label("어텐션 종류").evaluate("menu => menu.selectedIndex")
     expected = state.trace.attention(state.trace.kinds[kind])[1, 1]
-    page.wait_for_timeout(500)  # Plotly draws in pieces
-    np.testing.assert_allclose(heatmap(page, "#explorer .heatmap .js-plotly-plot"), expected, atol=1e-4)
+    expect_heatmap(page, expected, "#explorer .heatmap .js-plotly-plot", atol=1e-4)
     assert_quiet(page)
 
 
@@ -143,20 +131,17 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
     assert_quiet(page)
 
 
-@pytest.mark.parametrize("place", ["heatmap", "overview-encoder_attention"])
-def test_every_figure_saves_png_and_svg_with_its_hangul_on_the_ground_of_its_theme(open_file, place):
+def test_every_figure_saves_png_and_svg_with_its_hangul_on_the_ground_of_its_theme(open_file):
     page = open_file(make_state("고갱님이 왔어요", theme="dark"))
-    for ending, label in (("png", "PNG 그림으로 내려받기"), ("svg", "SVG 그림으로 내려받기")):
+    for place, ending in product(("heatmap", "overview-encoder_attention"), ("png", "svg")):
         page.locator(f"#{place}").hover()
+        name = f"{ending.upper()} 그림으로 내려받기"
         with page.expect_download() as saved:
-            page.locator(f"#{place}").get_by_role("button", name=label).click()
+            page.locator(f"#{place}").get_by_role("button", name=name).click()
         assert saved.value.suggested_filename == f"{place}.{ending}"
         content = Path(saved.value.path()).read_bytes()
-        if ending == "png":
-            assert content.startswith(PNG)
-        else:
-            assert "가중치" in content.decode() and content.startswith(b"<svg")
-            assert b"fill: rgb(16, 22, 31)" in content[:600]
+        assert content.startswith(PNG if ending == "png" else b"<svg")
+    assert "가중치" in content.decode() and b"fill: rgb(16, 22, 31)" in content[:600]
     assert_quiet(page)
 
 

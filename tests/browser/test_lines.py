@@ -4,6 +4,7 @@ server.
 
 import base64
 import json
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,8 +12,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.boxes import box, boxes
+from tests.browser.site_pages import visiting
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
+from ui.export.take_away import say_in
 from ui.wording import table
 from viz.browser.lines import LINES, lines_data
 from viz.theme import palette
@@ -34,8 +38,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Lines</tit
 </script>"""
 
 
-def say(key: str, /, **values) -> str:
-    return EN[key].format(**values)
+say = partial(say_in, "en")
 
 
 def data_of(kind="cross_attention", heads=3, mass=0.6, theme="light", isolated=(), trace=TRACE) -> dict:
@@ -48,14 +51,12 @@ def data_of(kind="cross_attention", heads=3, mass=0.6, theme="light", isolated=(
 
 @pytest.fixture(scope="module")
 def visitors(browser):
-    """(errors, a visitor's page with a mouse or with a finger)."""
-    errors, contexts = [], [browser.new_context(has_touch=touch) for touch in (False, True)]
-    pages = [context.new_page() for context in contexts]
-    for page in pages:
-        page.on("pageerror", lambda error: errors.append(str(error)))
-    yield errors, pages
-    for context in contexts:
-        context.close()
+    """(errors of scripts, a visitor's pages with a mouse and with a finger)."""
+    errors = []
+    with visiting(browser) as mouse, visiting(browser, has_touch=True) as finger:
+        for page in (mouse, finger):
+            page.on("pageerror", lambda error: errors.append(str(error)))
+        yield errors, (mouse, finger)
 
 
 @pytest.fixture
@@ -95,6 +96,11 @@ def drawn_weights(data: dict, row: int) -> list[str]:
     return [f"{weight:.3f}" for head in data["heads"] for query, _, weight in head["edges"] if query == row]
 
 
+def answer(page: Page, **changed) -> None:
+    """The page around the drawing sends other data."""
+    page.evaluate("data => show(data)", data_of(heads=1, **changed))
+
+
 def expect_all_lines(page: Page, data: dict) -> None:
     expect(page.locator(".edges")).to_have_attribute("display", "inline")
     expect(page.locator(".edges path")).to_have_count(sum(len(head["edges"]) for head in data["heads"]))
@@ -126,13 +132,8 @@ def test_pointing_isolates_a_token_and_leaving_restores_all(show):
     page.mouse.move(5, 5)
     expect_all_lines(page, data)
     assert weights_beside(page) == []
-
-
-def test_a_key_shows_who_looks_at_it(show):
-    data = data_of(heads=1)
-    page = show(data)
-    token(page, "keys", 4).hover()
-    expected = [f"{w:.3f}" for _, key, w in data["heads"][0]["edges"] if key == 4]
+    token(page, "keys", 4).hover()  # a key shows which queries look at it
+    expected = [f"{w:.3f}" for head in data["heads"] for _, key, w in head["edges"] if key == 4]
     assert sorted(weights_beside(page)) == sorted(expected)
 
 
@@ -143,7 +144,7 @@ def test_a_click_keeps_the_lines_until_the_next_one(show):
     page.mouse.move(5, 5)
     assert sorted(weights_beside(page)) == sorted(drawn_weights(data, 2))
     expect(token(page, "queries", 2)).to_have_attribute("aria-pressed", "true")
-    page.evaluate("data => show(data)", data_of(heads=1, mass=0.9))
+    answer(page, mass=0.9)
     assert sorted(weights_beside(page)) == sorted(drawn_weights(data_of(heads=1, mass=0.9), 2))
     page.get_by_role("button", name=EN["lines_all"]).click()
     page.mouse.move(5, 5)
@@ -187,8 +188,8 @@ def test_a_chosen_change_is_isolated_at_first(show):
     page = show(data)
     assert sorted(weights_beside(page)) == sorted(drawn_weights(data, 5))
     page.get_by_role("button", name=EN["lines_all"]).click()
-    page.evaluate("data => show(data)", data_of(heads=1, isolated=[5], theme="dark"))
-    page.evaluate("data => show(data)", data_of(heads=1, isolated=[1]))
+    answer(page, isolated=[5], theme="dark")
+    answer(page, isolated=[1])
     assert sorted(weights_beside(page)) == sorted(drawn_weights(data, 1))
 
 
@@ -204,10 +205,8 @@ def test_heads_differ_by_dashes_as_well_as_by_colour_and_can_be_seen_alone(show)
     expect(page.locator(".chosen path")).to_have_count(len(data["heads"][1]["edges"]))
     head.click()
     page.mouse.move(5, 5)
-    expect(page.locator(f'.chosen path[stroke="{looks[1][0]}"]')).to_have_count(
-        len(data["heads"][1]["edges"])
-    )
-    expect(page.locator(".chosen path")).to_have_count(len(data["heads"][1]["edges"]))
+    for paths in (".chosen path", f'.chosen path[stroke="{looks[1][0]}"]'):
+        expect(page.locator(paths)).to_have_count(len(data["heads"][1]["edges"]))
 
 
 def test_typed_text_is_text_and_repeated_tokens_keep_their_places(show):
@@ -217,9 +216,7 @@ def test_typed_text_is_text_and_repeated_tokens_keep_their_places(show):
     assert page.locator("#here b b").count() == 0
     bold = page.locator('.token text[font-weight="700"]').all_text_contents()
     assert bold == ["객", "객", "갱", "갱"]
-    heights = page.locator('.token[data-side="keys"]').evaluate_all(
-        "all => all.map(t => t.getBoundingClientRect().y)"
-    )
+    heights = [each.top for each in boxes(page, '.token[data-side="keys"]')]
     assert heights == sorted(set(heights))
 
 
@@ -241,16 +238,13 @@ def test_on_a_phone_a_long_token_leaves_room_for_the_lines(show, larger):
     page = show(data, width=390)
     page.evaluate("larger => (document.documentElement.style.fontSize = `${17 * larger}px`)", larger)
     page.evaluate("data => show(data)", data | {"label": "in another size"})
-    edges = page.locator(".edges").bounding_box()
-    assert edges["width"] >= 60
-    ends = page.locator(".token text:last-child").evaluate_all(
-        "all => all.map(text => text.getBoundingClientRect().right)"
-    )
-    numbers = page.locator(".token text:nth-child(2)").evaluate_all(
-        "all => all.map(text => text.getBoundingClientRect().left)"
-    )
+    edges = box(page, ".edges")
+    assert edges.width >= 60
+    edge_of = "(all, side) => all.map(text => text.getBoundingClientRect()[side])"
+    ends = page.locator(".token text:last-child").evaluate_all(edge_of, "right")
+    numbers = page.locator(".token text:nth-child(2)").evaluate_all(edge_of, "left")
     half = len(ends) // 2
-    assert max(ends[:half]) <= edges["x"] + 1
+    assert max(ends[:half]) <= edges.left + 1
     assert max(ends[half:]) <= min(numbers[half:])
 
 
@@ -261,11 +255,8 @@ def test_a_narrower_window_is_drawn_anew_and_keeps_what_is_pinned(show):
     page.set_viewport_size({"width": 390, "height": 900})
     expect(page.locator(".drawing")).not_to_have_attribute("width", before)
     expect(token(page, "queries", 5)).to_have_attribute("aria-pressed", "true")
-    widths = page.evaluate(
-        "[document.querySelector('.numbers').getBBox().x, document.documentElement.scrollWidth]"
-    )
-    assert widths[0] > 0
-    assert widths[1] <= 390
+    assert page.evaluate("document.querySelector('.numbers').getBBox().x") > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "cross_attention"])

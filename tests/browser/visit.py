@@ -281,12 +281,14 @@ def heatmap(page: Page, place: int | str = 0) -> np.ndarray:
     return np.array(rows.json_value(), dtype=np.float32)
 
 
-def expect_heatmap(page: Page, expected: np.ndarray, place: int | str = figure("heatmap")) -> None:
+def expect_heatmap(
+    page: Page, expected: np.ndarray, place: int | str = figure("heatmap"), atol: float = 1e-5
+) -> None:
     """Wait until a figure holds ``expected`` (Q, K); fails with the difference where it never does."""
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline:
         shown = heatmap(page, place)
-        if shown.shape == expected.shape and np.allclose(shown, expected, atol=1e-5):
+        if shown.shape == expected.shape and np.allclose(shown, expected, atol=atol):
             return
         page.wait_for_timeout(100)
-    np.testing.assert_allclose(heatmap(page, place), expected, atol=1e-5)
+    np.testing.assert_allclose(heatmap(page, place), expected, atol=atol)

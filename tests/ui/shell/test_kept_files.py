@@ -26,7 +26,6 @@ from ui.shell.server import KeptFiles, send_at_once, started
 
 SCRIPT = b"export const answer = 42;\n" * 400
 FONT = random.Random(0).randbytes(5_000)  # as a woff2, it cannot become smaller
-LATER = 0.05  # seconds in which a script of that size is compressed
 
 
 class Answer(NamedTuple):
@@ -96,7 +95,8 @@ def asked(monkeypatch):
             answers = []
             for path, headers in questions:
                 answers.append(await static.get(path, **headers))
-                await asyncio.sleep(LATER)
+                while static.kept._begun - static.kept._files.keys():
+                    await asyncio.sleep(0.005)
             return answers
 
         return run_apart(all_of_them())

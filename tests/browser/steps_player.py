@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
 from model.trace.trace import Selection
+from tests.browser.site_pages import visiting
 from tests.ui.fake_corrector import propose, random_trace
 from ui.wording import table
 from viz.browser import steps
@@ -48,33 +49,24 @@ def in_script(value: object) -> str:
 @contextmanager
 def player(browser: Browser, folder: Path) -> Iterator[Callable[..., Page]]:
     """Opens the player in a page of its own, with a clock that the test moves."""
-    contexts = []
+    with ExitStack() as after:
 
-    def open_with(data: dict, *, width: int = 1280, frozen: bool = True, **options) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.failures = []
-        page.on("pageerror", lambda error: page.failures.append(str(error)))
-        if frozen:
-            page.clock.install(time=0)
-        ground = data["colours"]["sequential"][0]
-        file = folder / "steps.html"
-        file.write_text(
-            PAGE.format(
-                ground=ground, style=steps.STEPS.css, script=in_script(steps.STEPS.js), data=in_script(data)
-            ),
-            "utf-8",
-        )
-        page.goto(file.as_uri())
-        page.wait_for_selector(".steps .cell")
-        if frozen:
-            page.clock.pause_at(60_000)
-        return page
+        def open_with(data: dict, *, frozen: bool = True, **options) -> Page:
+            page = after.enter_context(visiting(browser, **options))
+            if frozen:
+                page.clock.install(time=0)
+            look = {"ground": data["colours"]["sequential"][0], "style": steps.STEPS.css}
+            file = folder / "steps.html"
+            file.write_text(
+                PAGE.format(**look, script=in_script(steps.STEPS.js), data=in_script(data)), "utf-8"
+            )
+            page.goto(file.as_uri())
+            page.wait_for_selector(".steps .cell")
+            if frozen:
+                page.clock.pause_at(60_000)
+            return page
 
-    yield open_with
-    for context in contexts:
-        context.close()
+        yield open_with
 
 
 def reports(page: Page) -> list:

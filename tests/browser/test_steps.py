@@ -4,29 +4,25 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from model.text.changes import find_changes
 from model.trace.trace import Selection
-from tests.browser.steps_player import (
-    SOURCE,
-    STEPS,
-    TARGET,
-    button,
-    data_of,
-    player,
-    position,
-    reports,
-    written,
-)
+from tests.browser import steps_player
+from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, position, reports, written
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, random_trace
 from ui.wording import table
 
 
+def answer(page: Page, data: dict) -> None:
+    """The page around the player answers with other data."""
+    page.evaluate("data => window.show(data)", data)
+
+
 @pytest.fixture
 def show(browser, tmp_path):
-    with player(browser, tmp_path) as open_with:
+    with steps_player.player(browser, tmp_path) as open_with:
         yield open_with
 
 
@@ -35,16 +31,14 @@ def test_a_step_shows_what_is_written_and_the_numbers_of_the_trace(show):
     page = show(data_of(trace=trace, step=5, selection=Selection("cross_attention", 1, 2)))
     assert written(page) == "고객이 왔"
     assert page.locator(".written ins").all_text_contents() == ["객", "왔"]
-    for strip, kind in (
-        (".body.strip >> nth=0", "cross_attention"),
-        (".body.strip >> nth=1", "decoder_attention"),
-    ):
+    for place, kind in enumerate(("cross_attention", "decoder_attention")):
         weights = Selection(kind, 1, 2).weights(trace)[4]
-        marked = page.locator(strip).locator(".strongest .number").all_text_contents()
+        strip = page.locator(".body.strip").nth(place)
+        marked = strip.locator(".strongest .number").all_text_contents()
         expected = [place for place in np.sort(np.argsort(-weights)[:3]) if weights[place] >= 0.01]
         assert marked == [f"{weights[place]:.3f}" for place in expected]
-    assert page.locator(".body.strip >> nth=1").locator(".hatched").count() == STEPS - 5
-    assert page.failures == []
+    assert strip.locator(".hatched").count() == STEPS - 5
+    assert page.complaints == []
 
 
 def test_a_change_is_weighed_against_leaving_the_text_alone(show):
@@ -68,7 +62,7 @@ def test_another_candidate_can_be_chosen_and_keeps_the_focus(show):
     offered = page.locator(".candidates .part:visible")
     assert offered.count() == len(data["alternatives"][1]) - (data["produced"][1] >= 0)
     offered.last.press("Enter")
-    page.evaluate("data => window.show(data)", data)  # the page answers
+    answer(page, data)  # the page answers
     expect(offered.last).to_be_focused()
     button(page, table("ko")["steps_part_kept"]).click()
     places = [place for place in range(len(data["alternatives"][1])) if place != data["produced"][1]]
@@ -85,7 +79,7 @@ def test_a_probability_from_another_answer_than_the_text_shown_says_so(show):
     product = table("ko")["steps_fix_product"].format(count=2)
     expect(page.locator(".of-decision .remark")).to_have_text(product)
     data["revision"], data["probabilities"][1] = "undone", 0.3
-    page.evaluate("data => window.show(data)", data)
+    answer(page, data)
     expect(page.locator(".of-decision .remark")).to_have_text(
         f"{product} {table('ko')['steps_fix_elsewhere']}"
     )
@@ -127,7 +121,7 @@ def test_a_recurrent_network_shows_the_source_alone(show):
 
 
 @pytest.mark.parametrize("length", [120, 512])
-def test_long_sentences_fold_what_is_far_away_and_stay_quick(show, length):
+def test_long_sentences_fold_what_is_far_away(show, length):
     source, target = "갱" + "가" * (length - 1), "객" + "가" * (length - 1)
     data = data_of(source, target, changes=find_changes(source, target), step=length // 2)
     page = show(data, width=390, frozen=False)
@@ -136,15 +130,6 @@ def test_long_sentences_fold_what_is_far_away_and_stay_quick(show, length):
     shown = page.locator(".body.strip >> nth=0").locator(".cell:not(.folded)").count()
     folded = page.locator(".body.strip >> nth=0").locator(".folded .sign").all_text_contents()
     assert shown + sum(int(text.strip("⋯")) for text in folded) == length + 1
-    milliseconds = page.evaluate(
-        """() => {
-          const start = performance.now();
-          for (let i = 0; i < 20; i++) document.querySelector("button.forward").click();
-          document.body.offsetHeight;
-          return (performance.now() - start) / 20;
-        }"""
-    )
-    assert milliseconds < 100
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -250,11 +235,9 @@ def test_the_space_bar_plays_from_the_range(show):
 def test_the_browser_leads_until_another_sentence_comes(show):
     page = show(data_of())
     button(page, "다음").click()
-    page.evaluate(
-        "data => window.show(data)", data_of(step=6, selection=Selection("cross_attention", 1), theme="dark")
-    )
+    answer(page, data_of(step=6, selection=Selection("cross_attention", 1), theme="dark"))
     position(page, 2)
-    page.evaluate("data => window.show(data)", data_of("가나", "가나", step=3))
+    answer(page, data_of("가나", "가나", step=3))
     position(page, 3, 3)
     page.clock.run_for(600)
     assert reports(page) == []
@@ -263,7 +246,7 @@ def test_the_browser_leads_until_another_sentence_comes(show):
 def test_new_words_and_numbers_do_not_interrupt_playing_and_nothing_ticks_on_after_its_end(show):
     page = show(data_of())
     button(page, "재생").click()
-    page.evaluate("data => window.show(data)", data_of(language="en"))
+    answer(page, data_of(language="en"))
     expect(button(page, "Pause")).to_be_visible()
     page.clock.run_for(700)
     expect(page.locator(".position")).to_have_text(f"Step 3 of {STEPS}")
@@ -278,4 +261,4 @@ def test_a_single_step_has_nowhere_to_go(show):
     position(page, 1, 1)
     expect(page.locator("input")).to_be_disabled()
     expect(button(page, "다음")).to_be_disabled()
-    assert page.failures == []
+    assert page.complaints == []

@@ -4,22 +4,12 @@ import json
 from urllib.parse import urlencode
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
 from model.stored.folder import ASSETS
-from tests.browser.visit import (
-    choose,
-    click,
-    expect_heatmap,
-    expect_settings,
-    figure,
-    heatmap,
-    settle,
-    tile,
-)
+from tests.browser.visit import choose, expect_heatmap, expect_settings, figure, heatmap, settle
 from ui.parts.number_table import NumberTable
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -28,8 +18,8 @@ from viz.browser.lines import strongest_edges
 from viz.labels import log_odds
 
 SENTENCE = "고갱님이 오셧습니다."
-LAYER, HEAD, KIND = 1, 2, "cross_attention"  # counted from 0
-LANGUAGES = pytest.mark.parametrize("language", ["ko", "en"])
+LAYER, HEAD = 1, 2  # counted from 0
+KO = table("ko")
 
 
 def written(probability: float) -> str:
@@ -39,37 +29,17 @@ def written(probability: float) -> str:
     return f"{ends[text]} ({log_odds(probability)})" if text in ends else text
 
 
-@pytest.fixture
-def open_view(open_page):
-    def open_at(view: str, language: str = "ko", **chosen: str) -> Page:
-        place = {
-            "layer": str(LAYER + 1),
-            "head": str(HEAD + 1),
-            "kind": KIND,
-            "sentence": SENTENCE,
-            "view": view,
-        }
-        return open_page(f"?{urlencode(place | {'lang': language} | chosen)}")
-
-    return open_at
-
-
-@pytest.fixture(scope="module")
-def answer(corrector):
-    (sentence,) = corrector.correct(SENTENCE).sentences
-    assert sentence.changes
-    return sentence
-
-
-@LANGUAGES
-def test_every_view_shows_the_numbers_of_the_trace(open_view, answer, language):
+def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     """From tab to tab, with one change in focus."""
-    say, change, trace = table(language), answer.changes[0], answer.trace
+    (answer,) = corrector.correct(SENTENCE).sentences
+    change, trace = answer.changes[0], answer.trace
     row = change.target_start
-    page = open_view("heatmap", language, edit="1", cell=f"{row},0", marks=str(change.source_start))
+    place = {"layer": str(LAYER + 1), "head": str(HEAD + 1), "kind": "cross_attention", "cell": f"{row},0"}
+    shown = {"sentence": SENTENCE, "edit": "1", "marks": str(change.source_start)} | place
+    page = open_page(f"?{urlencode(shown)}")
 
     def turn_to(view: str) -> None:
-        choose(page, "view", say[f"view_{view}"])
+        choose(page, "view", KO[f"view_{view}"])
         expect_settings(page, view=view)
 
     expect_heatmap(page, trace.cross_attention[LAYER, HEAD])
@@ -101,16 +71,16 @@ def test_every_view_shows_the_numbers_of_the_trace(open_view, answer, language):
 
     turn_to("predict")
     assert page.locator(".js-plotly-plot").count() == 0  # nothing gives the answer away
-    page.get_by_role("button", name=say["predict_reveal"]).click()
+    page.get_by_role("button", name=KO["predict_reveal"]).click()
     expect_settings(page, revealed="1")
     expect(page.locator(figure("predict_bars"))).to_be_visible()
 
     turn_to("edits")
     best = leading_heads(trace, change, answer.changes)[0]
-    place = say["place_head"].format(layer=best.layer + 1, head=best.head + 1)
-    page.get_by_role("button", name=say["edits_open"].format(place=place)).first.click()
+    place = KO["place_head"].format(layer=best.layer + 1, head=best.head + 1)
+    page.get_by_role("button", name=KO["edits_open"].format(place=place)).first.click()
     expect_settings(page, layer=str(best.layer + 1), head=str(best.head + 1))
-    choose(page, "view", say["view_heatmap"])
+    choose(page, "view", KO["view_heatmap"])
     expect_heatmap(page, trace.cross_attention[best.layer, best.head])
 
 
@@ -124,13 +94,6 @@ def expect_tiles(page: Page, weights: np.ndarray) -> None:
         for head in range(heads):
             tile_ = mosaic[layer * down : layer * down + queries, head * across : head * across + keys]
             np.testing.assert_allclose((tile_ - 1) / 254, weights[layer, head], atol=0.5 / 254 + 1e-6)
-
-
-def test_a_tile_of_the_overview_opens_its_head(open_view, answer):
-    page = open_view("heatmap")
-    click(page, tile(page, 0, 3))
-    expect_settings(page, layer="1", head="4")
-    expect_heatmap(page, answer.trace.cross_attention[0, 3])
 
 
 def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_page):
@@ -151,11 +114,10 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
     expect(page.locator(".reading").first).to_contain_text(f"[{', '.join(map(number_text, output))}]")
 
 
-@LANGUAGES
-def test_the_other_pages_are_about_the_same_network(open_page, corrector, language):
+def test_the_other_pages_are_about_the_same_network(open_page, corrector):
     def opened(name: str, **settings: object) -> Page:
-        page = open_page(f"{name}?{urlencode({'lang': language, 'sentence': SENTENCE} | settings)}")
-        expect(page.locator("h1")).to_have_text(table(language)[f"{name}_page"])
+        page = open_page(f"{name}?{urlencode({'sentence': SENTENCE} | settings)}")
+        expect(page.locator("h1")).to_have_text(KO[f"{name}_page"])
         expect(page.get_by_test_id("stException")).to_have_count(0)
         return page
 

@@ -151,5 +151,5 @@ def test_nothing_lies_over_anything_and_all_controls_are_within_the_window(look_
     title = letters._replace(right=min(letters.right, box(page, ".product").right))
     assert overlapping(parts | {"title": title}) == []
     column = parts["map"].right
-    assert all(each.right <= column + 1 for each in boxes(page, ".st-key-map [role=radio]"))
+    assert all(each.right <= column + 1 for each in boxes(page, ".st-key-map :is(button, [role=radio])"))
     assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")

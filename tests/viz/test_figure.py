@@ -50,7 +50,7 @@ FIGURES = {
     ),
     "grid of doubles": (head_grid, (WEIGHTS.astype(float),), {"theme": "dark"}),
     "empty grid": (head_grid, (np.zeros((0, 0, 0, 0)),), {}),
-    **{name: (getattr(viz, name), *INPUTS[name]) for name in WITH_SPECIFICATION},
+    **{name: (getattr(viz, name), *INPUTS[name]) for name in sorted(WITH_SPECIFICATION)},
 }  # fmt: skip
 
 

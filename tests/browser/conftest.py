@@ -34,11 +34,16 @@ def server():
 
 
 @pytest.fixture(scope="session")
-def browser():
+def playwright():
     with sync_playwright() as playwright:
-        browser = launched(playwright)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
+    browser = launched(playwright)
+    yield browser
+    browser.close()
 
 
 FOLLOWED = "친구와 가치 밥을 머거요."  # the sentence of the lesson *looked, wrote, mattered*

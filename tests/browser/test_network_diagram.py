@@ -24,7 +24,7 @@ def test_its_parts_lead_on_by_mouse_and_keyboard_and_keep_the_sentence(open_page
     expect(title).to_have_text(table("en")["product"])
     expect_settings(page, kind="decoder_attention")
     assert settings(page) == {"lang": "en", "sentence": "고갱", "kind": "decoder_attention", "layer": "1"}
-    expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
+    expect(page.locator(".st-key-map_choice button").first).to_contain_text("Decoder · layer 1")
     page.go_back()
     rows = page.get_by_role("button", name="Layer 2")
     expect(rows).to_have_count(2)

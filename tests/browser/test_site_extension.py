@@ -7,7 +7,6 @@ import time
 from urllib.parse import parse_qs, quote
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from deploy.site.extension import write_extension
 from tests.browser.chromium import find_chromium
@@ -46,7 +45,7 @@ def web(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def chromium(folder, web, tmp_path_factory):
+def chromium(playwright, folder, web, tmp_path_factory):
     """(a page of the web, a page of the extension).
 
     A program's press does not grant ``activeTab`` in Chromium, so this copy may read this machine's pages.
@@ -57,22 +56,21 @@ def chromium(folder, web, tmp_path_factory):
     (copy / "manifest.json").write_text(json.dumps(manifest | {"host_permissions": ["http://127.0.0.1/*"]}))
     only = [f"--disable-extensions-except={copy}", f"--load-extension={copy}"]
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            "",
-            executable_path=find_chromium(playwright),
-            args=["--headless=new", *only, *sandbox],
-            ignore_default_args=["--disable-extensions"],
-            locale="ko-KR",
-        )
-        context.set_default_timeout(PATIENCE)
-        page, listing = context.new_page(), context.new_page()
-        page.goto(web)
-        listing.goto("chrome://extensions")
-        name = listing.locator("extensions-item").first.get_attribute("id")
-        listing.goto(f"chrome-extension://{name}/index.html")
-        yield page, listing
-        context.close()
+    context = playwright.chromium.launch_persistent_context(
+        "",
+        executable_path=find_chromium(playwright),
+        args=["--headless=new", *only, *sandbox],
+        ignore_default_args=["--disable-extensions"],
+        locale="ko-KR",
+    )
+    context.set_default_timeout(PATIENCE)
+    page, listing = context.new_page(), context.new_page()
+    page.goto(web)
+    listing.goto("chrome://extensions")
+    name = listing.locator("extensions-item").first.get_attribute("id")
+    listing.goto(f"chrome-extension://{name}/index.html")
+    yield page, listing
+    context.close()
 
 
 def wait_for(page, expression: str) -> None:

@@ -18,7 +18,7 @@ LEAST = {
     "misspelt": 21,
     "particles": 32,
     "detached": 23,
-    "missed": 36,
+    "missed": 42,
     "past": 24,
     "words": 17,
 }

@@ -3,13 +3,17 @@
 import ipaddress
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder, read_config
 from model.terminal import hide_log_lines
+
+if TYPE_CHECKING:
+    from service.checks import Finding
 
 
 @click.group()
@@ -137,32 +141,70 @@ def check(
 
     Raises:
         click.UsageError: for --changes without --fix.
-        click.ClickException: for a file that cannot be read.
+        click.ClickException: for a named file that cannot be read.
     """
-    from service.checks import Checking, read
-    from service.files import files_in
+    from service.checks import Checking
     from service.reports import REPORTS, as_csv
 
     if changes is not None and not fix:
         raise click.UsageError("--changes needs --fix")
 
     options = {"model": named["model"], **_words(named["words"])}
-    files = list(files_in(paths, ignored))
     try:
+        files = list(_readable(paths, ignored))
+        times = [path.stat().st_mtime_ns for path in files]
         found = list(Checking(tuple(options.items()), suggest, jobs).findings(files))
     except (ValueError, ModelFolderError) as error:  # of a file, or of the words
         raise click.ClickException(str(error)) from error
+    left = list["Finding"]()  # of files that could not be written
     if fix:
-        for path, mine in zip(files, found, strict=True):
-            if any(each.is_sure for each in mine):
-                path.write_bytes(read(path).corrected(mine))
+        for number, (path, mine) in enumerate(zip(files, found, strict=True)):
+            if any(each.is_sure for each in mine) and not _is_written(path, times[number], mine):
+                left, found[number] = [*left, *mine], []
+        corrected = [sum(each.is_sure for each in mine) for mine in found]
+        click.echo(f"{sum(corrected)} corrected in {sum(map(bool, corrected))} files", err=True)
         if changes is not None:
             changes.write_bytes(as_csv([each for mine in found for each in mine if each.is_sure]))
         found = [[each for each in mine if not each.is_sure] for mine in found]
-    shown = [each for mine in found for each in mine]
+    shown = [*left, *(each for mine in found for each in mine)]
     if shown or report in ("json", "sarif"):
         click.echo(REPORTS[report](shown))
     sys.exit(any(each.is_sure for each in shown))
+
+
+def _is_written(path: Path, time: int, found: Iterable["Finding"]) -> bool:
+    """Correct a file, unless it was changed after ``time`` or cannot be written; that is told."""
+    from service.checks import read
+
+    try:
+        if path.stat().st_mtime_ns == time:
+            path.write_bytes(read(path).corrected(found))
+            return True
+        reason = "it was changed meanwhile"
+    except OSError as error:
+        reason = str(error.strerror)
+    click.echo(f"not corrected: {path}: {reason}", err=True)
+    return False
+
+
+def _readable(paths: tuple[Path, ...], ignored: Iterable[str]) -> Iterator[Path]:
+    """The files to check. Of a folder, those that cannot be read are skipped and named.
+
+    Raises:
+        UnreadableFileError: for a file that is named.
+    """
+    from service.checks import UnreadableFileError, read
+    from service.files import files_in
+
+    for path in files_in(paths, ignored):
+        try:
+            read(path).documents()
+        except UnreadableFileError as error:
+            if path in paths:
+                raise
+            click.echo(f"skipped: {error}", err=True)
+        else:
+            yield path
 
 
 def _words(path: Path | None) -> dict[str, Any]:

@@ -137,6 +137,11 @@ def read(path: Path) -> ReadFile:
     return OfficeFile(path) if path.suffix.lower() in DOCUMENTS + OLD_DOCUMENTS else TextFile(path)
 
 
+def _has_hangul(text: str) -> bool:
+    """Also in decomposed form (NFD), as macOS writes names and some programs texts."""
+    return any(is_hangul(character) or "\u1100" <= character <= "\u11ff" for character in text)
+
+
 class TextFile:
     """A text with the line ends that it has."""
 
@@ -148,10 +153,10 @@ class TextFile:
             raise UnreadableFileError(f"{path} is not UTF-8") from error
 
     def documents(self) -> Iterable[Annotated]:
-        if not any(map(is_hangul, self.text)):
+        if not _has_hangul(self.text):
             return []
         try:
-            return [each for each in reader_of(self._path)(self.text) if any(map(is_hangul, each.text))]
+            return [each for each in reader_of(self._path)(self.text) if _has_hangul(each.text)]
         except ValueError as error:
             raise UnreadableFileError(f"{self._path} is no {self._path.suffix} file: {error}") from error
 
@@ -179,7 +184,7 @@ class OfficeFile:
 
     def documents(self) -> Iterator[Annotated]:
         for begun, text in zip(self._starts, self._document.paragraphs, strict=False):
-            if any(map(is_hangul, text)):
+            if _has_hangul(text):
                 parts = (match.span() for match in re.finditer(rf"[\t\n]|{OBJECT}|[^\t\n{OBJECT}]+", text))
                 pieces = (Piece(begun + a, begun + b, _SIGNS.get(text[a:b], text[a:b])) for a, b in parts)
                 yield Annotated.of(self.text, pieces)

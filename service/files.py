@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from service.annotated import Annotated, Piece
 
-WORD = "X"  # replaces code in a sentence
+# Replaces code in a sentence. It has no certain reading, so a particle behind it keeps its form.
+WORD = "X0"
 
-_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A\ufeff?(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 # Inside a paragraph of Markdown: code, formulas, addresses and directives are read as a word, so that a
 # particle behind them has one to follow; images, targets of links, tags, escapes, entities and emphasis as
 # nothing.
@@ -54,7 +55,7 @@ def markdown(text: str) -> Iterator[Annotated]:
 
     Example:
         >>> [each.text for each in markdown("# 제목\\n\\n밥을 **머거**요, `코드`도\\n봐요.")]
-        ['제목', '밥을 머거요, X도 봐요.']
+        ['제목', '밥을 머거요, X0도 봐요.']
     """
     from markdown_it import MarkdownIt
 
@@ -63,7 +64,7 @@ def markdown(text: str) -> Iterator[Annotated]:
     if front is not None:
         ignored.append(front.span())
     lines = _line_starts(text)
-    blanked = "\n" * front[0].count("\n") + text[front.end() :] if front else text
+    blanked = "\n" * (len(_line_starts(front[0])) - 2) + text[front.end() :] if front else text
     place, seen = 0, -1
     for token in MarkdownIt("commonmark").enable("table").disable("inline").parse(blanked):
         if token.type != "inline" or token.map is None:
@@ -82,7 +83,7 @@ def markdown(text: str) -> Iterator[Annotated]:
 
 
 def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    return [0, *(match.end() for match in re.finditer("\r\n?|\n", text)), len(text)]
 
 
 def _inline(text: str, lines: list[tuple[int, int]]) -> Iterator[Piece]:
@@ -165,7 +166,7 @@ def string_table(text: str) -> Iterator[Annotated]:
     Raises:
         ValueError: for a file that is no JSON.
     """
-    json.loads(text)
+    json.loads(text.removeprefix("\ufeff"))
     for match in re.finditer(rf"{_STRING}(\s*:)?", text):
         if match[2] is None:
             yield Annotated.of(text, _unescaped(text, *match.span(1), _JSON))
@@ -178,7 +179,7 @@ def notebook(text: str) -> Iterator[Annotated]:
         ValueError: for a file that is no notebook.
     """
     cells = re.search(r'"cells"\s*:\s*\[', text)
-    if not isinstance(json.loads(text), dict) or cells is None:
+    if not isinstance(json.loads(text.removeprefix("\ufeff")), dict) or cells is None:
         raise ValueError("it is no notebook of version 4")
     place, decoder = cells.end(), json.JSONDecoder()
     while following := re.compile(r"[\s,]*(?=\{)").match(text, place):
@@ -287,12 +288,12 @@ def reader_of(path: Path) -> Reader:
 
 
 def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Path]:
-    """The files to check: those that are named, and in folders all with an ending of ``READERS``.
+    """The files to check, each once: those that are named, and in folders all with an ending of ``READERS``.
 
     Args:
         ignored: patterns such as "docs/*.json", in which * stands for slashes, too.
     """
-    patterns = tuple(ignored)
+    patterns, seen = tuple(ignored), set[tuple[int, int]]()
     for path in paths:
         inside = (
             sorted(each for each in path.rglob("*") if each.suffix.lower() in READERS)
@@ -303,4 +304,7 @@ def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Pat
             hidden = any(part.startswith(".") or part in _NO_PROSE for part in each.relative_to(path).parts)
             named = each.as_posix()
             if each.is_file() and not hidden and not any(fnmatch(named, pattern) for pattern in patterns):
-                yield each
+                file = each.stat().st_dev, each.stat().st_ino  # links lead to one file
+                if file not in seen:
+                    seen.add(file)
+                    yield each

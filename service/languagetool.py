@@ -106,7 +106,7 @@ class CheckRequest:
         if ("text" in fields) == ("data" in fields):
             raise RequestError("either text or data is needed")
         document = annotated(fields["data"]) if "data" in fields else Annotated.plain(fields["text"])
-        if len(document.document) > LONGEST:
+        if max(len(document.document), len(document.text)) > LONGEST:
             raise RequestError(f"a text may have {LONGEST:,} characters", 413)
         mother_tongue = fields.get("motherTongue", "ko").lower()
         return cls(

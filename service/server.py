@@ -21,7 +21,7 @@ from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -250,6 +250,8 @@ class Service:
             return PlainTextResponse(f"Error: {error}\n", error.status)
         except TooSlowError:
             return PlainTextResponse("Error: the text takes too long; try again\n", 503)
+        except ClientDisconnect:  # no answer is read
+            return Response()
         return _json(answer(asked, found, self.link))
 
     async def _matches(self, document: Annotated, offers: bool) -> tuple[Match, ...]:

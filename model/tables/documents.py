@@ -15,7 +15,7 @@ Reference:
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -197,10 +197,8 @@ class _Part:
     def with_texts(self, texts: Mapping[int, str]) -> bytes:
         """The part with the paragraphs of these places corrected."""
         edits = [edit for place, text in texts.items() for edit in self._edits(self.paragraphs[place], text)]
-        content = self._content
-        for start, end, added in sorted(edits, reverse=True):
-            content = content[:start] + added.encode(self._encoding, "xmlcharrefreplace") + content[end:]
-        return content
+        encoded = ((a, b, text.encode(self._encoding, "xmlcharrefreplace")) for a, b, text in edits)
+        return spliced(self._content, encoded)
 
     def _edits(self, paragraph: _Paragraph, corrected: str) -> Iterator[tuple[int, int, str]]:
         """The bytes that are replaced, from where to where and by which text."""
@@ -289,6 +287,19 @@ class Document:
             wanted[name] |= {place: by_text[text] for place, text in copies if text in by_text}
         parts = {name: self._parts[name].with_texts(mine) for name, mine in wanted.items() if mine}
         return rewritten(self._file, parts)
+
+
+def spliced(content: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """The content with other bytes from place to place; edits do not overlap.
+
+    >>> spliced(b"a b c", [(4, 5, b"!"), (0, 1, b"")])
+    b' b !'
+    """
+    parts, done = list[bytes](), 0
+    for start, end, added in sorted(edits):
+        parts += [content[done:start], added]
+        done = end
+    return b"".join([*parts, content[done:]])
 
 
 def rewritten(file: BinaryIO, parts: Mapping[str, bytes]) -> bytes:

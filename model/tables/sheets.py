@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
+from model.tables.documents import spliced
 from model.tables.rows import TableError
 
 # XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
@@ -106,10 +107,7 @@ class Sheet:
         edits = [edit for place, text in texts.items() for edit in self._edits(place, text)]
         if self._dimension and any(column >= self.width for _, column in texts):
             edits.append((self._dimension.start, self._dimension.end, b""))  # it would cut the new column off
-        content = self._content
-        for start, end, added in sorted(edits, reverse=True):
-            content = content[:start] + added + content[end:]
-        return content
+        return spliced(self._content, edits)
 
     def _edits(self, place: tuple[int, int], text: str) -> Iterator[tuple[int, int, bytes]]:
         """The bytes that are replaced, from where to where and by which."""

@@ -126,7 +126,7 @@ def test_markdown_is_read_with_the_same_pieces_whatever_its_line_ends():
     text = FILES["text.md"].decode()
     unix = [each.text for each in markdown(text)]
     assert unix == [each.text for each in markdown(text.replace("\n", "\r\n"))]
-    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X를 이어서   그러면 않된다. X"]
+    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X0를 이어서   그러면 않된다. X0"]
 
 
 ODD = ["", "\n", '"', "<string>", "```", 'msgstr "', '{"cells": [{"cell_type": "markdown"}]}']
@@ -192,10 +192,10 @@ def test_what_calls_the_command_names_options_that_it_has(path):
 @pytest.mark.parametrize(
     "typed, read_as",
     [
-        ("밥을 `머거\n안되요`도 봐요.", "밥을 X도 봐요."),
-        ("> 인용 `머거\n> 안되요`도\n> 봐요.", "인용 X도 봐요."),
-        ("식 $$\n안되요\n$$는 <b\ntitle='안되요'>봐요</b>.", "식 X는 봐요."),
-        ("- 하나 ``머거 `\n  안되요``을\n  봐요.", "하나 X을 봐요."),
+        ("밥을 `머거\n안되요`도 봐요.", "밥을 X0도 봐요."),
+        ("> 인용 `머거\n> 안되요`도\n> 봐요.", "인용 X0도 봐요."),
+        ("식 $$\n안되요\n$$는 <b\ntitle='안되요'>봐요</b>.", "식 X0는 봐요."),
+        ("- 하나 ``머거 `\n  안되요``을\n  봐요.", "하나 X0을 봐요."),
     ],
 )
 def test_code_and_tags_of_markdown_may_cross_lines(typed, read_as):
@@ -236,3 +236,72 @@ def test_a_document_that_cannot_be_read_is_named_with_the_reason(tmp_path, name,
 
 def test_a_list_of_changes_needs_changes(folder):
     assert check("--changes", "changes.csv", "text.txt").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "`commit`을 `push`를 `main`으로, $n$은 $m$는 `값`이 맞다. `a`와 `b`과 같다."),
+        ("a.json", '{"가": "{count}이 {0}과 %1$s으로, {name}가 {user}를 열었다."}'),
+    ],
+)
+def test_particles_behind_code_stay(tmp_path, name, text):
+    (tmp_path / name).write_text(text, "utf-8")
+    assert check(str(tmp_path / name)).output == ""
+
+
+WRONG, RIGHT = "할수 있는 만큼 머거요. 그러면 안되요.\n", "할 수 있는 만큼 먹어요. 그러면 안 돼요.\n"
+
+
+def test_a_file_that_is_reached_twice_is_corrected_once(tmp_path):
+    file, link = tmp_path / "a.md", tmp_path / "b.md"
+    file.write_text(WRONG, "utf-8")
+    link.symlink_to(file)
+    check("--fix", str(tmp_path), str(file))
+    assert file.read_text("utf-8") == RIGHT
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path, monkeypatch):
+    files = [tmp_path / name for name in ("a.md", "b.md")]
+    for file in files:
+        file.write_text(WRONG, "utf-8")
+    findings = Checking.findings
+
+    def edited_meanwhile(self, paths):
+        yield from findings(self, paths)
+        files[0].write_text(f"새 문장. {WRONG}", "utf-8")
+        os.utime(files[0], ns=(0, 0))
+
+    monkeypatch.setattr(Checking, "findings", edited_meanwhile)
+    found = check("--fix", *map(str, files))
+    assert f"not corrected: {files[0]}" in found.output and found.exit_code == 1
+    assert [file.read_text("utf-8") for file in files] == [f"새 문장. {WRONG}", RIGHT]
+
+
+def test_files_of_a_folder_that_cannot_be_read_are_skipped_and_named(tmp_path):
+    (tmp_path / "a.txt").write_bytes(WRONG.encode("cp949"))
+    (tmp_path / "b.json").write_text('{"가": 1, // 주석\n}', "utf-8")
+    (tmp_path / "c.md").write_text(WRONG, "utf-8")
+    found = check(str(tmp_path))
+    assert found.output.count("skipped: ") == 2 and "c.md:1:1: " in found.output and found.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("a.md", unicodedata.normalize("NFD", "그러면 안되요."), None),  # as files of macOS are
+        ("a.md", "첫째 안되요.\r둘째 안되요.\r", "첫째 안 돼요.\r둘째 안 돼요.\r"),
+        (
+            "a.md",
+            "\ufeff---\ntitle: 안되요\n---\n그러면 안되요.",
+            "\ufeff---\ntitle: 안되요\n---\n그러면 안 돼요.",
+        ),
+        ("a.json", '\ufeff{"가": "그러면 안되요."}', '\ufeff{"가": "그러면 안 돼요."}'),
+    ],
+)
+def test_marks_line_ends_and_decomposed_hangul_of_other_systems(tmp_path, name, wrong, right):
+    file = tmp_path / name
+    file.write_bytes(wrong.encode())
+    assert check("--fix", str(file)).exit_code == 0
+    text = file.read_bytes().decode()
+    assert text == right if right else unicodedata.normalize("NFC", text) == "그러면 안 돼요."

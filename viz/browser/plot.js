@@ -114,7 +114,7 @@ class Plot {
       this.canvas.on("plotly_click", (event) => this.choose(event));
     }
     if (this.cursor) this.point(this.cursor);
-    this.asTable.hidden = !this.stops();
+    this.asTable.hidden = !(this.stops()?.columns > 1); // bars that are pressed are no table
     this.root.dataset.drawn = String(turn);
   }
 

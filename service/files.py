@@ -106,8 +106,11 @@ def _inline(text: str, lines: list[tuple[int, int]]) -> Iterator[Piece]:
     done = 0
     for match in _INLINE.finditer(content):
         yield from prose(done, match.start())
-        yield Piece(place(match.start()), place(match.end() - 1) + 1, WORD if match["word"] else "")
-        done = match.end()
+        start, done = match.span()
+        read = WORD if match["word"] else " " if match[0] == "&nbsp;" else ""
+        if not read and content[start - 1 : start] == content[done : done + 1] == " ":
+            done += 1  # the spaces on both sides of a mark are one
+        yield Piece(place(start), place(done - 1) + 1, read)
     yield from prose(done, len(content))
 
 

@@ -112,9 +112,9 @@ def test_a_long_text_leaves_a_phone_room_for_the_picture(look_at):
 
 def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page):
     page = open_page("?lang=en", width=844, height=390)
+    body = page.get_by_test_id("stPopoverBody")
     for opened in ("settings", "view_options", "taking"):
         toggle(page, opened)
-        body = page.get_by_test_id("stPopoverBody")
         cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
         expect(body).to_be_in_viewport(ratio=1)
         assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390, opened

@@ -126,7 +126,7 @@ def test_markdown_is_read_with_the_same_pieces_whatever_its_line_ends():
     text = FILES["text.md"].decode()
     unix = [each.text for each in markdown(text)]
     assert unix == [each.text for each in markdown(text.replace("\n", "\r\n"))]
-    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X0를 이어서   그러면 않된다. X0"]
+    assert unix[:2] == ["제목은 머거요", "밥을 머거요 X0를 이어서 그러면 않된다. X0"]
 
 
 ODD = ["", "\n", '"', "<string>", "```", 'msgstr "', '{"cells": [{"cell_type": "markdown"}]}']
@@ -242,10 +242,11 @@ def test_a_list_of_changes_needs_changes(folder):
     ("name", "text"),
     [
         ("a.md", "`commit`을 `push`를 `main`으로, $n$은 $m$는 `값`이 맞다. `a`와 `b`과 같다."),
+        ("a.md", "좋아요 <br> 그리고 <!-- x --> 글 ![그림](a.png) <https://a.kr>을 보고, 안&nbsp;돼요."),
         ("a.json", '{"가": "{count}이 {0}과 %1$s으로, {name}가 {user}를 열었다."}'),
     ],
 )
-def test_particles_behind_code_stay(tmp_path, name, text):
+def test_particles_behind_code_and_spaces_beside_marks_stay(tmp_path, name, text):
     (tmp_path / name).write_text(text, "utf-8")
     assert check(str(tmp_path / name)).output == ""
 

@@ -294,9 +294,10 @@ def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Pat
     """The files to check, each once: those that are named, and in folders all with an ending of ``READERS``.
 
     Args:
-        ignored: patterns such as "docs/*.json", in which * stands for slashes, too.
+        ignored: folders, and patterns such as "docs/*.json", in which * stands for slashes, too.
     """
-    patterns, seen = tuple(ignored), set[tuple[int, int]]()
+    patterns = [part for each in ignored for part in (each, f"{each.rstrip('/')}/*")]
+    seen = set[tuple[int, int]]()
     for path in paths:
         inside = (
             sorted(each for each in path.rglob("*") if each.suffix.lower() in READERS)

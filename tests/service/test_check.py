@@ -109,6 +109,7 @@ def test_folders_are_searched_without_what_is_hidden_or_ignored(folder):
         Path(name).write_text("네.", "utf-8")
     found = {str(path) for path in files_in([Path(".")], ["text*", "*/속/*"])}
     assert found == {"안/글.md"}
+    assert list(files_in([Path(".")], ["text*", "안"])) == []
     assert [str(path) for path in files_in([Path("안/그림.png")])] == ["안/그림.png"]
 
 

@@ -44,6 +44,24 @@ ZERO, MEAN, BY_POSITION, RESAMPLED, CORRUPTED, CORRUPTED_MEAN = REFERENCES = (
     "mean of corrupted",
 )
 _SIDES = tuple(ATTENTIONS)
+
+
+def stream_taps(*parts: str) -> tuple[str, ...]:
+    """The taps of both residual streams, and these parts of every kind of attention.
+
+    >>> stream_taps("heads")[:4]
+    ('encoder_embedding', 'encoder_residual', 'encoder_output', 'encoder_heads')
+    """
+    return tuple(
+        name
+        for side, kinds in ATTENTIONS.items()
+        for name in (
+            *(tap(side, part) for part in ("embedding", "residual", "output")),
+            *(tap(kind, part) for kind in kinds for part in parts),
+        )
+    )
+
+
 _MEAN_TAPS = tuple(
     name
     for side, kinds in ATTENTIONS.items()

@@ -22,22 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, Edge, mean_values
+from model.analysis.ablation import AblationValues, Edge, mean_values, stream_taps
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, tap
 
 CHECKED = 5  # nodes whose exact effects stand beside their estimates
-_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (
-        *(tap(side, part) for part in ("embedding", "residual", "output")),
-        *(tap(kind, part) for kind in kinds for part in ("query", "key", "value", "heads")),
-        *kinds,
-    )
-)
+_WEIGHTS = tuple(kind for kinds in ATTENTIONS.values() for kind in kinds)
+_TAPS = (*stream_taps("query", "key", "value", "heads"), *_WEIGHTS)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 
 from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, Character, Edge, mean_values
+from model.analysis.ablation import AblationValues, Character, Edge, mean_values, stream_taps
 from model.analysis.circuits import Circuit
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.saving import Result
@@ -33,14 +33,7 @@ from model.trace.trace import AttentionTrace
 
 FAINT = 0.05  # nats below which an edge is left out of a picture
 SCHEMA_VERSION = 1
-_EDGE_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (
-        *(tap(side, part) for part in ("embedding", "residual", "output")),
-        *(tap(k, "heads") for k in kinds),
-    )
-)
+_EDGE_TAPS = stream_taps("heads")
 
 
 @dataclass(frozen=True)

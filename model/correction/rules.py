@@ -3,8 +3,7 @@
 import re
 from typing import NamedTuple
 
-from model.correction import candidates, proposing
-from model.correction import mending as known_mistakes
+from model.correction import candidates, mending, proposing
 from model.norm.kinds import AFTER_NOUN, kinds, rows
 from model.text import hangul, keyboard, protected, readings, tokenizer
 
@@ -36,7 +35,7 @@ def portable_rules() -> PortableRules:
             "kept": protected.KEPT,
             "dialect": protected.DIALECT,
             "particle": readings.PARTICLE,
-            "particle_behind": known_mistakes.PARTICLE,
+            "particle_behind": mending.PARTICLE,
             "after_noun": AFTER_NOUN,
             "brackets": readings.BRACKETS,
             "placeholder": readings.PLACEHOLDER,
@@ -50,10 +49,10 @@ def portable_rules() -> PortableRules:
             "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
             "OFFERED": proposing.OFFERED,
             "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
-            "KNOWN_CONFIDENCE": known_mistakes.CONFIDENCE,
-            "LEAST_OF_KNOWN": known_mistakes.LEAST_PROBABILITY,
-            "LEAST_OF_LONG": known_mistakes.LEAST_OF_LONG,
-            "LONG": known_mistakes.LONG,
+            "KNOWN_CONFIDENCE": mending.CONFIDENCE,
+            "LEAST_OF_KNOWN": mending.LEAST_PROBABILITY,
+            "LEAST_OF_LONG": mending.LEAST_OF_LONG,
+            "LONG": mending.LONG,
             "LONGEST_READ": readings.LONGEST,
             "MOST": candidates.MOST,
             "LEAST_COUNT_SHORT": proposing.LEAST_COUNT[keyboard.LEAST_SYLLABLES],

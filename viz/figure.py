@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from viz.labels import plain_text
-from viz.theme import FONT_FAMILY, palette
+from viz.theme import FONT_FAMILY, palette, without_points
 
 Specification = dict[str, Any]  # "data" and "layout" with the names of Plotly's schema
 
@@ -265,16 +265,7 @@ def outlines(selected: tuple[int, int], rows: Sequence[float], columns: Sequence
 def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> dict:
     """A trace without points: a square in the legend with the name of such a cell."""
     marker = {"symbol": symbol, "size": 13, "color": colour, "line": {"color": line, "width": 1.5}}
-    return {
-        "type": "scatter",
-        "x": [None],
-        "y": [None],
-        "mode": "markers",
-        "marker": marker,
-        "name": plain_text(name),
-        "showlegend": True,
-        "hoverinfo": "skip",
-    }
+    return without_points(marker) | {"name": plain_text(name), "showlegend": True, "hoverinfo": "skip"}
 
 
 @dataclass(frozen=True)

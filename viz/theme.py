@@ -139,14 +139,17 @@ class WeightColours:
             "showscale": True,
             "colorbar": place | {"tickvals": list(values), "ticktext": list(values.values())},
         }
-        return {
-            "type": "scatter",
-            "x": [None],
-            "y": [None],
-            "mode": "markers",
-            "marker": marker,
-            "showlegend": False,
-        }
+        return without_points(marker) | {"showlegend": False}
+
+
+def without_points(marker: dict) -> dict:
+    """A trace that shows its marker in the legend, or its colour bar, and nothing in the picture.
+
+    Example:
+        >>> without_points({"color": "red"})["x"]
+        [None]
+    """
+    return {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "marker": marker}
 
 
 def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic: bool) -> WeightColours:

@@ -3,7 +3,7 @@
 import ipaddress
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,17 +143,24 @@ def check(
         click.UsageError: for --changes without --fix.
         click.ClickException: for a named file that cannot be read.
     """
-    from service.checks import Checking
+    from service.checks import Checking, UnreadableFileError
+    from service.files import files_in
     from service.reports import REPORTS, as_csv
 
     if changes is not None and not fix:
         raise click.UsageError("--changes needs --fix")
 
     options = {"model": named["model"], **_words(named["words"])}
+    files = list(files_in(paths, ignored))
+    times = [path.stat().st_mtime_ns for path in files]
+
+    def skip(path: Path, error: UnreadableFileError) -> None:
+        if path in paths:
+            raise error
+        click.echo(f"skipped: {error}", err=True)
+
     try:
-        files = list(_readable(paths, ignored))
-        times = [path.stat().st_mtime_ns for path in files]
-        found = list(Checking(tuple(options.items()), suggest, jobs).findings(files))
+        found = list(Checking(tuple(options.items()), suggest, jobs).findings(files, skip))
     except (ValueError, ModelFolderError) as error:  # of a file, or of the words
         raise click.ClickException(str(error)) from error
     left = list["Finding"]()  # of files that could not be written
@@ -185,26 +192,6 @@ def _is_written(path: Path, time: int, found: Iterable["Finding"]) -> bool:
         reason = str(error.strerror)
     click.echo(f"not corrected: {path}: {reason}", err=True)
     return False
-
-
-def _readable(paths: tuple[Path, ...], ignored: Iterable[str]) -> Iterator[Path]:
-    """The files to check. Of a folder, those that cannot be read are skipped and named.
-
-    Raises:
-        UnreadableFileError: for a file that is named.
-    """
-    from service.checks import UnreadableFileError, read
-    from service.files import files_in
-
-    for path in files_in(paths, ignored):
-        try:
-            read(path).documents()
-        except UnreadableFileError as error:
-            if path in paths:
-                raise
-            click.echo(f"skipped: {error}", err=True)
-        else:
-            yield path
 
 
 def _words(path: Path | None) -> dict[str, Any]:

@@ -51,11 +51,7 @@ class KeepingCorrector(Corrector):
             batch = new[first : first + BATCH_SENTENCES]
             found = dict(zip(batch, super().propose(batch, False), strict=True))
             answers |= found
-            # A passage that is too long to read has its answer at once, and would fill the memory.
-            short = {
-                each: answer for each, answer in found.items() if len(each.text) <= self.config.max_length
-            }
-            self.kept.update(short)
+            self.kept.update((each, found[each]) for each in batch if self._is_short(each))
         for sentence in sentences:
             if sentence in self.kept:
                 self.kept.move_to_end(sentence)

@@ -3,7 +3,7 @@
 import io
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -77,14 +77,28 @@ class Checking:
     offers: bool = False  # whether changes that were not sure enough are findings, too
     processes: int = 1
 
-    def findings(self, paths: Sequence[Path]) -> Iterator[list[Finding]]:
-        """The findings of each file, in the order of ``paths``.
+    def findings(
+        self, paths: Sequence[Path], unreadable: Callable[[Path, UnreadableFileError], None] | None = None
+    ) -> Iterator[list[Finding]]:
+        """The findings of each file, in the order of ``paths``; none for one that cannot be read.
+
+        Args:
+            unreadable: is called with each file that cannot be read; by default its error is raised.
 
         Raises:
             UnreadableFileError: for the first file that cannot be read.
         """
-        files = [read(path) for path in paths]
-        documents = [(number, *local(each)) for number, file in enumerate(files) for each in file.documents()]
+        files, documents = dict[Path, ReadFile](), list[tuple[int, int, Annotated]]()
+        for number, path in enumerate(paths):
+            try:
+                file = read(path)
+                documents += [(number, *local(each)) for each in file.documents()]
+            except UnreadableFileError as error:
+                if unreadable is None:
+                    raise
+                unreadable(path, error)
+            else:
+                files[path] = file
         batches = list(_batches(documents))
         found: list[list[Finding]] = [[] for _ in paths]
         for batch, answers in zip(batches, self._answers(batches), strict=True):
@@ -92,8 +106,11 @@ class Checking:
                 found[number] += [
                     replace(each, start=each.start + offset, end=each.end + offset) for each in answer
                 ]
-        for path, file, mine in zip(paths, files, found, strict=True):
-            place = file.place()
+        for path, mine in zip(paths, found, strict=True):
+            if path not in files:
+                yield []
+                continue
+            place = files[path].place()
             yield [each.placed(path, place(each.start), place(each.end)) for each in mine]
 
     def _answers(self, batches: list["_Batch"]) -> Iterator[list[list[Finding]]]:

@@ -155,6 +155,11 @@ def _unescaped(text: str, start: int, end: int, escapes: _Escapes) -> Iterator[P
     yield Piece(start, end, text[start:end])
 
 
+def _parsed(text: str) -> object:
+    """The content of a JSON file, which may begin with a mark; raises ValueError for another."""
+    return json.loads(text.removeprefix("\ufeff"))
+
+
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _SOURCE = re.compile(rf'"source"\s*:\s*(\[[^"\]]*(?:{_STRING}[^"\]]*)*\]|{_STRING})')
 
@@ -169,7 +174,7 @@ def string_table(text: str) -> Iterator[Annotated]:
     Raises:
         ValueError: for a file that is no JSON.
     """
-    json.loads(text.removeprefix("\ufeff"))
+    _parsed(text)
     for match in re.finditer(rf"{_STRING}(\s*:)?", text):
         if match[2] is None:
             yield Annotated.of(text, _unescaped(text, *match.span(1), _JSON))
@@ -182,7 +187,7 @@ def notebook(text: str) -> Iterator[Annotated]:
         ValueError: for a file that is no notebook.
     """
     cells = re.search(r'"cells"\s*:\s*\[', text)
-    if not isinstance(json.loads(text.removeprefix("\ufeff")), dict) or cells is None:
+    if not isinstance(_parsed(text), dict) or cells is None:
         raise ValueError("it is no notebook of version 4")
     place, decoder = cells.end(), json.JSONDecoder()
     while following := re.compile(r"[\s,]*(?=\{)").match(text, place):

@@ -269,8 +269,8 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path, monkeypatch):
         file.write_text(WRONG, "utf-8")
     findings = Checking.findings
 
-    def edited_meanwhile(self, paths):
-        yield from findings(self, paths)
+    def edited_meanwhile(self, *arguments):
+        yield from findings(self, *arguments)
         files[0].write_text(f"새 문장. {WRONG}", "utf-8")
         os.utime(files[0], ns=(0, 0))
 

@@ -11,6 +11,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.visit import PATIENCE
 
+# A script: the corrected text of the site, without what was typed.
+CORRECTED = """(() => {
+  const line = document.getElementById("correction").shadowRoot.querySelector(".corrected").cloneNode(true);
+  line.querySelectorAll("del, .offer, .sentence").forEach((part) => part.remove());
+  return line.textContent;
+})()"""
+
 # Asks the worker of an open page, one text after the other.
 ASK = """async (wanted) => {
   const { worker } = window.site;

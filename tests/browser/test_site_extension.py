@@ -11,7 +11,7 @@ import pytest
 from deploy.site.extension import write_extension
 from tests.browser.chromium import find_chromium
 from tests.browser.firefox import firefox
-from tests.browser.site_pages import static_host
+from tests.browser.site_pages import CORRECTED, static_host
 from tests.browser.visit import PATIENCE
 
 MARKED, RIGHT = "친구와 가치 밥을 머거요.", "친구와 같이 밥을 먹어요."
@@ -21,11 +21,6 @@ PAGE = f"""<!DOCTYPE html><meta charset="utf-8"><p>{MARKED}</p><textarea>{TYPED}
 MARK = "getSelection().selectAllChildren(document.querySelector('p'))"
 FIELD = "document.querySelector('textarea').focus() ?? document.querySelector('textarea')"
 IS_OPEN = "document.getElementById('status')?.dataset.open === 'yes'"
-CORRECTED = """(() => {
-  const line = document.getElementById("correction").shadowRoot.querySelector(".corrected").cloneNode(true);
-  line.querySelectorAll("del, .offer, .sentence").forEach((part) => part.remove());
-  return line.textContent;
-})()"""
 POPUP = "chrome.extension.getViews({ type: 'popup' })[0]"
 
 

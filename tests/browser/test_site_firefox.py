@@ -5,17 +5,12 @@ reach.
 import pytest
 
 from tests.browser.firefox import firefox
-from tests.browser.site_pages import static_host
+from tests.browser.site_pages import CORRECTED, static_host
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 AREA = 'document.getElementById("live").shadowRoot.querySelector("textarea")'
 OPEN = 'document.getElementById("status").dataset.open === "yes"'
 DRAWN = "document.querySelector('.heatmap .plot')?.dataset.drawn > 0"
-CORRECTED = """(() => {
-  const line = document.getElementById("correction").shadowRoot.querySelector(".corrected").cloneNode(true);
-  line.querySelectorAll("del, .offer, .sentence").forEach((part) => part.remove());
-  return line.textContent;
-})()"""
 
 
 def correct_a_sentence(page) -> None:

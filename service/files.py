@@ -11,25 +11,40 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
+from model.text.tokenizer import normalise
 from service.annotated import Annotated, Piece
 
 # Replaces code in a sentence. It has no certain reading, so a particle behind it keeps its form.
 WORD = "X0"
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?(---|\+\+\+)\s*?\n.*?^\1[ \t\r]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-# Inside a paragraph of Markdown: code, formulas, addresses and directives are read as a word, so that a
-# particle behind them has one to follow; images, targets of links, tags, escapes, entities and emphasis as
-# nothing.
+_ROUND = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+_TITLE = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\([^()]*\))"""
+_TARGET = rf"(?:\(\s*(?:<[^<>\n]*>|[^\s()]*+(?:{_ROUND})?[^\s()]*+)\s+{_TITLE}\s*\)|{_ROUND})"  # of a link
+# Inside a paragraph of Markdown: code, formulas, addresses, braces and directives are read as a word, so that
+# a particle behind them has one to follow; names, by which a link finds its target, as they are written,
+# but no change may touch them; images, targets of links, tags, entities and emphasis as nothing.
 _INLINE = re.compile(
-    r"(?P<word>(?P<code>`+)(?:[^`]|`(?!(?P=code)))*?(?P=code)(?!`)"
-    r"|\$\$(?s:.+?)\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
-    r"|\bhttps?://[^\s<>)\]]+|<[a-z]+:[^>\s]+>|<[^>\s]+@[^>\s]+>|\{[{%#].*?[}%#]\})"
-    r"|!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?"
-    r"|\]\((?:[^()\n]|\([^()\n]*\))*\)|\]\[[^\]\n]*\]|\[\^[^\]\n]*\]"
-    r"|</?[A-Za-z!][^<>]*>|\{[\w.:#=\" -]*\}|\\(?=[!-/:-@\[-`{-~])|&#?\w+;"
-    r"|[*~]+|(?<!\w)_+|_+(?!\w)|[\[\]]"
+    r"""
+    (?P<word>
+        (?P<code>`++).+?(?<!`)(?P=code)(?!`)
+        | \$\$.+?\$\$ | \$[^\s$](?:[^$\n]*[^\s$])?\$ | \\\([^가-힣]+?\\\) | \\[A-Za-z]+(?:\{[^{}]*\})*
+        | \bhttps?://[^\s<>)\]`]+ | <[a-z]+:[^>\s]+> | <[^>\s]+@[^>\s]+>
+        | \{(?![.:#])(?:[^{}]|\{[^{}]*\})*\}
+    )
+    | (?m:^)\[(?!\^)[^\[\]\n]+\]:[^\S\n]*\S+(?:[^\S\n]+TITLE)?[^\S\n]*(?m:$)
+    | (?P<name> \[\[[^\[\]|\n]*\]\](?!\() | (?m:^)\*?\[(?!\^)[^\[\]\n]+\]: )
+    | \[\[[^\[\]|\n]*\|
+    | !\[[^\]\n]*\](?:TARGET|\[[^\]\n]*\])?
+    | (?:\](?=\()|\]\[[^\[\]]+\]|\[\^[^\[\]\s]*\])TARGET?
+    | \[(?P<label>(?:\\.|[^\[\]\\])+)\](?:\[\]|(?!TARGET|\[[^\[\]]+\]))
+    | <!--(?:(?!<!--).)*?--> | </?[A-Za-z!](?:"[^"]*"|'[^']*'|[^<>"'])*+> | </?[A-Za-z!][^<>]*>
+    | (?P<escape>\\[!-/:-@\[-`{-~]) | \{[.:#][^{}]*\} | &\#?\w+; | [*~]+ | `+ | (?<!\w)_+ | _+(?!\w) | [\[\]]
+    """.replace("TITLE", _TITLE).replace("TARGET", _TARGET),
+    re.DOTALL | re.VERBOSE,
 )
 _IGNORED = re.compile(
     r"<!--\s*see-attention:\s*off\s*-->.*?(?:<!--\s*see-attention:\s*on\s*-->|\Z)", re.DOTALL
@@ -60,33 +75,78 @@ def markdown(text: str) -> Iterator[Annotated]:
     from markdown_it import MarkdownIt
 
     ignored = [match.span() for match in _IGNORED.finditer(text)]
-    front = _FRONT_MATTER.match(text)
-    if front is not None:
-        ignored.append(front.span())
-    lines = _line_starts(text)
-    blanked = "\n" * (len(_line_starts(front[0])) - 2) + text[front.end() :] if front else text
-    place, seen = 0, -1
-    for token in MarkdownIt("commonmark").enable("table").disable("inline").parse(blanked):
+    # Parsed without front matter, and with footnotes as prose; each character keeps its place.
+    parsed = _FRONT_MATTER.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]), text)
+    parser, defined = MarkdownIt("commonmark").enable("table").disable("inline"), dict[str, Any]()
+    parser.parse(parsed, defined)
+    kept, before = Kept.of(text, defined.get("references", {})), ""
+    parsed = re.sub(r"(?m)^( {0,3}\[\^[^\[\]\s]+\]):", r"\1;", parsed)
+    lines, place, seen = _line_starts(text), 0, -1
+    for token in parser.parse(parsed):
+        before, opened = token.type, before
         if token.type != "inline" or token.map is None:
             continue
         first, last = token.map
         place, seen = (place if first == seen else lines[first]), first  # cells share their line
-        found = list[tuple[int, int]]()  # of each line of the paragraph
+        spans = list[tuple[int, int]]()  # of each line of the paragraph
         for number, line in enumerate(token.content.split("\n")):
-            begun = text.find(line, place if number == 0 else lines[first + number], lines[last])
+            begun = place if number == 0 else lines[first + number]
+            if opened in ("th_open", "td_open"):
+                line = line.replace("|", "\\|")
+            begun = parsed.find(line, begun, lines[last])
             if begun < 0:
                 break
             place = begun + len(line)
-            found.append((begun, place))
-        if found and not any(a < found[-1][1] and found[0][0] < b for a, b in ignored):
-            yield Annotated.of(text, _inline(text, found))
+            spans.append((begun, place))
+        is_ignored = not spans or any(a < spans[-1][1] and spans[0][0] < b for a, b in ignored)
+        if not is_ignored and not (opened == "heading_open" and kept.is_linked(token.content)):
+            yield Annotated.of(text, _inline(text, spans, kept))
+
+
+class Kept(NamedTuple):
+    """The names of a Markdown document by which its links find their targets."""
+
+    labels: frozenset[str]  # of link definitions, as CommonMark compares them
+    headings: frozenset[str]  # to which links lead
+
+    @classmethod
+    def of(cls, text: str, labels: Iterable[str]) -> "Kept":
+        """The names of a document with these labels."""
+        linked = re.findall(r"""(?:\]\(|\[\[|href=["'])[^\s()\[\]]*#([^()\[\]|"'\n>]+)""", text)
+        return cls(frozenset(labels), frozenset(_anchor(unquote(each)) for each in linked))
+
+    def is_label(self, label: str) -> bool:
+        """Whether ``[label]`` is a link by itself."""
+        from markdown_it.common.utils import normalizeReference
+
+        return normalizeReference(label) in self.labels
+
+    def is_linked(self, heading: str) -> bool:
+        """Whether a link of the document leads to a heading, whose words make its address."""
+        return _anchor(re.sub(r"\]\([^)]*\)", "", heading)) in self.headings
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[\W_]", "", normalise(heading)).casefold()
+
+
+def mdx(text: str) -> Iterator[Annotated]:
+    """As ``markdown``, without the JavaScript of MDX.
+
+    Example:
+        >>> [each.text for each in mdx("export const 글 = '머거요'\\n\\n밥을 {1 + 1}번 머거요.")]
+        ['밥을 X0번 머거요.']
+    """
+    for each in markdown(text):
+        if each.pieces and not re.match(r"(?:import|export)\s", text[each.pieces[0].start :]):
+            yield each
 
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\r\n?|\n", text)), len(text)]
 
 
-def _inline(text: str, lines: list[tuple[int, int]]) -> Iterator[Piece]:
+def _inline(text: str, lines: list[tuple[int, int]], kept: Kept) -> Iterator[Piece]:
     """The pieces of the lines of a paragraph. Code may go on in the next line."""
     content = "\n".join(text[start:end] for start, end in lines)
     starts = [0, *accumulate(end - start + 1 for start, end in lines)]
@@ -104,10 +164,20 @@ def _inline(text: str, lines: list[tuple[int, int]]) -> Iterator[Piece]:
                 yield Piece(place(begun), place(begun) + end - begun, match[0])
 
     done = 0
-    for match in _INLINE.finditer(content):
+    while match := _INLINE.search(content, done):
         yield from prose(done, match.start())
         start, done = match.span()
-        read = WORD if match["word"] else " " if match[0] == "&nbsp;" else ""
+        read = ""
+        if match["word"]:
+            read = WORD
+        elif match["name"] or (match["label"] and kept.is_label(match["label"])):
+            read = re.sub(r"[][*_`~\\]", "", match[0].removesuffix("[]")).replace("\n", " ")
+        elif match["label"]:
+            done = start + 1  # brackets in prose
+        elif match["escape"]:
+            read = match[0][1]
+        elif match[0] == "&nbsp;":
+            read = " "
         if not read and content[start - 1 : start] == content[done : done + 1] == " ":
             done += 1  # the spaces on both sides of a mark are one
         yield Piece(place(start), place(done - 1) + 1, read)
@@ -280,7 +350,7 @@ READERS: dict[str, Reader] = {
     ".txt": plain,
     ".md": markdown,
     ".markdown": markdown,
-    ".mdx": markdown,
+    ".mdx": mdx,
     ".po": catalogue,
     ".pot": catalogue,
     ".json": string_table,

@@ -52,8 +52,9 @@ def live_text(text: str, words: dict[str, str], longest: int, on_typed: Callable
     if _IS_KNOWN not in st.session_state:
         # If a page process ends, the browser brings its text to a new session, to which it is no change.
         st.session_state[_IS_KNOWN] = True
-        if isinstance(held.text, str) and held.text != text:
-            on_typed(whole(held.text))
+        typed = getattr(held, "text", None)  # no component answers without a server
+        if isinstance(typed, str) and typed != text:
+            on_typed(whole(typed))
 
 
 def whole(text: str) -> str:

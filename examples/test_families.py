@@ -3,6 +3,8 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -14,127 +16,113 @@ from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 
 TOKENIZER = trained("bytes")
 SIZE = {"vocab_size": len(TOKENIZER)}
-SHORT = {
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_ffn_dim": 32,
-    "decoder_ffn_dim": 32,
-}
-SHORT |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "max_position_embeddings": 64}
-T5_LIKE = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4} | MARK_IDS
+SHORT: dict[str, Any] = {"d_model": 16, "max_position_embeddings": 64}
+for side in ("encoder", "decoder"):
+    SHORT |= {f"{side}_layers": 2, f"{side}_ffn_dim": 32, f"{side}_attention_heads": 2}
+T5_LIKE = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 4}
+T5_LIKE |= MARK_IDS
 HEADS = NARROW | {"head_dim": 8, "num_key_value_heads": 2}
-EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
 LINEAR = {f"linear_{part}": n for part, n in (("num_value_heads", 2), ("num_key_heads", 2))}
 LINEAR |= {"linear_key_head_dim": 8, "linear_value_head_dim": 8}
-AXES = {"axial_pos_shape": (8, 8), "axial_pos_embds_dim": (8, 8), "max_position_embeddings": 64}
-BASIC = {INTERVENTIONS, GRADIENTS}
+LINEAR |= {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
+FALCON = NARROW | {"num_kv_heads": 2, "new_decoder_architecture": True}
+NEO = {"hidden_size": 16, "num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}
+GPT = {"n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 64, "rotary_dim": 4}
+XGLM = {"d_model": 16, "num_layers": 2, "attention_heads": 4, "ffn_dim": 32}
+MPT = {"d_model": 16, "n_layers": 2, "n_heads": 4, "max_seq_len": 64}
+FSMT = {"langs": ["en", "de"], "src_vocab_size": 300, "tgt_vocab_size": 300}
+JAMBA = {"mamba_d_state": 4, "mamba_dt_rank": 4, "attn_layer_period": 2, "attn_layer_offset": 1}
+REFORMER = {"hidden_size": 16, "attn_layers": ["local", "lsh"], "is_decoder": True}
+REFORMER |= {"axial_pos_shape": (8, 8), "axial_pos_embds_dim": (8, 8), "max_position_embeddings": 64}
+PARTLY_ROTATED = {"num_attention_heads": 2, "num_key_value_heads": 1, "pad_token_id": PAD}  # a quarter
+CAPPED = {"attn_logit_softcapping": 1.0, "final_logit_softcapping": 2.0, "sliding_window": 4}
+
+LM, TO_TEXT, WITH_HEAD = "ForCausalLM", "ForConditionalGeneration", "LMHeadModel"
 CAUSAL = "the network should write one token after the other, but a row of it looks ahead"
 NO_SOFTMAX = r"a Transformer, but its pass has no \w+ that is computed by a softmax"
 EAGER = "equal the own pass of FalconForCausalLM, .* load it with attn_implementation='eager'"
+NO_MAPS = "attentions should be returned by the model, received none"
+STREAMED, NOT_NAMED = (
+    "",
+    r"the parts of \w+ are not named as BART's, T5's, GPT-2's, Llama's or BLOOM's: \w+ has no",
+)
+GEMMA_2 = "lacks a normalisation of the output of each sub-layer, a cap of attention scores, a cap of logits"
 
 
-def of(name: str, head: str, **sizes):
-    """A function that makes the model ``name`` with ``head``, untrained."""
-    return lambda: getattr(hf, name + head)(getattr(hf, name + "Config")(**SIZE | sizes))
+def second_alone(name: str) -> str:
+    return rf"the layers \[1\] of the 2 of {name}\w* have attention"
 
 
-def bert2bert():
-    sides = hf.BertConfig(**SIZE, **NARROW), hf.BertConfig(**SIZE, **NARROW, is_decoder=True)
-    sides[1].add_cross_attention = True
-    model = hf.EncoderDecoderModel(hf.EncoderDecoderConfig.from_encoder_decoder_configs(*sides))
-    for config in (model.config, model.generation_config):
-        config.decoder_start_token_id, config.pad_token_id = START, PAD
-    return model
-
-
-GPT = {"n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 64}
-LM, TO_TEXT = "ForCausalLM", "ForConditionalGeneration"
-# By family: the model, the layers and heads of its trace or the reason for none, and the abilities of its
-# laboratory or the reason for none.
-FAMILIES = {
-    "bloom": (of("Bloom", LM, hidden_size=16, n_layer=2, n_head=4), (2, 4), BASIC),
-    "mpt": (of("Mpt", LM, d_model=16, n_layers=2, n_heads=4, max_seq_len=64), (2, 4), BASIC),
-    "falcon": (of("Falcon", LM, **NARROW, num_kv_heads=2, new_decoder_architecture=True), EAGER, BASIC),
-    "gpt-j": (of("GPTJ", LM, **GPT, rotary_dim=4), (2, 4), BASIC),
-    "gpt-neo": (
-        of(
-            "GPTNeo",
-            LM,
-            hidden_size=16,
-            num_layers=2,
-            num_heads=4,
-            attention_types=[[["global", "local"], 1]],
-        ),
-        (2, 4),
-        BASIC | {MIXING, STREAM},
-    ),
-    "xglm": (
-        of("XGLM", LM, d_model=16, num_layers=2, attention_heads=4, ffn_dim=32),
-        (2, 4),
-        BASIC | {MIXING, STREAM},
-    ),
-    "gemma": (of("Gemma", LM, **HEADS), (2, 4), BASIC | {MIXING, STREAM}),
-    "qwen3": (of("Qwen3", LM, **HEADS), (2, 4), BASIC | {MIXING, STREAM}),
-    "phi3": (of("Phi3", LM, **GROUPED, pad_token_id=PAD), (2, 4), BASIC | {MIXING, STREAM}),
-    "mixtral": (of("Mixtral", LM, **GROUPED, num_local_experts=2), (2, 4), BASIC | {MIXING, STREAM}),
-    "opt": (of("OPT", LM, **NARROW, ffn_dim=32, word_embed_proj_dim=16), (2, 4), BASIC | {MIXING, STREAM}),
-    "neox": (of("GPTNeoX", LM, **NARROW), (2, 4), BASIC),
-    "m2m": (of("M2M100", TO_TEXT, **SHORT, **MARK_IDS), (2, 2), BASIC | {MIXING, STREAM}),
-    "mt5": (of("MT5", TO_TEXT, **T5_LIKE), (2, 4), BASIC | {MIXING, STREAM}),
-    "switch": (
-        of("SwitchTransformers", TO_TEXT, **T5_LIKE, num_decoder_layers=2, num_experts=2),
-        (2, 4),
-        BASIC | {MIXING, STREAM},
-    ),
-    "fsmt": (
-        of("FSMT", TO_TEXT, langs=["en", "de"], src_vocab_size=300, tgt_vocab_size=300, **SHORT),
-        (2, 2),
-        BASIC,
-    ),
-    "bert2bert": (bert2bert, (2, 4), BASIC),
-    "jamba": (
-        of(
-            "Jamba", LM, **GROUPED, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=2, attn_layer_offset=1
-        ),
-        r"the layers \[1\] of the 2 of Jamba\w* have attention",
-        BASIC,
-    ),
+# By family: its class and sizes, the layers and heads of its trace or the reason for none, and the reason for
+# no laboratory, or for one without a residual stream, in the place of STREAMED.
+FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
+    "bloom": ("Bloom" + LM, {"hidden_size": 16, "n_layer": 2, "n_head": 4}, (2, 4), STREAMED),
+    "mpt": ("Mpt" + LM, MPT, (2, 4), STREAMED),
+    "gpt-neo": ("GPTNeo" + LM, NEO, (2, 4), STREAMED),
+    "xglm": ("XGLM" + LM, XGLM, (2, 4), STREAMED),
+    "gemma": ("Gemma" + LM, HEADS, (2, 4), STREAMED),
+    "qwen3": ("Qwen3" + LM, HEADS, (2, 4), STREAMED),
+    "phi3": ("Phi3" + LM, GROUPED | {"pad_token_id": PAD}, (2, 4), STREAMED),
+    "mixtral": ("Mixtral" + LM, GROUPED | {"num_local_experts": 2}, (2, 4), STREAMED),
+    "opt": ("OPT" + LM, NARROW | {"ffn_dim": 32, "word_embed_proj_dim": 16}, (2, 4), STREAMED),
+    "m2m": ("M2M100" + TO_TEXT, SHORT | MARK_IDS, (2, 2), STREAMED),
+    "mt5": ("MT5" + TO_TEXT, T5_LIKE, (2, 4), STREAMED),
+    "switch": ("SwitchTransformers" + TO_TEXT, T5_LIKE | {"num_experts": 2}, (2, 4), STREAMED),
+    "gemma2": ("Gemma2" + LM, HEADS | CAPPED, (2, 4), GEMMA_2),
+    "stablelm": ("StableLm" + LM, GROUPED | PARTLY_ROTATED, (2, 2), STREAMED),
+    "olmo2": ("Olmo2" + LM, GROUPED, (2, 4), "lacks a normalisation of the output of each sub-layer"),
+    "gpt-j": ("GPTJ" + LM, GPT, (2, 4), NOT_NAMED),
+    "neox": ("GPTNeoX" + LM, NARROW, (2, 4), NOT_NAMED),
+    "falcon": ("Falcon" + LM, FALCON, EAGER, NOT_NAMED),
+    "fsmt": ("FSMT" + TO_TEXT, SHORT | FSMT, (2, 2), NOT_NAMED),
+    "bert2bert": ("EncoderDecoderModel", {}, (2, 4), NOT_NAMED),
+    "jamba": ("Jamba" + LM, GROUPED | JAMBA, second_alone("Jamba"), NOT_NAMED),
     "lfm2": (
-        of("Lfm2", LM, **GROUPED, layer_types=["conv", "full_attention"], block_multiple_of=8),
-        r"the layers \[1\] of the 2 of Lfm2\w* have attention",
-        BASIC,
+        "Lfm2" + LM,
+        GROUPED | {"layer_types": ["conv", "full_attention"], "block_multiple_of": 8},
+        second_alone("Lfm2"),
+        NOT_NAMED,
     ),
     "qwen3-next": (
-        of("Qwen3Next", LM, **HEADS, **EXPERTS, **LINEAR, layer_types=["linear_attention", "full_attention"]),
-        r"the layers \[1\] of the 2 of Qwen3Next\w* have attention",
-        BASIC,
+        "Qwen3Next" + LM,
+        HEADS | LINEAR | {"layer_types": ["linear_attention", "full_attention"]},
+        second_alone("Qwen3Next"),
+        NOT_NAMED,
     ),
     "xlnet": (
-        of("XLNet", "LMHeadModel", d_model=16, n_layer=2, n_head=4, d_inner=32),
+        "XLNet" + WITH_HEAD,
+        {"d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 32},
         "has no target",
         CAUSAL,
     ),
-    "reformer": (
-        lambda: hf.ReformerModelWithLMHead(
-            hf.ReformerConfig(**SIZE, hidden_size=16, attn_layers=["local", "lsh"], is_decoder=True, **AXES)
-        ),
-        None,
-        NO_SOFTMAX,
-    ),
+    "reformer": ("ReformerModelWithLMHead", REFORMER, None, NO_SOFTMAX),
     "mamba": (
-        of("Mamba", LM, hidden_size=16, num_hidden_layers=2, state_size=4),
-        "attentions should be returned by the model, received none",
+        "Mamba" + LM,
+        {"hidden_size": 16, "num_hidden_layers": 2, "state_size": 4},
+        NO_MAPS,
         NO_SOFTMAX,
     ),
 }
+
+
+def made(name: str, sizes: dict[str, Any]) -> hf.PreTrainedModel:
+    """An untrained model by the name of its class."""
+    torch.manual_seed(0)
+    if name == "EncoderDecoderModel":
+        sides = hf.BertConfig(**SIZE, **NARROW), hf.BertConfig(**SIZE, **NARROW, is_decoder=True)
+        sides[1].add_cross_attention = True
+        model = hf.EncoderDecoderModel(hf.EncoderDecoderConfig.from_encoder_decoder_configs(*sides))
+        for config in (model.config, model.generation_config):
+            config.decoder_start_token_id, config.pad_token_id = START, PAD
+        return model.eval()
+    family = getattr(hf, name)
+    return family(family.config_class(**SIZE | sizes)).eval()
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request):
-    torch.manual_seed(0)
-    make, trace, abilities = FAMILIES[request.param]
-    return make().eval(), trace, abilities
+    name, sizes, trace, why = FAMILIES[request.param]
+    return made(name, sizes), trace, why
 
 
 def test_it_opens_or_says_what_is_missing(family):
@@ -153,13 +141,15 @@ def test_it_opens_or_says_what_is_missing(family):
 
 
 def test_it_has_a_laboratory_or_says_what_is_missing(family):
-    model, _, expected = family
-    if isinstance(expected, str):
-        with pytest.raises(ValueError, match=expected):
+    model, _, why = family
+    if why in (CAUSAL, NO_SOFTMAX):
+        with pytest.raises(ValueError, match=why):
             laboratory_of(model, TOKENIZER)
         return
     lab = laboratory_of(model, TOKENIZER)
-    assert lab.config.abilities == expected
+    assert lab.config.abilities == {INTERVENTIONS, GRADIENTS} | (
+        {MIXING, STREAM} if why == STREAMED else set()
+    )
     source, target = lab.tokenizer.encode_source("the cat"), lab.tokenizer.encode_target(" a dog")
     size = lab.laboratory.sizes["decoder_attention"]
     off = Intervention(off={("decoder_attention", size.layers - 1, n) for n in range(size.heads)})
@@ -172,10 +162,18 @@ def test_it_has_a_laboratory_or_says_what_is_missing(family):
         own = model(**given).logits[0, -len(target) :].numpy()
     np.testing.assert_allclose(found[0], own, atol=1e-4)
     assert np.abs(found[1] - own).max() > 1e-6
+    if why == STREAMED:
+        walked = lab.patched.taps(source, target, ["logits"])["logits"]
+        np.testing.assert_allclose(
+            walked - walked.mean(-1, keepdims=True), own - own.mean(-1, keepdims=True), atol=1e-4
+        )
+    else:
+        with pytest.raises(ValueError, match=why):
+            _ = lab.patched
 
 
 def test_a_start_mark_of_the_tokenizer_is_read_once():
-    tokenizer, model = trained("pieces"), bert2bert().eval()
+    tokenizer, model = trained("pieces"), made("EncoderDecoderModel", {})
     lab = laboratory_of(model, tokenizer)
     one, other = lab.trace("the cat", "a dog"), from_transformers(model, tokenizer, "the cat", "a dog")
     assert one.decoder_input_tokens == other.decoder_input_tokens == ("<s>", "▁a", "▁dog")

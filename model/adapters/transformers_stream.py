@@ -1,4 +1,4 @@
-"""Residual stream of Hugging Face models of the BART, T5, GPT-2 and Llama architectures.
+"""Residual stream of Hugging Face models of the BART, T5, GPT-2, Llama and BLOOM architectures.
 
 Their modules are read by the names that these families give them. The walk through the layers of a model
 with these names has to give its own logits (``own_stream.checked``).
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,15 +34,26 @@ _PARTS = {
     "query": ("q_proj", "q"),
     "key": ("k_proj", "k"),
     "value": ("v_proj", "v"),
-    "output": ("out_proj", "o_proj", "c_proj", "o"),
+    "output": ("out_proj", "o_proj", "c_proj", "dense", "o"),
 }
-_FUSED = ("c_attn", "qkv_proj")  # query, key and value in one
-_ATTENTIONS: tuple[tuple[str, ...], ...] = ("self_attn", "attn"), ("encoder_attn",)
+_FUSED = ("c_attn", "qkv_proj", "Wqkv")  # query, key and value in one
+_BY_HEAD = "query_key_value"  # the same, head by head
+_ATTENTIONS: tuple[tuple[str, ...], ...] = ("self_attn", "attn", "self_attention"), ("encoder_attn",)
 _NORMS: tuple[tuple[str, ...], ...] = (
-    ("self_attn_layer_norm", "input_layernorm", "ln_1"),
+    ("self_attn_layer_norm", "input_layernorm", "ln_1", "norm_1"),
     ("encoder_attn_layer_norm",),
 )
-_LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2"  # before, or behind, the feed-forward
+# Before, or behind, the feed-forward.
+_LAST_NORMS = "final_layer_norm", "post_attention_layernorm", "ln_2", "norm_2"
+_EMBEDDING_NORMS = "layernorm_embedding", "word_embeddings_layernorm"
+_SCALES = "scaling", "inv_norm_factor", "softmax_scale"  # of scores
+_ALIBI = "alibi", "position_bias"  # arguments with the additions to scores by distance (Press et al. 2022)
+# What Gemma 2 and its relatives compute besides, by attributes of their layers and configs.
+_BESIDES = {
+    "post_feedforward_layernorm": "a normalisation of the output of each sub-layer",
+    "attn_logit_softcapping": "a cap of attention scores",
+    "final_logit_softcapping": "a cap of logits",
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,7 @@ def stream_of(model: PreTrainedModel, passes: OwnPasses) -> OwnStream:
         reading = _Reading(model, passes)
         stream = reading.stream()
     except (AttributeError, IndexError, KeyError, StopIteration, TypeError) as error:
-        families = "BART's, T5's, GPT-2's or Llama's"
+        families = "BART's, T5's, GPT-2's, Llama's or BLOOM's"
         message = f"the parts of {type(model).__name__} are not named as {families}: {error}"
         raise ValueError(message) from error
     source, target = (reading.ids(length) for length in PROBE)
@@ -77,18 +89,17 @@ class _Reading:
     def __init__(self, model: PreTrainedModel, passes: OwnPasses):
         self.model, self.passes = model, passes
         if passes.is_decoder:
-            self.stacks = {"decoder": next(each for each in model.modules() if _layers(each) is not None)}
+            self.stacks = {"decoder": next(each for each in model.modules() if _list_in(each) is not None)}
         else:
             self.stacks = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
+        _refuse_besides(model.config, _layers(self.stacks["decoder"])[0])
         self.layers = {
             side: [_layer_of(each) for each in _layers(stack)] for side, stack in self.stacks.items()
         }
         self.heads = {kind: size.heads for kind, size in passes.sizes.items()}
-        self.embedded = {
-            side: getattr(stack, "layernorm_embedding", None) for side, stack in self.stacks.items()
-        }
-
-        self._turns = lru_cache(maxsize=64)(self._read_turns)
+        self.embedded = {side: _any(stack, *_EMBEDDING_NORMS) for side, stack in self.stacks.items()}
+        self.looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
+        self._turns, self._alibi = (lru_cache(maxsize=64)(f) for f in (self._read_turns, self._read_alibi))
 
     def ids(self, length: int) -> list[int]:
         """Different ids of no padding."""
@@ -107,16 +118,16 @@ class _Reading:
         for side, norm in closing.items():
             _keep_norm(arrays, f"{side}_norm", norm)
         config, output = self.model.config, self.model.get_output_embeddings()
-        looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
-        scaling = getattr(looking["decoder_attention"], "scaling", 1.0)
+        scaling = _any(self.looking["decoder_attention"], *_SCALES) or 1.0
         depth = arrays["decoder_1/self_attention/key/bias"].size // self.heads["decoder_attention"]
-        has_distances = any(hasattr(each, "compute_bias") for each in looking.values())
+        has_distances = any(hasattr(each, "compute_bias") for each in self.looking.values())
         vectors, bias = array_of(output.weight), getattr(output, "bias", None)
         bias = getattr(self.model, "final_logits_bias", bias)
         is_tied = has_distances and config.tie_word_embeddings and config.model_type != "mt5"
         if getattr(config, "scale_decoder_outputs", is_tied):  # of T5 and its relatives
             vectors = vectors * np.float32(config.d_model**-0.5)
-        turns = self._recorded([[self.passes.end]] * len(self.stacks)).turning[0] is not None
+        recorded = self._recorded([[self.passes.end]] * len(self.stacks))
+        has_alibi = self.passes.is_decoder and recorded.alibi[0] is not None
         built = Built(
             layers={side: len(some) for side, some in self.layers.items()},
             heads=self.heads,
@@ -131,11 +142,9 @@ class _Reading:
             feed_forward=self._feed_forward,
             feed_forward_gradient=self._feed_forward_gradient,
             divisor=None if np.isclose(scaling, depth**-0.5) else 1 / scaling,
-            rotations=self._rotations if turns else None,
+            rotations=self._rotations if recorded.turning[0] is not None else None,
             window=_window(config),
-            scores=(lambda kind, *lengths: _distances(looking.get(kind), *lengths))
-            if has_distances
-            else None,
+            scores=self._scores if has_distances or has_alibi else None,
         )
         return OwnStream(built.alone() if self.passes.is_decoder else built, arrays)
 
@@ -186,7 +195,7 @@ class _Reading:
 
         stack = self.stacks[side]
         with torch.no_grad():
-            table = stack.get_input_embeddings()
+            table = _first(stack, "get_input_embeddings")()
             found = array_of(table(torch.arange(len(table.weight), device=table.weight.device)))
         return found * np.float32(getattr(stack, "embed_scale", 1.0))
 
@@ -195,6 +204,16 @@ class _Reading:
         if not self.passes.is_decoder:
             ids["decoder"][:1] = [int(self.passes.start or 0)]
         return self._recorded([*ids.values()]).starts[side] - self._vectors(side)[ids[side]]
+
+    def _scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        """(H, Q, K): the addition to scores for the distance of two positions, of T5 or ALiBi."""
+        if self.passes.is_decoder:
+            return np.broadcast_to(self._alibi(keys)[..., -keys:], (self.heads[kind], queries, keys))
+        return _distances(self.looking.get(kind), queries, keys)
+
+    def _read_alibi(self, length: int) -> np.ndarray:
+        """(H, 1 or N, at least N); of more positions the last ones count."""
+        return array_of(self._recorded([[self.passes.end] * length]).alibi[0])
 
     def _rotations(self, layer: int, length: int) -> np.ndarray:
         """(N, d, d): the rotations of queries and keys: ``apply_rotary_pos_emb`` of unit vectors."""
@@ -209,9 +228,12 @@ class _Reading:
         ):
             attention = layer.attentions[0][0]
             rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
-            unit = torch.eye(attention.head_dim, dtype=given[0].dtype, device=given[0].device)
-            unit = unit[None, :, None].repeat(1, 1, length, 1)  # (1, d, N, d)
-            found.append(array_of(rotate(unit, unit, *given)[0])[0].swapaxes(0, 1))
+            width = given[0].shape[-1]  # the first dimensions, where it rotates not all of them
+            unit = torch.eye(width, dtype=given[0].dtype, device=given[0].device)
+            unit = unit[None, :, None].repeat(1, 1, length, 1)  # (1, width, N, width)
+            rotations = np.repeat(np.eye(attention.head_dim, dtype=np.float32)[None], length, axis=0)
+            rotations[:, :width, :width] = array_of(rotate(unit, unit, *given)[0])[0].swapaxes(0, 1)
+            found.append(rotations)
         return found
 
     def _recorded(self, sides: Sequence[Ids]) -> _Recorded:
@@ -219,7 +241,7 @@ class _Reading:
         import torch
 
         starts: dict[str, np.ndarray] = {}
-        turning = []
+        turning, alibi = [], []
 
         def keep(side: str) -> Callable[..., None]:
             def kept(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
@@ -227,8 +249,9 @@ class _Reading:
 
             return kept
 
-        def kept_turning(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
+        def kept_places(module: nn.Module, given: tuple, named: Mapping[str, Tensor]) -> None:
             turning.append(named.get("position_embeddings"))
+            alibi.append(next((named[name] for name in _ALIBI if name in named), None))
 
         with LOCK, torch.no_grad(), ExitStack() as stack:
             for side, module in self.stacks.items():
@@ -236,9 +259,9 @@ class _Reading:
                 stack.callback(first.register_forward_pre_hook(keep(side), with_kwargs=True).remove)
             for layer in self.layers["decoder"]:
                 attention = layer.attentions[0][0]
-                stack.callback(attention.register_forward_pre_hook(kept_turning, with_kwargs=True).remove)
+                stack.callback(attention.register_forward_pre_hook(kept_places, with_kwargs=True).remove)
             self.passes.forward([[each] for each in sides], (), Capture())
-        return _Recorded(starts, turning)
+        return _Recorded(starts, turning, alibi)
 
 
 class _Recorded(NamedTuple):
@@ -246,6 +269,7 @@ class _Recorded(NamedTuple):
 
     starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
     turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
+    alibi: list[Tensor | None]  # the first of its arguments _ALIBI
 
 
 def _window(config: PretrainedConfig) -> int | None:
@@ -256,7 +280,14 @@ def _window(config: PretrainedConfig) -> int | None:
 
 
 def _layers(stack: nn.Module) -> Any:
-    """The first list of modules of a stack; None without one."""
+    """The first list of modules of a stack. Raises AttributeError without one."""
+    found = _list_in(stack)
+    if found is None:
+        raise AttributeError(f"{type(stack).__name__} has no list of layers")
+    return found
+
+
+def _list_in(stack: nn.Module) -> Any:
     return next((each for each in stack.children() if type(each).__name__ == "ModuleList"), None)
 
 
@@ -272,29 +303,49 @@ def _layer_of(layer: nn.Module) -> _Layer:
         if not attentions or hasattr(layer, names[0]):
             attention = _first(layer, *names)
             attentions.append((getattr(attention, "attention", attention), _first(layer, *normalised)))
-    if not hasattr(layer, "fc1"):
-        return _Layer(attentions, layer.mlp, _first(layer, *_LAST_NORMS))
+    return _Layer(attentions, _feed_forward_of(layer), _first(layer, *_LAST_NORMS))
 
-    def feed_forward(entered: Tensor) -> Tensor:
-        return layer.fc2(layer.activation_fn(layer.fc1(entered)))
 
-    return _Layer(attentions, feed_forward, _first(layer, *_LAST_NORMS))
+def _feed_forward_of(layer: nn.Module) -> Callable[[Tensor], Tensor]:
+    if hasattr(layer, "fc1"):
+        return lambda entered: layer.fc2(layer.activation_fn(layer.fc1(entered)))
+    module = _first(layer, "mlp", "ffn")
+    if "residual" in signature(module.forward).parameters:  # to which it adds its output
+        return lambda entered: module(entered, entered.new_zeros(entered.shape))
+    return module
+
+
+def _refuse_besides(config: PretrainedConfig, layer: nn.Module) -> None:
+    """Raise ValueError for parts that the walk does not compute."""
+    besides = [what for name, what in _BESIDES.items() if _any(layer, name) or _any(config, name)]
+    if besides:
+        raise ValueError(f"the walk through its layers lacks {', '.join(besides)}")
+
+
+def _any(owner: object, *names: str) -> Any:
+    """The first attribute of these names; None without any."""
+    return next((found for name in names if (found := getattr(owner, name, None)) is not None), None)
 
 
 def _first(owner: object, *names: str) -> Any:
     """The first attribute of these names. Raises AttributeError without any."""
-    for name in names:
-        if (found := getattr(owner, name, None)) is not None:
-            return found
-    raise AttributeError(f"{type(owner).__name__} has no {names[0]}")
+    if (found := _any(owner, *names)) is None:
+        raise AttributeError(f"{type(owner).__name__} has no {names[0]}")
+    return found
 
 
 def _projections(attention: nn.Module, heads: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Kernels (in, out) and biases (out,) of the query, key, value and output of all heads."""
     kernel, bias = _linear(_first(attention, *_PARTS["output"]))
     found, width = {"output": (kernel, bias)}, len(kernel)
-    fused = next((getattr(attention, name) for name in _FUSED if hasattr(attention, name)), None)
-    if fused is None:
+    fused, by_head = _any(attention, *_FUSED), getattr(attention, _BY_HEAD, None)
+    if by_head is not None:
+        # (…, H·3·d) -> three of (…, H·d)
+        split = [each.reshape(*each.shape[:-1], heads, 3, -1) for each in _linear(by_head)]
+        for place, part in enumerate(("query", "key", "value")):
+            kernel, bias = (each[..., place, :].reshape(*each.shape[:-3], width) for each in split)
+            found[part] = kernel, bias
+    elif fused is None:
         found |= {part: _linear(_first(attention, *_PARTS[part])) for part in ("query", "key", "value")}
     else:
         kernel, bias = _linear(fused)
@@ -310,7 +361,7 @@ def _projections(attention: nn.Module, heads: int) -> dict[str, tuple[np.ndarray
 
 def _linear(module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
     """The kernel (in, out) and the bias (out,). GPT-2 holds its kernels in this way, PyTorch in the other."""
-    kernel, bias = array_of(module.weight), module.bias
+    kernel, bias = array_of(module.weight), getattr(module, "bias", None)
     kernel = kernel if type(module).__name__ == "Conv1D" else kernel.T
     return kernel, np.zeros(kernel.shape[1], np.float32) if bias is None else array_of(bias)
 
@@ -326,7 +377,8 @@ def _norm(module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
 
     how = _normalisation(module)
     if how.is_centred:
-        return array_of(module.weight), array_of(module.bias)
+        gamma, beta = array_of(module.weight), module.bias
+        return gamma, np.zeros_like(gamma) if beta is None else array_of(beta)
     with torch.no_grad():
         gamma = array_of(module(torch.ones_like(module.weight))) * np.float32((1 + how.epsilon) ** 0.5)
     return gamma, np.zeros_like(gamma)

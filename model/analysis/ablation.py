@@ -281,12 +281,13 @@ class NodeEffects(Result):
     Positive in favour of the written token.
 
     >>> contrast, node = Contrast(0, 5, 7, "먹", "머"), Node("cross_attention", 3, 0)
-    >>> effects = NodeEffects(contrast, 8.5, (node,), np.array([4.5]), np.array([3.0]))
+    >>> effects = NodeEffects(contrast, "zero", 8.5, (node,), np.array([4.5]), np.array([3.0]))
     >>> float(effects.total[0] - effects.direct[0])  # mediated by later parts
     1.5
     """
 
     contrast: Contrast
+    reference: str  # of the ablation values
     score: float  # of the whole network
     nodes: tuple[Node, ...]  # (N,) in the order in which data passes them
     total: np.ndarray  # (N,) float32
@@ -313,6 +314,7 @@ def node_effects(corrector: Network, edit: Edit, ablation: AblationValues | None
     scores = run.scores([(), *(values.patches([node]) for node in run.network.nodes)])
     return NodeEffects(
         contrast=run.contrast,
+        reference=values.reference,
         score=float(scores[0]),
         nodes=run.network.nodes,
         total=(scores[0] - scores[1:]).astype(np.float32),

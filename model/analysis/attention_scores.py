@@ -68,6 +68,7 @@ class ScoreDecomposition(Result):
     of_query: tuple[ScoreTerm, ...]  # sum to ``score``
     of_key: tuple[ScoreTerm, ...]  # sum to ``score``, too
     ablations: tuple[ScoreAblation, ...]
+    reference: str  # of the ablation values
 
     def remainder(self) -> float:
         """The larger difference in nats between the score and the two sums: a rounding error."""
@@ -141,6 +142,7 @@ def decompose_attention_score(
         ablations=tuple(
             ScoreAblation(of, *each, weight) for (of, each), weight in zip(tested, left, strict=True)
         ),
+        reference=values.reference,
     )
 
 

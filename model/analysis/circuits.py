@@ -28,11 +28,14 @@ from model.analysis.ablation import AblationValues, Character, mean_values
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.effect_estimates import attribution_patching
 from model.analysis.saving import Result
+from model.analysis.statistics import p_value
 from model.correction.answers import Network
 from model.trace.interventions import COMPUTED, Contrast, Node, Patch
 
 GOAL = 0.9  # share of the score that the circuit should keep
-RANDOM_SETS = 20
+RANDOM_SETS = 200  # so that a p-value can be as low as 1/201
+ROUNDING = 1e-4  # of a share: nearer ones are equal
+REDRAWN = 20  # times, where a random set is that of the members
 BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
 LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 Nodes = tuple[Node, ...]
@@ -66,6 +69,11 @@ class Circuit(Result):
     completeness: float  # the share that is left when the members alone are ablated
     without: np.ndarray  # (M,) float32: the share that the members keep without each of them
     random: np.ndarray  # (RANDOM_SETS,) float32: the shares of random sets of as many nodes of each kind
+
+    @property
+    def p(self) -> float:
+        """The p-value against ``random``: the share of sets, this one counted, no farther from 1 than it."""
+        return p_value(-np.abs(1 - self.random), -abs(1 - self.faithfulness) - ROUNDING)
 
     @property
     def is_telling(self) -> bool:
@@ -319,7 +327,7 @@ def _pruned(sets: NodeSets, members: Nodes, goal: float) -> Nodes:
 def _of_the_same_kinds(members: Nodes, nodes: Nodes, rng: np.random.Generator) -> Nodes:
     """Random nodes, as many of each kind as there are among ``members``; another set where one comes up."""
     counts, found = Counter(node.kind for node in members), list[Node]()
-    for _ in range(RANDOM_SETS):
+    for _ in range(REDRAWN):
         found = []
         for kind, count in counts.items():
             some = [node for node in nodes if node.kind == kind]

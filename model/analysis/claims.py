@@ -3,7 +3,8 @@
 A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
 measured again. A loss counts where it is larger than those without random parts of the same kind
-(``null_losses``). A claim that fails its test is kept and marked as failed.
+(``null_losses``), a circuit where it keeps more than random sets of the same kinds do: p < LEVEL, where p is
+at least 1/(n + 1) after n draws. A claim that fails its test is kept and marked as failed.
 
 The score is the logit difference log p(fix) - log p(keep) where the change begins, in nats.
 """
@@ -16,9 +17,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import corpus_means, corrupted_values, everyday_pairs
+from model.analysis.ablation import corpus_means, everyday_pairs
 from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
-from model.analysis.circuits import find_circuit, holds
+from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
 from model.analysis.patching import CorruptedRun, corrupted_by_exchange
 from model.analysis.residual_stream import (
@@ -29,14 +30,15 @@ from model.analysis.residual_stream import (
     settled_from,
 )
 from model.analysis.saving import Result
+from model.analysis.statistics import p_value
 from model.correction.answers import Network
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, Patches, tap
 
 SCORE, LOOK = "score", "look"
-LEVEL = 0.01  # p-value below which a loss holds against the null of random parts
+LEVEL = 0.01  # p-value below which a claim holds against the null of random parts
 ATTENTION_TAPS = (*KINDS, *(tap(kind, part) for kind in KINDS for part in ("value", "heads")))
-SAMPLED = 8  # everyday sentences of which the null takes one random row each
+DRAWS = 200  # random parts of each kind in the null, so that p can be as low as 1/201
 LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
 RETURNED = 0.9  # the share of the two runs' difference that has to be restored for "decided" to hold
 
@@ -78,6 +80,7 @@ class Explanation(Result):
     contrast: Contrast
     score: float  # nats
     claims: tuple[Claim, ...]
+    reference: str  # of the ablation values, such as "mean of 32 sentences"
 
 
 def verified_explanation(corrector: Network, edit: Edit) -> Explanation:
@@ -94,7 +97,7 @@ def verified_explanation(corrector: Network, edit: Edit) -> Explanation:
     """
     context = ClaimContext(corrector, edit)
     claims = tuple(claim for test in CLAIMS.values() for claim in test(context))
-    return Explanation(context.contrast, context.score, claims)
+    return Explanation(context.contrast, context.score, claims, context.means.reference)
 
 
 class ClaimContext(CleanRun):
@@ -159,49 +162,57 @@ class ClaimContext(CleanRun):
         return Claim(name, self.score, after, holds, facts)
 
     def tested(self, name: str, after: float, node: Node, sign: float = 1.0, **facts: Fact) -> Claim:
-        """A claim that the score falls (or rises, for a negative ``sign``) without a part of ``node``."""
-        null = null_losses(self.network, self.corrector.tokenizer)[name, node.kind]
-        p = float((np.abs(null) >= (self.score - after) * sign).mean())
-        return self.claim(name, after, p < LEVEL, node=node, p=p, **facts)
+        """A claim that the score falls without a part of ``node``, further than without other nodes' parts.
+
+        With a negative ``sign``, that it rises.
+        """
+        drawn = null_losses(self.network, self.corrector.tokenizer).items()
+        others = [some for (of, at), some in drawn if (of, at.kind) == (name, node.kind) and at != node]
+        null = np.abs(np.concatenate(others))
+        p = p_value(null, (self.score - after) * sign)
+        return self.claim(name, after, p < LEVEL, node=node, p=p, draws=len(null), **facts)
 
 
 @lru_cache(maxsize=4)
-def null_losses(network: ActivationWalk, tokenizer: Tokenizer) -> dict[tuple[str, str], np.ndarray]:
-    """The losses in nats without random parts, by claim and kind of node: what a part takes away by chance.
+def null_losses(network: ActivationWalk, tokenizer: Tokenizer) -> dict[tuple[str, Node], list[float]]:
+    """The losses in nats without random parts, by claim and node: what a part takes away by chance.
 
-    One row of each of SAMPLED everyday sentences is drawn (seed 0); its score is the written token's against
-    the likeliest other. Each node of the decoder is ablated ("wrote", "fed"), and the value at the key with
-    the largest weight is taken from each head ("looked").
+    Random rows of everyday sentences are drawn (seed 0), whose score is the written token's against the
+    likeliest other. In each as many nodes of each kind are drawn as the decoder has layers, and are ablated
+    ("wrote", "fed"), or the value at a head's key with the largest weight is taken from it ("looked").
 
     Example:
         >>> null = null_losses(corrector.patched, corrector.tokenizer)
-        >>> len(null["wrote", "cross_attention"])  # 16 heads in 8 rows
-        128
+        >>> sum(len(some) for (_, node), some in null.items() if node.head is None)  # 4 networks in 50 rows
+        200
     """
-    rng, losses = np.random.default_rng(0), defaultdict[tuple[str, str], list[float]](list)
-    means = corpus_means(network, tokenizer)
-    nodes = [node for node in network.nodes if node.side == "decoder"]
-    heads = [node for node in nodes if node.head is not None]
-    names = ["fed" if node.head is None else "wrote" for node in nodes] + ["looked"] * len(heads)
-    for wrong, right in rng.permutation(everyday_pairs())[:SAMPLED].tolist():
+    rng, losses = np.random.default_rng(0), defaultdict[tuple[str, Node], list[float]](list)
+    means, kinds, layers = corpus_means(network, tokenizer), defaultdict[str, list[Node]](list), 0
+    for node in network.nodes:
+        if node.side == "decoder":
+            kinds[node.kind].append(node)
+            layers += node.head is None
+    for wrong, right in rng.choice(everyday_pairs(), -(-DRAWS // layers)).tolist():
+        drawn = [some[at] for some in kinds.values() for at in rng.permutation(len(some))[:layers]]
+        heads = [node for node in drawn if node.head is not None]
+        names = ["fed" if node.head is None else "wrote" for node in drawn] + ["looked"] * len(heads)
         source, target = tokenizer.encode_source(wrong), tokenizer.encode_target(right)
         row = int(rng.integers(len(target)))
-        others = network.taps(source, target, ["logits"])["logits"][row]
+        found = network.taps(source, target, ["logits", *ATTENTION_TAPS])
+        others = found["logits"][row]
         others[target[row]] = -np.inf
-        found = network.taps(source, target[: row + 1], ATTENTION_TAPS)
-        keys = [int(found[node.kind][node.place][-1].argmax()) for node in heads]
-        looks = [(without_key(found, node, key),) for node, key in zip(heads, keys, strict=True)]
-        variations = [(), *(means.patches([node]) for node in nodes), *looks]
+        keys = [int(found[node.kind][node.place][row].argmax()) for node in heads]
+        looks = [(without_key(found, node, row, key),) for node, key in zip(heads, keys, strict=True)]
+        variations = [(), *(means.patches([node]) for node in drawn), *looks]
         passed = network.passes(source, target[: row + 1], variations)
         score, *less = passed.score(target[row], int(others.argmax())).tolist()
-        for name, node, each in zip(names, [*nodes, *heads], less, strict=True):
-            losses[name, node.kind].append(score - each)
-    return {key: np.array(values) for key, values in losses.items()}
+        for name, node, each in zip(names, [*drawn, *heads], less, strict=True):
+            losses[name, node].append(score - each)
+    return losses
 
 
-def without_key(found: Mapping[str, np.ndarray], node: Node, key: int) -> Patch:
-    """The patch of a head's output in the last row of a pass without the value at one key."""
-    row = len(found[node.tap][node.place]) - 1
+def without_key(found: Mapping[str, np.ndarray], node: Node, row: int, key: int) -> Patch:
+    """The patch of a head's output in one row of a pass without the value at one key."""
     lost = found[node.kind][node.place][row, key] * found[tap(node.kind, "value")][node.place][key]
     return Patch.of(node, found[node.tap][node.place][row] - lost, row)
 
@@ -222,7 +233,7 @@ def _looked(context: ClaimContext) -> Iterator[Claim]:
     _, node, _ = context.writer
     key, token, nats = context.key
     weight = float(context.found[node.kind][node.place][context.row, key])
-    (after,) = context.patched((without_key(context.found, node, key),))
+    (after,) = context.patched((without_key(context.found, node, context.row, key),))
     yield context.tested("looked", after, node, key=token, position=key, weight=weight, nats=nats)
 
 
@@ -287,25 +298,20 @@ def _decided(context: ClaimContext) -> Iterator[Claim]:
 
 
 def _circuit(context: ClaimContext) -> Iterator[Claim]:
-    """Few nodes suffice, and no random set of as many of each kind does.
-
-    All others are as in the corrupted run, or at their means where there is none.
-    """
-    ablation, run = context.means, context.corrupted
-    if run is not None:
-        ablation = corrupted_values(context.network, context.corrector.tokenizer, run)
-    found = find_circuit(context.corrector, context.edit, ablation=ablation)
+    """Few nodes suffice with all others at their means, and random sets of as many of each kind do not."""
+    found = find_circuit(context.corrector, context.edit, ablation=context.means)
     if not found.is_telling:
         return
-    usual = float(found.random.mean())
     yield context.claim(
         "circuit",
         found.empty + found.faithfulness * (found.score - found.empty),
-        not holds(found.random, found.goal).any(),
+        found.p < LEVEL,
         members=len(found.members),
         parts=len(found.nodes),
         share=found.faithfulness,
-        random=usual,
+        random=float(found.random.mean()),
+        p=found.p,
+        draws=len(found.random),
     )
 
 

@@ -41,6 +41,7 @@ class CircuitEdges(Result):
     """All edges between characters, members and the answer, those of one receiver together."""
 
     score: float  # of the circuit, in nats
+    reference: str  # of the ablation values
     edges: tuple[Edge, ...]
 
     def largest(self, count: int) -> tuple[Edge, ...]:
@@ -78,7 +79,8 @@ def circuit_edges(
     variations = [(), *((patch,) for *_, patch in cuts)]
     score, *scores = run.scores(variations, base)
     edges = zip(cuts, scores, strict=True)
-    return CircuitEdges(float(score), tuple(Edge(*cut[:2], float(score - less)) for cut, less in edges))
+    found = tuple(Edge(*cut[:2], float(score - less)) for cut, less in edges)
+    return CircuitEdges(float(score), values.reference, found)
 
 
 class _Paths:

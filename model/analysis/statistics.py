@@ -41,6 +41,18 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
     return float(centred[0] @ centred[1] / lengths) if lengths > 0 else float("nan")
 
 
+def p_value(null: np.ndarray, observed: float) -> float:
+    """The one-sided p-value of an observation against draws (N,) under the null, at least 1/(N + 1).
+
+    The observation counts as one more draw (Phipson & Smyth, "Permutation P-values Should Never Be Zero",
+    2010). NaN for an observation that is NaN.
+
+    >>> p_value(np.arange(99.0), 99.0), p_value(np.arange(99.0), 98.0)
+    (0.01, 0.02)
+    """
+    return float("nan") if np.isnan(observed) else float(1 + np.sum(null >= observed)) / (len(null) + 1)
+
+
 def top(values: np.ndarray, count: int) -> list[int]:
     """Positions of the ``count`` largest of (N,) values, the largest first; of equal ones the earlier.
 

@@ -186,8 +186,8 @@ def test_activation_patching(open_at, asked):
 
 
 def test_the_circuit_comes_with_its_edges_and_can_be_taken_along(open_at, asked):
-    circuit = asked("circuit, twin")
-    edges = drawn_edges(asked("edges, twin"), circuit.members)
+    circuit = asked("circuit, means")
+    edges = drawn_edges(asked("edges, means"), circuit.members)
     page = open_at("laboratory", "circuit")
     visit.wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
     expect_inside(page, figure("circuit_graph"))

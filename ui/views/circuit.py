@@ -27,7 +27,7 @@ GRAPH, GROWTH, CHECKS = "graph", "growth", "checks"
 SETTINGS = (
     Choice("circuit_as", (GRAPH, GROWTH, CHECKS)),
     Choice("circuit_goal", ("90", "80", "95")),
-    Choice("circuit_instead", ("twin", "mean")),
+    Choice("circuit_instead", ("mean", "twin")),
 )
 DRAWN = 0.9  # of all effects: the fewest lines that carry so much are drawn, the others folded
 BESIDE = 0.3  # of a row: the distance of its sub-layers
@@ -253,7 +253,8 @@ def _notes(state: SentenceState, values: Values) -> list[str]:
                 completeness=share_kept(say, circuit.completeness),
                 least=share_kept(say, float((circuit.faithfulness - circuit.without).min())),
                 count=len(circuit.random),
-                best=share_kept(say, float(circuit.random.max())),
+                best=share_kept(say, float(circuit.random[np.abs(1 - circuit.random).argmin()])),
+                p=f"{circuit.p:.3f}",
             )
         )
         told.append(say("circuit_minimal" if circuit.is_minimal else "circuit_not_minimal"))

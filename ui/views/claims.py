@@ -82,7 +82,11 @@ def _numbers(claim: Claim) -> str:
     """The score, or a weight of attention, before and after the ablation."""
     if claim.measured == LOOK:
         return say("receipt_weights", before=probability(claim.before), after=probability(claim.after))
-    return say("receipt_numbers", before=nats(claim.before), after=nats(claim.after))
+    scores = {"before": nats(claim.before), "after": nats(claim.after)}
+    if "p" not in claim.facts:
+        return say("receipt_numbers", **scores)
+    p, draws = f"{claim.number('p'):.3f}", str(claim.facts["draws"])
+    return say("receipt_numbers_tested", **scores, p=p, draws=draws)
 
 
 def _mark(claim: Claim) -> str:

@@ -41,6 +41,8 @@ def test_exactly_what_was_planted_is_found(circuit):
     assert circuit.faithfulness >= circuit.goal and circuit.is_minimal
     assert circuit.completeness < 0.1 and (circuit.without < 0.1).all()  # nothing is left without any of them
     assert circuit.random.max() < 0.5  # of other sets
+    assert circuit.p == pytest.approx(1 / (RANDOM_SETS + 1))  # the smallest that so many draws can show
+    assert replace(circuit, random=circuit.random * 0 + 1).p == 1
     assert (circuit.growth[:2] < 0.1).all() and holds(circuit.growth[2], GOAL)
 
 
@@ -74,7 +76,8 @@ def test_where_nothing_is_lost_no_circuit_exists(planted_circuit):
     ablation = corrupted_values(planted_circuit.patched, planted_circuit.tokenizer, itself)
     found = find_circuit(planted_circuit, EDIT, ablation=ablation)
     assert not found.is_telling and not found.is_minimal and found.members == ()
-    assert np.isnan([found.faithfulness, found.completeness, found.gap, *found.random, *found.growth]).all()
+    shares = found.faithfulness, found.completeness, *found.random, *found.growth
+    assert np.isnan([*shares, found.gap, found.p]).all()
     assert found.reference == "corrupted sentence"
 
 

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from model.analysis.claims import CLAIMS, LEAST_LOOK, LEVEL, LOOK, SCORE, null_losses, verified_explanation
+from model.analysis.circuits import find_circuit
+from model.analysis.claims import (
+    CLAIMS,
+    DRAWS,
+    LEAST_LOOK,
+    LEVEL,
+    LOOK,
+    SCORE,
+    null_losses,
+    verified_explanation,
+)
 from model.analysis.contrasts import Edit
 from model.analysis.residual_stream import POSITION
 from model.text.changes import find_changes
@@ -30,11 +40,13 @@ def test_no_claim_is_without_a_receipt(receipts):
 def test_what_was_planted_is_what_is_told(receipts):
     assert receipts["cause"].facts["character"] == WRONG[CAUSE] and receipts["cause"].after < 0
     for claim in ("looked", "wrote"):
-        assert Head(*receipts[claim].facts["node"]) == CODA and receipts[claim].holds
+        assert Head(*receipts[claim].facts["node"]) == CODA
     assert receipts["looked"].facts["position"] == CAUSE and receipts["looked"].facts["weight"] > 0.99
     assert receipts["why"].facts["part"] == POSITION and receipts["why"].before > 0.99
     assert receipts["fed"].facts["node"].layer == FEED_FORWARD and receipts["fed"].facts["nats"] > 0
-    assert all(each.holds for each in receipts.values())
+    # One of the other three heads, which copies, takes away more in some of the random rows.
+    assert [name for name, each in receipts.items() if not each.holds] == ["wrote"]
+    assert all(receipts[name].facts["p"] < 0.05 for name in ("looked", "wrote", "fed"))
 
 
 def test_a_receipt_is_what_the_twin_scores(planted_writer, receipts):
@@ -76,7 +88,7 @@ def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
     explanation = verified_explanation(planted_circuit, Edit(WRONG, RIGHT, CHANGE))
     found = {each.name: each for each in explanation.claims}
     assert found["fed"].facts["node"] == WRITER and found["fed"].holds
-    assert found["circuit"].facts["members"] == 3 and found["circuit"].facts["parts"] == 16
+    assert found["circuit"].facts["members"] == 4 and found["circuit"].facts["parts"] == 16  # with COPY
     assert found["wrote"].holds == (found["wrote"].facts["p"] < LEVEL)
     assert "decided" not in found  # it is behind WRITER, the last sub-layer, whose output is the score itself
 
@@ -100,12 +112,26 @@ def test_decided_holds_where_the_share_that_it_names_returns(receipts):
 
 
 def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, receipts):
-    """The planted head takes away more than any head in any of the drawn rows."""
+    """The planted head takes away more than all others in the drawn rows.
+
+    The observation counts as one draw, so no p-value is 0.
+    """
     null = null_losses(planted_writer.patched, planted_writer.tokenizer)
     assert null is null_losses(planted_writer.patched, planted_writer.tokenizer)  # drawn once
-    heads = [len(null[name, CODA.kind]) for name in ("wrote", "looked")]
-    assert heads[0] == heads[1] > 0
     for name in ("wrote", "looked", "fed"):
-        claim, kind = receipts[name], receipts[name].facts["node"].kind
-        larger = np.abs(null[name, kind]) >= abs(claim.difference)
-        assert claim.facts["p"] == pytest.approx(larger.mean()) and claim.holds == (larger.mean() < LEVEL)
+        claim, node = receipts[name], receipts[name].facts["node"]
+        of_kind = {at: losses for (of, at), losses in null.items() if (of, at.kind) == (name, node.kind)}
+        assert sum(map(len, of_kind.values())) == DRAWS
+        others = np.concatenate([losses for at, losses in of_kind.items() if at != node])
+        larger, draws = (np.abs(others) >= abs(claim.difference)).sum(), claim.facts["draws"]
+        assert draws == len(others) and claim.facts["p"] == pytest.approx((1 + larger) / (1 + draws))
+        assert claim.holds == (claim.facts["p"] < LEVEL)
+
+
+def test_the_circuit_is_that_of_find_circuit_with_its_reference_and_p_value(planted_writer):
+    edit = Edit(WRONG, RIGHT, CHANGE)
+    explanation, circuit = verified_explanation(planted_writer, edit), find_circuit(planted_writer, edit)
+    (claim,) = (each for each in explanation.claims if each.name == "circuit")
+    assert explanation.reference == circuit.reference == "mean of 32 sentences"
+    assert claim.facts["members"] == len(circuit.members) and claim.facts["draws"] == len(circuit.random)
+    assert claim.facts["p"] == circuit.p and claim.holds == (circuit.p < LEVEL)

@@ -61,7 +61,7 @@ def test_a_sentence_without_the_mistake_is_no_twin(open_circuit):
 
 
 def test_the_graph_is_the_planted_chain_and_a_node_opens_its_head(open_circuit):
-    app = open_circuit("circuit")
+    app = open_circuit("circuit", circuit_instead="twin")
     spec = figure(app, "circuit_graph")
     points = spec["data"][-1]
     shown = dict(zip(points["text"], points["customdata"], strict=True))

@@ -41,8 +41,8 @@ def halves(corrector: Corrector, edit: Edit, found: Exchanges, reference: str) -
     """The ablation values from each half (seed 0) of the sentences of a reference."""
     rng, network, tokenizer = np.random.default_rng(0), corrector.patched, corrector.tokenizer
     if "corrupted" not in reference:
-        order = [everyday_pairs()[at] for at in rng.permutation(len(everyday_pairs()))]
-        return [reference_values(corrector, edit, reference, order[half::2]) for half in (0, 1)]
+        pairs = [everyday_pairs()[at] for at in rng.permutation(len(everyday_pairs()))]
+        return [reference_values(corrector, edit, reference, pairs[half::2]) for half in (0, 1)]
     values, order = [], rng.permutation(len(found.runs))
     for chosen in (order[::2], order[1::2]):
         if reference != CORRUPTED_MEAN:  # the median run of the half

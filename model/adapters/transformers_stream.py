@@ -99,7 +99,8 @@ class _Reading:
         self.heads = {kind: size.heads for kind, size in passes.sizes.items()}
         self.embedded = {side: _any(stack, *_EMBEDDING_NORMS) for side, stack in self.stacks.items()}
         self.looking = {f"{side}_attention": some[0].attentions[0][0] for side, some in self.layers.items()}
-        self._turns, self._alibi = (lru_cache(maxsize=64)(f) for f in (self._read_turns, self._read_alibi))
+        self._turns = lru_cache(maxsize=64)(self._read_turns)
+        self._alibi = lru_cache(maxsize=64)(self._read_alibi)
 
     def ids(self, length: int) -> list[int]:
         """Different ids of no padding."""

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder, read_config
+from model.stored.folder import (
+    DEFAULT_MODEL,
+    ModelFolderError,
+    find_model_folder,
+    read_config,
+    write_atomically,
+)
 from model.terminal import hide_log_lines
 
 if TYPE_CHECKING:
@@ -171,7 +177,8 @@ def check(
         corrected = [sum(each.is_sure for each in mine) for mine in found]
         click.echo(f"{sum(corrected)} corrected in {sum(map(bool, corrected))} files", err=True)
         if changes is not None:
-            changes.write_bytes(as_csv([each for mine in found for each in mine if each.is_sure]))
+            made = as_csv([each for mine in found for each in mine if each.is_sure])
+            write_atomically(changes, lambda file: file.write(made))
         found = [[each for each in mine if not each.is_sure] for mine in found]
     shown = [*left, *(each for mine in found for each in mine)]
     if shown or report in ("json", "sarif"):
@@ -185,7 +192,8 @@ def _is_written(path: Path, time: int, found: Iterable["Finding"]) -> bool:
 
     try:
         if path.stat().st_mtime_ns == time:
-            path.write_bytes(read(path).corrected(found))
+            corrected = read(path).corrected(found)
+            write_atomically(path, lambda file: file.write(corrected))
             return True
         reason = "it was changed meanwhile"
     except OSError as error:

@@ -83,13 +83,27 @@ class ModelEntry(NamedTuple):
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Call ``write(file)`` on a temporary neighbour and rename it, so that no reader sees half a file."""
+    """Call ``write(file)`` on a temporary neighbour and rename it, so that no reader sees half a file.
+
+    A file that is replaced keeps its permissions; a link to one stays. If ``write`` fails, the old file is
+    whole, and nothing lies beside it.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():  # a pipe, or the terminal
+        with path.open("wb") as file:
+            write(file)
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with open(temporary, "wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with temporary.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(path.stat().st_mode)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def find_model_folder(model: str | Path) -> Path:

@@ -1,6 +1,7 @@
 """``check``: files of all formats, reports, and corrections in place."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -227,7 +228,7 @@ def test_a_document_of_a_folder_is_read_where_it_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, reason", [("글.hwp", "DOC or HWP"), ("글.docx", "no document"), ("글.xlsx", "correct --csv")]
+    "name, reason", [("글.hwp", "HWP or XLS"), ("글.docx", "no document"), ("글.xlsx", "correct --csv")]
 )
 def test_a_document_that_cannot_be_read_is_named_with_the_reason(tmp_path, name, reason):
     (tmp_path / name).write_bytes(b"HWP Document File" if name.endswith("hwp") else b"?")
@@ -278,6 +279,25 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path, monkeypatch):
     found = check("--fix", *map(str, files))
     assert f"not corrected: {files[0]}" in found.output and found.exit_code == 1
     assert [file.read_text("utf-8") for file in files] == [f"새 문장. {WRONG}", RIGHT]
+
+
+@pytest.mark.parametrize("name", ["a.md", MADE[0].name])
+def test_an_interruption_leaves_the_old_file_whole(tmp_path, monkeypatch, name):
+    """The disk is full when the first half was written."""
+    old = WRONG.encode() if name == "a.md" else MADE[0].wrong
+    (tmp_path / name).write_bytes(old)
+    (tmp_path / name).chmod(0o600)
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        found = check("--fix", str(tmp_path / name))
+    assert found.exit_code == 1 and "not corrected" in found.output and "No space left" in found.output
+    assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [(name, old)]
+    assert check("--fix", str(tmp_path / name)).exit_code == 0
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
 def test_files_of_a_folder_that_cannot_be_read_are_skipped_and_named(tmp_path):

@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from model.stored.folder import (
     save_model_folder,
     save_snapshot,
     snapshot_steps,
+    write_atomically,
 )
 from tests.serving import printed
 
@@ -87,6 +89,26 @@ def test_the_fingerprint_follows_the_content(tiny_folder, folder):
     assert load_model_folder(folder)[2] == first
     replace_embedding(folder, read_weights(folder)[NAME] * np.float16(1.01))
     assert of_weights(load_model_folder(folder)[2]) != of_weights(first)
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_permissions_and_its_links(tmp_path):
+    file, link = tmp_path / "글.md", tmp_path / "link.md"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+
+    def broken(opened):
+        opened.write(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(link, broken)
+    assert file.read_bytes() == b"old" and {*tmp_path.iterdir()} == {file, link}
+    write_atomically(link, lambda opened: opened.write(b"new"))
+    assert file.read_bytes() == b"new" and link.is_symlink() and {*tmp_path.iterdir()} == {file, link}
+    assert file.stat().st_mode & 0o777 == 0o640
+    write_atomically(Path("/dev/null"), lambda opened: opened.write(b"new"))
+    assert Path("/dev/null").is_char_device()
 
 
 def test_a_missing_folder_and_a_missing_file(folder, tmp_path):

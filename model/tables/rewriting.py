@@ -71,11 +71,12 @@ class SameTable:
             sheet = Sheet(archive.read(part))
         texts = dict[tuple[int, int], str]()
         if columns is not None and columns.chosen is not None:
-            place = columns.chosen if self.in_place else sheet.width
-            right = (each for each in rows if each.row.problem is None and (each.kinds or not self.in_place))
-            texts = {(each.row.number, place): SURROGATE.sub("\ufffd", each.corrected) for each in right}
-            if texts and columns.header and not self.in_place:
-                texts[columns.header, place] = NAME
+            right = [each for each in rows if each.row.problem is None and (each.kinds or not self.in_place)]
+            cells = {each.row.number: SURROGATE.sub("\ufffd", each.corrected) for each in right}
+            if cells and columns.header and not self.in_place:
+                cells[columns.header] = NAME
+            place = columns.chosen if self.in_place else sheet.free_column(cells)
+            texts = {(row, place): text for row, text in cells.items()}
         return rewritten(file, {part: sheet.with_texts(texts)})
 
     def _text_lines(self, file: BinaryIO, rows: Iterator[CorrectedRow]) -> Iterator[str]:

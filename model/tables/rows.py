@@ -21,7 +21,7 @@ PROBLEMS = {
 # Another format, no XLSX inside, too large, no such column, several columns and none of them chosen.
 FILE_PROBLEMS = (
     *("format", "no_xlsx", "unpacked", "no_column", "which_column"),
-    *("no_document", "old_document", "encrypted", "signed"),
+    *("no_document", "old_document", "encrypted", "signed", "no_room"),
 )
 
 

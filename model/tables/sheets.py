@@ -7,7 +7,10 @@ Reference:
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from string import ascii_uppercase
 from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape
@@ -18,6 +21,7 @@ from model.tables.rows import TableError
 # XLSX writes characters that XML cannot hold as _x0001_, and texts that look like that, too (ECMA-376,
 # 22.9.2.19).
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_COLUMNS = 16_384  # of a sheet, the last of which is XFD
 _TYPE = re.compile(rb"""\s+t\s*=\s*(?:"[^"]*"|'[^']*')""")
 _SPANS = re.compile(rb"""\s+spans\s*=\s*(?:"[^"]*"|'[^']*')""")
 
@@ -57,14 +61,16 @@ class Sheet:
         self._cells: dict[tuple[int, int], _Place] = {}
         self._rows: dict[int, _Place] = {}
         self._formulas: set[tuple[int, int]] = set()
+        self._columns = defaultdict[int, list[int]](list)  # with a cell, by row
+        self._merged: list[tuple[int, int, int]] = []  # first row, last row, last column
         self._dimension: _Place | None = None
         self._prefix = ""
+        self.width = 0  # up to the last column with a value; formats may reach further
         try:
             content.decode()
             self._parse()
         except (expat.ExpatError, ValueError) as error:
             raise TableError("no_xlsx", f"this is no worksheet: {type(error).__name__}") from error
-        self.width = 1 + max((column for _, column in self._cells), default=-1)
 
     def _parse(self) -> None:
         parser, begun = expat.ParserCreate(), list[_Place]()
@@ -82,6 +88,9 @@ class Sheet:
                 self._prefix = name[:-1]
             elif local == "f":
                 self._formulas.add((row, column))
+            elif local == "mergeCell":
+                first, _, last = attributes["ref"].partition(":")
+                self._merged.append((_row(first), _row(last or first), _column(last or first)))
 
         def end(name: str) -> None:
             place = begun.pop()
@@ -93,17 +102,31 @@ class Sheet:
                 self._rows[row] = place
             elif local == "c":
                 self._cells[row, column] = place
+                self._columns[row].append(column)
+            elif local in ("f", "is", "v") and not is_empty and parser.CurrentByteIndex > place.tag_end:
+                self.width = max(self.width, column + 1)
             elif local == "dimension":
                 self._dimension = place
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.Parse(self._content, True)
 
-    def with_texts(self, texts: Mapping[tuple[int, int], str]) -> bytes:
-        """The sheet with texts by (row, column). A cell keeps its format; one with a formula stays as it is.
+    def free_column(self, rows: Collection[int]) -> int:
+        """The first column behind all values that no merged cell covers in these rows.
 
-        A cell that the sheet does not have comes to the end of its row, so its column should be ``width``.
+        Raises:
+            TableError: for a sheet whose last column is taken.
         """
+        column = max(
+            (last + 1 for a, b, last in self._merged if any(row in rows for row in range(a, b + 1))),
+            default=0,
+        )
+        if max(column, self.width) >= _COLUMNS:
+            raise TableError("no_room", "the sheet has no free column on the right; use --layout in-place")
+        return max(column, self.width)
+
+    def with_texts(self, texts: Mapping[tuple[int, int], str]) -> bytes:
+        """The sheet with texts by (row, column). A cell keeps its format; one with a formula stays."""
         edits = [edit for place, text in texts.items() for edit in self._edits(place, text)]
         if self._dimension and any(column >= self.width for _, column in texts):
             edits.append((self._dimension.start, self._dimension.end, b""))  # it would cut the new column off
@@ -124,8 +147,18 @@ class Sheet:
             tag = self._content[found.start : found.tag_end]
             if found.tag_end < found.end:
                 yield found.start, found.tag_end, _SPANS.sub(b"", tag)
-                at = self._content.rindex(b"</", found.start, found.end)
+                columns = self._columns[row]
+                following = bisect(columns, column)
+                at = (
+                    self._cells[row, columns[following]].start
+                    if following < len(columns)
+                    else self._content.rindex(b"</", found.start, found.end)
+                )
                 yield at, at, f'<{p}c r="{_letters(column)}{row}" t="inlineStr">{text}'.encode()
+
+
+def _row(reference: str) -> int:
+    return int(reference.strip(ascii_uppercase))
 
 
 def _column(reference: str) -> int:

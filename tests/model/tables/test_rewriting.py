@@ -134,6 +134,37 @@ def test_in_a_workbook_only_cells_with_corrections_change(correct, layout, name)
     assert before.namelist() == after.namelist() and changed == [SHEET]
 
 
+BEYOND = '<c r="C{0}" s="0"/><c r="XFD{0}" s="0"/></row>'  # formats of a whole row, as programs write them
+WIDE = (
+    '<row r="1"><c r="A1" t="inlineStr"><is><t>글</t></is></c><c r="B1"><v></v></c>'
+    f'{BEYOND.format(1)}<row r="2"><c r="A2" t="inlineStr"><is><t>날싸</t></is></c>{BEYOND.format(2)}'
+)
+
+
+@pytest.mark.parametrize(
+    ("merged", "cell"), [("", "B2"), ("A2:D2", "E2"), ("A7:XFD7", "B2"), ("B1:C1", "D2")]
+)
+def test_the_column_beside_follows_the_last_values_whatever_formats_reach(correct, merged, cell):
+    merges = f'<mergeCells count="1"><mergeCell ref="{merged}"/></mergeCells>' if merged else ""
+    source = with_rows(xlsx(["글"]), f"<sheetData>{WIDE}</sheetData>{merges}")
+    found = correct(source, "in.xlsx", "out.xlsx", "--layout", "beside")
+    sheet = load_workbook(io.BytesIO(found)).active
+    assert (sheet[cell].value, sheet[f"{cell[0]}1"].value) == ("날씨", "corrected")
+    assert re.findall(r'r="([A-Z]+)2"', zipfile.ZipFile(io.BytesIO(found)).read(SHEET).decode()) == sorted(
+        {"A", cell[0], "C", "XFD"}, key=lambda column: (len(column), column)
+    )
+
+
+def test_a_sheet_without_a_free_column_is_named_and_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: Replacer())
+    full = '<row r="1"><c r="A1" t="inlineStr"><is><t>안되요</t></is></c><c r="XFD1"><v>1</v></c></row>'
+    (tmp_path / "in.xlsx").write_bytes(with_rows(xlsx(["글"]), f"<sheetData>{full}</sheetData>"))
+    paths = "--csv", str(tmp_path / "in.xlsx"), "--out", str(tmp_path / "out.xlsx"), "--column", "1"
+    found = CliRunner().invoke(main, ["correct", *paths])
+    assert found.exit_code == 1 and "no free column" in found.output
+    assert not (tmp_path / "out.xlsx").exists()
+
+
 def test_a_workbook_without_mistakes_comes_back_as_it_was(correct):
     source = xlsx(["글"], ["밥"])
     found = correct(source, "in.xlsx", "out.xlsx", "--layout", "in-place")

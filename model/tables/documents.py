@@ -28,7 +28,7 @@ from model.text.changes import find_changes
 from model.text.tokenizer import normalise, typed_offsets
 
 DOCUMENTS = (".docx", ".hwpx")
-OLD_DOCUMENTS = (".doc", ".hwp")  # which are refused by name
+OLD_DOCUMENTS = (".doc", ".hwp", ".xls")  # which are refused by name
 UNPACKED = 1 << 28  # bytes that a file may unpack to; otherwise a few kB could fill the memory
 OBJECT = "\ufffc"  # in place of an equation, which a sentence needs as a word
 
@@ -314,6 +314,17 @@ def rewritten(file: BinaryIO, parts: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
+def refuse_compound(file: BinaryIO) -> None:
+    """Raise TableError for an encrypted file, and for one of a format before XML."""
+    file.seek(0)
+    content = file.read()
+    file.seek(0)
+    if content.startswith(_COMPOUND) and "EncryptedPackage".encode("utf-16-le") in content:
+        raise TableError("encrypted", "the file is encrypted; save it without a password")
+    if content.startswith((_COMPOUND, b"HWP Document File")):
+        raise TableError("old_document", "this is a DOC, HWP or XLS file; save it as DOCX, HWPX or XLSX")
+
+
 def _opened(file: BinaryIO) -> zipfile.ZipFile:
     """The archive of a file that holds a document, neither encrypted nor signed.
 
@@ -321,16 +332,11 @@ def _opened(file: BinaryIO) -> zipfile.ZipFile:
         TableError: for the others, with the reason.
         zipfile.BadZipFile: for no archive.
     """
-    file.seek(0)
-    content = file.read()
-    if content.startswith(_COMPOUND) and "EncryptedPackage".encode("utf-16-le") in content:
-        raise TableError("encrypted", "the document is encrypted; save it without a password")
-    if content.startswith((_COMPOUND, b"HWP Document File")):
-        raise TableError("old_document", "this is a DOC or HWP document; save it as DOCX or HWPX")
+    refuse_compound(file)
     archive = zipfile.ZipFile(file)
     names = archive.namelist()
     if "META-INF/manifest.xml" in names and b"encryption-data" in archive.read("META-INF/manifest.xml"):
-        raise TableError("encrypted", "the document is encrypted; save it without a password")
+        raise TableError("encrypted", "the file is encrypted; save it without a password")
     if any(name.startswith("_xmlsignatures/") for name in names):
         raise TableError("signed", "the document is signed; a correction would break its signature")
     check_unpacked(archive, UNPACKED)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from model.tables.columns import FORMULA, Cells, Columns, find_columns, first_rows, has_text
-from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document
+from model.tables.documents import DOCUMENTS, OLD_DOCUMENTS, Document, refuse_compound
 from model.tables.rows import TableError, TableRow, check_unpacked, row_of
 
 if TYPE_CHECKING:
@@ -141,11 +141,12 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
     """The rows of the first visible sheet; a formula is its stored result, or FORMULA.
 
     Raises:
-        TableError: for a file that is no XLSX file, and for one that would unpack to more than UNPACKED
-            bytes.
+        TableError: for a file that is no XLSX file, or an encrypted one, and for one that would unpack to
+            more than UNPACKED bytes.
     """
     from openpyxl import load_workbook  # imported here: it takes a third of a second
 
+    refuse_compound(file)
     try:
         with zipfile.ZipFile(file) as archive:
             check_unpacked(archive, UNPACKED)

@@ -9,6 +9,7 @@ import unicodedata
 import zipfile
 from typing import NamedTuple
 
+COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)  # begins files of older formats and encrypted ones
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 STRICT = 'xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"'
 HP = (

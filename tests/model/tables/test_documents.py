@@ -8,11 +8,9 @@ import pytest
 from model.tables.documents import Document
 from model.tables.reading import read_columns, read_rows
 from model.tables.rows import TableError
-from tests.model.tables.made_documents import HP, MADE, W, archive, docx, hp, hwpx, p
+from tests.model.tables.made_documents import COMPOUND, HP, MADE, W, archive, docx, hp, hwpx, p
 from tests.model.tables.made_files import xlsx
 from tests.replacing import Replacer
-
-COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504)
 
 
 def corrected(content: bytes) -> bytes:

@@ -10,6 +10,7 @@ from openpyxl import Workbook
 from model.tables.correcting import as_bytes, correct_rows
 from model.tables.reading import UNPACKED, read_columns
 from model.tables.rows import FILE_PROBLEMS, LONGEST, TableError, TableRow
+from tests.model.tables.made_documents import COMPOUND
 from tests.model.tables.made_files import read, rows_of, xlsx
 from tests.replacing import Replacer
 
@@ -64,6 +65,9 @@ def test_bad_rows_are_told_by_number_and_their_neighbours_are_corrected(
         ("a,b\n1,2\n", "in.csv", "c", "no_column", "no column 'c'"),
         ("a,b\n1,2\n", "in.csv", "9", "no_column", "no column '9', the widest row has 2 cells"),
         (b"PK nonsense", "in.xlsx", None, "no_xlsx", "no XLSX file"),
+        (COMPOUND, "in.xlsx", None, "old_document", "XLS file; save it"),
+        (COMPOUND, "in.xls", None, "old_document", "XLS file; save it"),
+        (COMPOUND + "EncryptedPackage".encode("utf-16-le"), "in.xlsx", None, "encrypted", "save it without"),
     ],
 )
 def test_what_is_no_table(content, name, column, problem, message):

@@ -3,7 +3,7 @@
 B rows, S source and T target tokens, Q query and K key positions, D d_model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +91,14 @@ class Batch:
 
     def replaces_heads(self, sublayer: str) -> bool:
         return sublayer in self._heads
+
+    def functions(self, name: str, count: int) -> Iterator[tuple[int, Function]]:
+        """(row, function) of the first ``count`` rows that have a function under this name."""
+        own = dict(self._own.get(name, ()))
+        for row in range(count):
+            function = own.get(row, self._common.get(name))
+            if callable(function):
+                yield row, function
 
     def inside(self, sublayer: str) -> set[int] | None:
         """The rows in which queries, keys, values or weights of this attention are replaced.

@@ -11,7 +11,16 @@ import numpy as np
 from model.activations.sublayers import Sublayers, kind_side
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID
-from model.trace.interventions import EVERYWHERE, SUBLAYERS, Computed, Head, Intervention, Patches
+from model.trace.interventions import (
+    EVERYWHERE,
+    FEED_FORWARDS,
+    SUBLAYERS,
+    Computed,
+    Head,
+    Intervention,
+    Node,
+    Patches,
+)
 
 _SHORT = {"encoder_attention": "self", "decoder_attention": "self", "cross_attention": "cross"}
 
@@ -74,6 +83,15 @@ def output_name(kind: str, layer: int) -> str:
     return f"{name}.output" if kind in _SHORT else name
 
 
+def kernel_name(side: str, layer: int) -> str:
+    """The name of the output matrix of a feed-forward network, whose replacement returns an addition.
+
+    >>> kernel_name("decoder", 3)
+    'decoder.3.mlp.kernel'
+    """
+    return f"{side}.{layer}.mlp.kernel"
+
+
 _ROW_TOLERANCE = 1e-3  # by which the sum of a row of replaced weights may differ from 1
 
 
@@ -104,6 +122,8 @@ def intervened(intervention: Intervention, network: Sublayers) -> dict[str, Repl
     if intervention.without_target:
         found["decoder.embedding"] = constant_at(intervention.without_target, 0.0)
         found["decoder.mask"] = constant_at(intervention.without_target, False)
+    for edit in intervention.kernels:
+        found[kernel_name(edit.node.side, edit.node.layer)] = edit.added
     return found
 
 
@@ -179,6 +199,10 @@ def check(intervention: Intervention, config: NetworkConfig, source_length: int)
             received = () if means is None else np.shape(means)
             if received != expected:
                 raise ValueError(f"means of {kind} should have the shape {expected}, received {received}")
+    edited = [each.node for each in intervention.kernels]
+    layers = {Node(kind, layer) for kind in FEED_FORWARDS.values() for layer in range(config.num_layers)}
+    if len(set(edited)) < len(edited) or not layers >= set(edited):
+        raise ValueError(f"edits should be of different feed-forward networks, received {edited}")
     for head, rows in intervention.weights.items():
         _check_rows(head, np.asarray(rows), source_length)
 

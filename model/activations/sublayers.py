@@ -332,8 +332,13 @@ class Sublayers:
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         """The output of a feed-forward network: (..., D) -> (..., D)."""
+        keys = self.feed_forward_keys(side, layer, entered)
+        return self.dense(keys, f"{side}_{layer + 1}/feed_forward/output")
+
+    def feed_forward_keys(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        """The units of a feed-forward network, which its output matrix reads: (..., D) -> (..., F)."""
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
-        return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
+        return np.maximum(hidden, 0, out=hidden)
 
     def feed_forward_gradient(
         self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray

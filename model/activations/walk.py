@@ -13,6 +13,8 @@ stored in the network::
     decoder.2.cross.head.1                (Q, D/H)  weights times values of head 1, not yet projected
     decoder.2.cross.output                (Q, D)    the sum that an attention adds to the residual stream
     decoder.2.mlp                         (Q, D)    the sum that a feed-forward network adds
+    decoder.2.mlp.kernel                  (F, D)    its output matrix, F wide: a function of the input (Q, F)
+                                                    of the matrix returns an addition (Q, D) to its product
 
 An array is written in the place of the activation, a function gets the activation and returns another, and
 ``At`` replaces some positions; ``COMPUTED`` spares one pass a replacement that all have in common. Layers and
@@ -39,6 +41,7 @@ from model.activations.batches import ALL, INSIDE_ATTENTION, Batch, Rows
 from model.activations.replacements import (
     Replacements,
     activation_name,
+    kernel_name,
     output_name,
     replacements_of,
     sublayer_name,
@@ -305,6 +308,7 @@ class _Side:
                     output = self._attend(kind, layer, entered[:, -x.shape[1] :], entered)
                 else:
                     output = self._feed_forward(layer, entered)
+                    self._edit(layer, entered, output)
                 batch.put(output_name(kind, layer), output)
                 # If nothing keeps the output, the sum is written over it: new memory takes longer than the
                 # sum.
@@ -401,6 +405,12 @@ class _Side:
         if len(free):
             output[free] = self._fed_forward(layer, entered[free])
         return output
+
+    def _edit(self, layer: int, entered: np.ndarray, output: np.ndarray) -> None:
+        """Add to ``output`` (B, Q, D) what edited output matrices add to it, in place."""
+        edits = self.batch.functions(kernel_name(self.side, layer), len(output))
+        for row, added in edits:
+            output[row] += added(self.network.feed_forward_keys(self.side, layer, entered[row]))
 
     def _fed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
         """(B, Q, D), computed only where a row's input differs from that of row 0."""

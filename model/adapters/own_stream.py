@@ -187,6 +187,10 @@ class OwnStream(ActivationWalk):
         flat = entered.reshape(-1, entered.shape[-1])
         return self.built.feed_forward(side, layer, flat).reshape(entered.shape)
 
+    def feed_forward_keys(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        """Raises NoStreamError: only the sum of such a network's units is known."""
+        raise NoStreamError("the units of its feed-forward networks are not known")
+
     def feed_forward_gradient(
         self, side: str, layer: int, entered: np.ndarray, towards: np.ndarray
     ) -> np.ndarray:

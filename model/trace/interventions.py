@@ -1,6 +1,6 @@
 """Interventions, activation names and patches of a forward pass, as plain data.
 
-* ``Intervention``: heads off, weights replaced, tokens left out. It is an argument of a pass
+* ``Intervention``: heads off, weights replaced, tokens left out, matrices edited. It is an argument of a pass
   (``Laboratory.pass_over``), never a state of a network, so two threads cannot disturb each other.
   ``model/activations/replacements.py`` turns it into arrays.
 * ``TAPS``: the activations of a pass by name.
@@ -63,6 +63,77 @@ class ZeroedValue(NamedTuple):
     position: int
 
 
+def tap(of: str, part: str) -> str:
+    """The name of a tap of one kind of attention, or of a side: the encoder or the decoder.
+
+    >>> tap("cross_attention", "query"), tap("encoder", "residual")
+    ('cross_query', 'encoder_residual')
+    """
+    return f"{of.removesuffix('_attention')}_{part}"
+
+
+ATTENTIONS = {"encoder": ("encoder_attention",), "decoder": ("decoder_attention", "cross_attention")}
+FEED_FORWARDS = {"encoder": "encoder_feed_forward", "decoder": "decoder_feed_forward"}
+SUBLAYERS = {side: (*kinds, FEED_FORWARDS[side]) for side, kinds in ATTENTIONS.items()}
+EVERYWHERE = slice(None)
+
+
+class Node(NamedTuple):
+    """A head of attention, or a feed-forward network, which has no ``head``.
+
+    Layers and heads are counted from 0.
+
+    >>> Node("cross_attention", 3, 0).place, Node("decoder_feed_forward", 3).sublayer
+    ((3, 0), 11)
+    """
+
+    kind: str  # a kind of attention, or one of FEED_FORWARDS
+    layer: int
+    head: int | None = None
+
+    @property
+    def side(self) -> str:
+        return "encoder" if self.kind.startswith("encoder") else "decoder"
+
+    @property
+    def sublayer(self) -> int:
+        """Its number among the sub-layers of its side, in which ``decoder_output`` and ``encoder_output``
+        count.
+        """
+        kinds = SUBLAYERS[self.side]
+        return self.layer * len(kinds) + kinds.index(self.kind)
+
+    @property
+    def tap(self) -> str:
+        """The name of its output."""
+        return tap(self.side, "output") if self.head is None else tap(self.kind, "heads")
+
+    @property
+    def place(self) -> int | tuple[int, int]:
+        """Its index in its activation."""
+        return self.sublayer if self.head is None else (self.layer, self.head)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelEdit:
+    """A change of rank N of the output matrix (F, D) of a feed-forward network: ``directions @ values``.
+
+    F is the width of the feed-forward network, whose units (F,) are the keys of Geva et al. (2021).
+
+    >>> edit = KernelEdit(Node("decoder_feed_forward", 3), np.ones((4, 1)), np.ones((1, 2)))
+    >>> edit.added(np.ones((3, 4), np.float32)).tolist()
+    [[4.0, 4.0], [4.0, 4.0], [4.0, 4.0]]
+    """
+
+    node: Node
+    directions: np.ndarray  # (F, N) float32
+    values: np.ndarray  # (N, D) float32
+
+    def added(self, keys: np.ndarray) -> np.ndarray:
+        """The addition (..., D) to the output of the network for its keys (..., F)."""
+        return (keys @ self.directions) @ self.values
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
     """The changes in one pass; ``Intervention()`` changes nothing.
@@ -78,7 +149,8 @@ class Intervention:
     (Mohebbi et al. 2023). ``without_source``: source positions that no row may attend to, as if they were
     padding; the other tokens keep their positions. ``without_target``: the same for the tokens that the
     decoder reads; 0 is the start mark. The embedding of such a token is zero, too, because a row of the
-    decoder starts from the embedding of the token it read last.
+    decoder starts from the embedding of the token it read last. ``kernels``: low-rank changes of the output
+    matrices of feed-forward networks; the stored weights stay as they are.
 
     >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
     >>> intervention.off
@@ -91,6 +163,7 @@ class Intervention:
     zeroed: frozenset[ZeroedValue] = frozenset()
     without_source: frozenset[int] = frozenset()
     without_target: frozenset[int] = frozenset()
+    kernels: tuple[KernelEdit, ...] = ()
 
     def __post_init__(self) -> None:
         """NumPy's integers become Python's, and plain tuples heads: equal interventions have one fingerprint.
@@ -117,6 +190,9 @@ class Intervention:
         for name, array in (*means, *sorted(self.weights.items(), key=lambda item: item[0])):
             values = np.ascontiguousarray(array, np.float32)
             digest.update(repr((name, values.shape)).encode() + values.tobytes())
+        for edit in self.kernels:
+            digest.update(repr((edit.node, edit.directions.shape)).encode())
+            digest.update(edit.directions.tobytes() + edit.values.tobytes())
         return digest.hexdigest()[:20]
 
     def __eq__(self, other: object) -> bool:
@@ -168,15 +244,6 @@ TAPS = {
 }
 
 
-def tap(of: str, part: str) -> str:
-    """The name of a tap of one kind of attention, or of a side: the encoder or the decoder.
-
-    >>> tap("cross_attention", "query"), tap("encoder", "residual")
-    ('cross_query', 'encoder_residual')
-    """
-    return f"{of.removesuffix('_attention')}_{part}"
-
-
 class Found:
     """The activations of one pass: it keeps the tensors of the requested names and drops all others.
 
@@ -216,48 +283,6 @@ class Found:
         """
         stacks = {name: stack(tensors, axis=1) for name, tensors in self._layers.items() if tensors}
         return stacks | self._whole
-
-
-ATTENTIONS = {"encoder": ("encoder_attention",), "decoder": ("decoder_attention", "cross_attention")}
-FEED_FORWARDS = {"encoder": "encoder_feed_forward", "decoder": "decoder_feed_forward"}
-SUBLAYERS = {side: (*kinds, FEED_FORWARDS[side]) for side, kinds in ATTENTIONS.items()}
-EVERYWHERE = slice(None)
-
-
-class Node(NamedTuple):
-    """A head of attention, or a feed-forward network, which has no ``head``.
-
-    Layers and heads are counted from 0.
-
-    >>> Node("cross_attention", 3, 0).place, Node("decoder_feed_forward", 3).sublayer
-    ((3, 0), 11)
-    """
-
-    kind: str  # a kind of attention, or one of FEED_FORWARDS
-    layer: int
-    head: int | None = None
-
-    @property
-    def side(self) -> str:
-        return "encoder" if self.kind.startswith("encoder") else "decoder"
-
-    @property
-    def sublayer(self) -> int:
-        """Its number among the sub-layers of its side, in which ``decoder_output`` and ``encoder_output``
-        count.
-        """
-        kinds = SUBLAYERS[self.side]
-        return self.layer * len(kinds) + kinds.index(self.kind)
-
-    @property
-    def tap(self) -> str:
-        """The name of its output."""
-        return tap(self.side, "output") if self.head is None else tap(self.kind, "heads")
-
-    @property
-    def place(self) -> int | tuple[int, int]:
-        """Its index in its activation."""
-        return self.sublayer if self.head is None else (self.layer, self.head)
 
 
 class Computed(NamedTuple):

@@ -7,12 +7,13 @@ from model import Corrector
 from model.activations.replacements import every_head
 from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary, read_weights
 from model.text.tokenizer import START_ID, pad
-from model.trace.interventions import Head, Intervention, ZeroedValue
+from model.trace.interventions import Head, Intervention, KernelEdit, Node, ZeroedValue
 from tests.plain_transformer import PlainTransformer
 from tests.planted import CODA, COPY, RIGHT, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 NOTHING = Intervention()
+EDITED = np.ones((8, 1), np.float32), np.ones((1, 16), np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,9 @@ def test_fingerprints_tell_interventions_apart():
         Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, 1)])),
         Intervention(without_source=frozenset([1])),
         Intervention(without_target=frozenset([1])),
+        Intervention(kernels=(KernelEdit(Node("decoder_feed_forward", 1), *EDITED),)),
+        Intervention(kernels=(KernelEdit(Node("decoder_feed_forward", 0), *EDITED),)),
+        Intervention(kernels=(KernelEdit(Node("decoder_feed_forward", 0), EDITED[0], 2 * EDITED[1]),)),
     ]
     assert len({each.fingerprint for each in different}) == len(different)
     assert (
@@ -155,6 +159,11 @@ def test_interventions_that_do_the_same_are_one_key():
         (Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 5, 0)])), "layer=5"),
         (Intervention(weights={COPY: np.eye(3)}), r"\(Q, 14\), received \(3, 3\)"),
         (Intervention(weights={COPY: np.full((2, 14), 0.5)}), "sum to 1"),
+        (Intervention(kernels=(KernelEdit(Node("decoder_feed_forward", 2), *EDITED),)), "layer=2"),
+        (
+            Intervention(kernels=(KernelEdit(Node("cross_attention", 0, 0), *EDITED),)),
+            "different feed-forward",
+        ),
         (
             Intervention(weights={Head("decoder_attention", 0, 0): np.full((2, 2), 0.5)}),
             "right of the diagonal",

@@ -9,9 +9,18 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from model.activations.batches import Rows
+from model.activations.replacements import intervened
 from model.activations.walk import ActivationWalk
 from model.text.tokenizer import START_ID, pad
-from model.trace.interventions import ATTENTIONS, Node, Patch, every_node, tap
+from model.trace.interventions import (
+    ATTENTIONS,
+    Intervention,
+    KernelEdit,
+    Node,
+    Patch,
+    every_node,
+    tap,
+)
 from tests.plain_transformer import PlainTransformer
 from tests.random_weights import equal_networks
 
@@ -203,3 +212,26 @@ def test_a_score_is_a_difference_of_logits(networks, ids):
     written, instead = ids[1][0], ids[1][1]
     expected = answered.logits[:, written] - answered.logits[:, instead]
     np.testing.assert_allclose(answered.score(written, instead), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one sentence", "several"])
+def test_an_edit_of_an_output_matrix_is_a_pass_with_another_matrix(networks, ids, tiny_tokenizer, shared):
+    _, _, walk = networks
+    other = tiny_tokenizer.encode_source("수 깄는"), tiny_tokenizer.encode_target("수 있는")
+    sentences = [ids] * 3 if shared else [ids, other, ids]
+    rng, edits = np.random.default_rng(4), []
+    for node in (Node("decoder_feed_forward", 1), Node("encoder_feed_forward", 0)):
+        width = walk.arrays[f"{node.side}_{node.layer + 1}/feed_forward/output/kernel"].shape[0]
+        parts = [rng.normal(size=size).astype(np.float32) for size in ((width, 2), (2, WIDTH))]
+        edits.append(KernelEdit(node, *parts))
+    changes = [Intervention(), Intervention(kernels=(edits[0],)), Intervention(kernels=tuple(edits))]
+    rows = Rows.of(*zip(*sentences, strict=True), [intervened(each, walk) for each in changes])
+    ends, _ = walk.run(rows)
+    for number, change in enumerate(changes):
+        arrays = dict(walk.arrays)
+        for edit in change.kernels:
+            name = f"{edit.node.side}_{edit.node.layer + 1}/feed_forward/output/kernel"
+            arrays[name] = arrays[name] + edit.directions @ edit.values
+        edited = ActivationWalk(walk.config, tiny_tokenizer.features(), arrays)
+        expected, _ = edited.run(Rows.of(*([each] for each in sentences[number]), [{}]))
+        np.testing.assert_allclose(ends[number, : expected.shape[1]], expected[0], atol=1e-4)

@@ -25,6 +25,8 @@ COMMANDS = {
     "verdicts": ("training.measure.natural", "verdicts"),
     "agreement": ("training.measure.studies", "agreement_command"),
     "stories": ("training.measure.studies", "stories"),
+    "editing": ("training.measure.editing", "editing"),
+    "editing-pairs": ("training.measure.editing", "editing_pairs"),
     "lesson": ("training.measure.lesson", "command"),
     "snapshots": ("training.measure.evaluate", "snapshots"),
     "ship": ("training.ship.command", "command"),

@@ -16,7 +16,7 @@ References:
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,7 @@ from model.analysis.ablation import AblationValues, Edge, mean_values, stream_ta
 from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
 from model.analysis.saving import Result
 from model.correction.answers import Network
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, tap
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, Patches, tap
 
 CHECKED = 5  # nodes whose exact effects stand beside their estimates
 _WEIGHTS = tuple(kind for kinds in ATTENTIONS.values() for kind in kinds)
@@ -99,6 +99,24 @@ def attribution_patching(
         checked=tuple(checked),
         exact=(score - np.array(less)).astype(np.float32),
     )
+
+
+def output_gradients(
+    network: ActivationWalk, source: Sequence[int], target: Sequence[int], patches: Patches = ()
+) -> tuple[dict[Node, np.ndarray], float]:
+    """The gradients of the margin of the last token of ``target`` with respect to the output of each node.
+
+    Returns:
+        The gradients in the patched pass by node, (Q, D/H) of a head and (Q, D) of a feed-forward network;
+        and the margin: the logit of the token minus that of its most probable rival, in nats.
+    """
+    found = network.taps(source, target, (*_TAPS, "logits"), patches)
+    logits, wanted = found["logits"][-1].astype(np.float64), target[-1]
+    rivals = logits.copy()
+    rivals[wanted] = -np.inf
+    rival = int(rivals.argmax())
+    contrast = Contrast(len(target) - 1, wanted, rival, "", "")
+    return _Backward(network, found, contrast).outputs, float(logits[wanted] - logits[rival])
 
 
 def _between(clean: Mapping[str, np.ndarray], values: AblationValues, share: float) -> tuple[Patch, ...]:

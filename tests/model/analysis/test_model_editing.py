@@ -1,0 +1,174 @@
+"""Edits of the shipped network: a pair is learned, little else changes, and the weights stay as they are."""
+
+import numpy as np
+import pytest
+
+from model import Corrector
+from model.analysis import model_editing
+from model.analysis.model_editing import (
+    MARGIN,
+    MOST_PAIRS,
+    OTHER_PAIRS,
+    EditedText,
+    OwnSentences,
+    Pair,
+    ReadSentences,
+    edit_network,
+    edit_outcome,
+    kernel_edit,
+    own_pairs,
+    relative_size,
+    same_mistake,
+    whitened,
+    written,
+)
+from model.trace.interventions import Intervention, Node
+from training.measure.editing import make_pairs
+
+LEARNED = Pair("금새 비가 그쳤다.", "금세 비가 그쳤다.")  # the network writes 금세비가
+OTHERS = 20
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    """The shipped network with fewer sentences of our own, so that they are read within a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_editing, "KEY_PAIRS", 60)
+        patch.setattr(model_editing, "OTHER_PAIRS", OTHERS)
+        yield Corrector.load()
+
+
+@pytest.fixture(scope="module")
+def edit(shipped):
+    return edit_network(shipped, [LEARNED], layer=3)
+
+
+def margin(corrector, pair: Pair, row: int, intervention: Intervention) -> float:
+    """Of the wanted token in a row, in nats."""
+    tokenizer = corrector.tokenizer
+    source, target = tokenizer.encode_source(pair.wrong), tokenizer.encode_target(pair.wanted)
+    logits = corrector.laboratory.pass_over([source], [target], [intervention]).logits[0, row]
+    return float(logits[target[row]] - np.delete(logits, target[row]).max())
+
+
+def test_a_pair_is_learned_with_the_margin_and_unlearned(shipped, edit):
+    row = LEARNED.wanted.index(" ")
+    assert margin(shipped, LEARNED, row, Intervention()) < 0
+    assert MARGIN - 0.05 < margin(shipped, LEARNED, row, edit.intervention()) < MARGIN + 0.5
+    found = edit_outcome(shipped, edit)
+    assert [each.outcome for each in found.pairs] == ["mended"] and not found.refused
+    assert found.num_others == OTHERS and len(found.others) <= 1
+    assert found.size == edit.size and 0 < edit.size < 0.05
+    unlearned = edit_outcome(shipped, edit, strength=0)
+    assert [each.outcome for each in unlearned.pairs] == ["same"] and not unlearned.others
+    assert unlearned.size == 0 and edit.intervention(0) == Intervention()
+
+
+def test_only_heads_behind_an_edited_layer_attend_differently(shipped, edit):
+    assert not edit_outcome(shipped, edit).heads  # no head is behind the last layer
+    found = edit_outcome(shipped, edit_network(shipped, [LEARNED], layer=1))
+    assert found.pairs[0].outcome == "mended"
+    assert found.heads and all(each.head.layer > 1 for each in found.heads)
+    assert {each.head.kind for each in found.heads} <= {"decoder_attention", "cross_attention"}
+    changes = [each.change for each in found.heads]
+    assert changes == sorted(changes, reverse=True)
+
+
+def test_the_weights_stay_as_they_are(shipped):
+    name = "decoder_4/feed_forward/output/kernel"
+    before = shipped.patched.arrays[name].copy()
+    edit_outcome(shipped, edit_network(shipped, [LEARNED], layer=3, whitening=0.0))
+    np.testing.assert_array_equal(shipped.patched.arrays[name], before)
+    assert written(shipped, [LEARNED])[0].text != LEARNED.wanted
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (Pair("비가 온다.", "비가 온다."), "same"),
+        (Pair("", "비가 온다."), "same"),
+        (Pair("밥을 머거요.", "밥을 먹어요."), "right"),
+        (Pair("가" * 200, "나" * 200), "long"),
+        (Pair("밥을 먹었다.", "어제 친구와 함께 산에 올라갔다."), "far"),
+        (Pair("밥을 먹었다.", "밥을 뷁었다🙂."), "unknown"),
+    ],
+)
+def test_a_pair_that_cannot_be_taught_is_named_and_the_others_are_learned(shipped, edit, pair, reason):
+    found = edit_network(shipped, [pair, LEARNED], layer=3)
+    assert [(each.pair, each.reason) for each in found.refused] == [(pair, reason)]
+    assert found.taught == (LEARNED,) and found.size == pytest.approx(edit.size, rel=1e-3)
+
+
+def test_several_pairs_are_one_edit(shipped):
+    pairs = [LEARNED, Pair("꼭둑각시 같다.", "꼭두각시 같다."), LEARNED]
+    edit = edit_network(shipped, pairs, layer=3)
+    assert [each.outcome for each in edit_outcome(shipped, edit).pairs] == ["mended"] * 3
+    with pytest.raises(ValueError, match="at most 5 pairs, received 6"):
+        edit_network(shipped, [LEARNED] * (MOST_PAIRS + 1), layer=3)
+    with pytest.raises(ValueError, match=r"should lie in 0..3, received 4"):
+        edit_network(shipped, [LEARNED], layer=4)
+
+
+@pytest.mark.parametrize("layer", [3, 1])
+def test_only_sentences_with_another_token_are_decoded_again(shipped, layer):
+    """An edit that is far too strong, so that other texts change, too."""
+    intervention = edit_network(shipped, [LEARNED], layer, whitening=0.0).intervention(30.0)
+    pairs = [LEARNED, *(pair for _, pair in own_pairs()[:30])]
+    found = ReadSentences(shipped, pairs).under(intervention)
+    assert [each.after for each in found] == [each.text for each in written(shipped, pairs, intervention)]
+    assert 0 < sum(each.before != each.after for each in found) < len(pairs)
+
+
+def test_an_edit_is_the_least_change_under_its_covariance():
+    rng = np.random.default_rng(0)
+    keys, values, others = rng.normal(size=(2, 12)), rng.normal(size=(2, 3)), rng.normal(size=(40, 12))
+    covariance = whitened((others.T @ others / 40).astype(np.float32), 1.0).astype(np.float64)
+    rare = np.linalg.solve(covariance, keys.T)
+    edit = kernel_edit(Node("decoder_feed_forward", 0), keys, values, rare)
+    np.testing.assert_allclose(edit.added(keys), values, atol=1e-5)
+    change = edit.directions @ edit.values
+    for _ in range(5):  # other changes that map the keys to the values, too
+        free = rng.normal(size=(12, 3))
+        free -= np.linalg.pinv(keys) @ (keys @ free)
+        sizes = [np.trace(each.T @ covariance @ each) for each in (change, change + free)]
+        assert sizes[0] < sizes[1]
+
+
+def test_the_size_is_that_of_the_changed_matrix(shipped, edit):
+    kernel = shipped.patched.arrays["decoder_4/feed_forward/output/kernel"]
+    change = edit.kernel.directions @ edit.kernel.values
+    assert relative_size(shipped.patched, edit.kernel) == pytest.approx(
+        np.linalg.norm(change) / np.linalg.norm(kernel), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        ("금새", "금세", "mended"),
+        ("금세", "금세", "right"),
+        ("금세", None, "forgotten"),
+        ("금새", "금새", "same"),
+        ("금새", "금", "other"),
+    ],
+)
+def test_outcomes(before, after, outcome):
+    assert EditedText(Pair("금새", "금세"), before, after).outcome == outcome
+
+
+def test_the_same_mistake_is_that_of_the_article_and_of_other_beginnings():
+    found = same_mistake(Pair("깨끗히 닦아라.", "깨끗이 닦아라."))
+    assert found[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
+    own = found[len(model_editing.OPENINGS) :]
+    assert own and all("히" in pair.wrong for pair in own)
+
+
+def test_our_own_sentences_are_those_that_the_command_makes():
+    assert [(kind, *pair) for kind, pair in own_pairs()] == list(make_pairs())
+    others = own_pairs()[model_editing.KEY_PAIRS :][:OTHER_PAIRS]
+    assert sum(pair.wrong == pair.wanted for _, pair in others) == OTHER_PAIRS // 2
+
+
+def test_sentences_of_our_own_are_read_once(shipped):
+    assert OwnSentences.of(shipped) is OwnSentences.of(shipped)
+    assert OwnSentences.of(shipped).second_moment(3) is OwnSentences.of(shipped).second_moment(3)

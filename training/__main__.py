@@ -24,6 +24,7 @@ COMMANDS = {
     "unseen": ("training.measure.natural", "unseen"),
     "verdicts": ("training.measure.natural", "verdicts"),
     "agreement": ("training.measure.studies", "agreement_command"),
+    "claims": ("training.measure.studies", "claims_command"),
     "stories": ("training.measure.studies", "stories"),
     "editing": ("training.measure.editing", "editing"),
     "editing-pairs": ("training.measure.editing", "editing_pairs"),

@@ -34,6 +34,8 @@ DOCUMENTS = (
     "docs/experiments.md",
     "docs/does-attention-matter.md",
     "docs/does-attention-matter.en.md",
+    "docs/following-an-answer.md",
+    "docs/following-an-answer.en.md",
     *(
         f"docs/{name}{ending}"
         for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50")
@@ -171,7 +173,10 @@ FILTERS: dict[str, Callable[..., str]] = {
     "put_in": lambda value, text: text.format(value),
     "html": escape,
 }
-IN_LANGUAGE = (tables.head_name, tables.node_name, tables.group_name, lessons.filled, lessons.plan_of, notes)
+IN_LANGUAGE = (
+    *(tables.head_name, tables.node_name, tables.group_name, tables.claim_name),
+    *(lessons.filled, lessons.plan_of, notes),
+)
 OF_TABLES = (
     *(tables.kinds_of, tables.groups_of, tables.parts_that_matter, tables.of_part, tables.of_layer),
     *(tables.writers_of, tables.heads_of_stories, tables.shares_of, tables.effects_of, tables.second_loss),

@@ -191,8 +191,17 @@ def node_name(node: Node, language: str = "en") -> str:
 
 
 @cache
-def _texts(language: str) -> dict[str, str]:
-    return json.loads((ASSETS / "texts" / language / "kinds.json").read_text("utf-8"))
+def _texts(language: str, file: str = "kinds") -> dict[str, str]:
+    return json.loads((ASSETS / "texts" / language / f"{file}.json").read_text("utf-8"))
+
+
+def claim_name(claim: str, language: str = "en") -> str:
+    """A kind of claim as the app's picture names it.
+
+    >>> claim_name("circuit")
+    'circuit'
+    """
+    return _texts(language, "circuits")[f"receipt_{claim}_short"]
 
 
 def group_name(group: str, language: str = "en") -> str:

@@ -1,9 +1,11 @@
-"""Studies of attribution: agreement of methods with occlusion, and ablations of three heads.
+"""Studies of attribution: agreement of methods with occlusion, claims, and ablations of three heads.
 
 ``python -m training agreement`` measures how well attribution methods agree with occlusion over many edits.
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is
 occlusion: each source character is left out in turn, and log p(fix) - log p(keep) is compared. Intervals are
 95% and know which edits come from one sentence (``model.analysis.statistics``).
+
+``python -m training claims`` counts how many claims of each kind hold over many edits of the same pairs.
 
 ``python -m training stories`` measures the effect of three heads on each correction of one sentence of our
 own. The heads are those that ``heads.json`` of the model singles out: by the loss of the sentence without
@@ -25,6 +27,7 @@ import click
 import numpy as np
 
 from model import Corrector
+from model.analysis.claims import CLAIMS, verified_explanation
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.contributions import REFERENCE, contributions, method_agreement
 from model.analysis.head_effects import ablate_heads, head_effects
@@ -42,7 +45,9 @@ from training.options import knob, read_options, with_options_of
 Row = dict[str, Any]  # an edit; a line of the file of edits, which holds numbers and no text
 
 
-def _edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
+def _edits_of(
+    file: Path, kept: Path, count: int, model: str, ask: Callable[[Corrector, int, str], Iterator[Row]]
+) -> list[Row]:
     """``count`` edits of the pairs in ``file``, or all; those already in ``kept`` are not asked again."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
@@ -60,6 +65,40 @@ def _edits_of(file: Path, kept: Path, count: int, model: str) -> list[Row]:
             lines.flush()
             click.echo(f"\r{len(rows)}/{count} edits", nl=False, err=True)
     return rows
+
+
+def claims_of(corrector: Corrector, number: int, text: str) -> Iterator[Row]:
+    """A row for each edit of the text's first sentence, ``number`` its pair: whether each claim holds."""
+    for sentence in corrector.correct(text).sentences[:1]:
+        for change in sentence.changes:
+            try:
+                found = verified_explanation(corrector, Edit(sentence.source, sentence.text, change))
+            except ValueError:  # the fix writes the tokens of the typed text
+                continue
+            yield {"pair": number, "claims": {each.name: each.holds for each in found.claims}}
+
+
+def claim_numbers(rows: list[Row], fingerprint: str) -> dict[str, Any]:
+    """How often each claim was made, and the share that fails, by the names of ``docs/numbers/claims.json``.
+
+    Example:
+        >>> claim_numbers([{"pair": 0, "claims": {"wrote": True}}], "0")["claims"]
+        {'wrote': {'made': 1, 'fails': (0.0, nan)}}
+    """
+    made = {name: [row for row in rows if name in row["claims"]] for name in CLAIMS}
+    return {
+        "fingerprint": fingerprint,
+        "edits": len(rows),
+        "sentences": len({row["pair"] for row in rows}),
+        "claims": {
+            name: {
+                "made": len(of),
+                "fails": mean_and_margin(of, lambda row, name=name: not row["claims"][name]),
+            }
+            for name, of in made.items()
+            if of
+        },
+    }
 
 
 def agreement_of(rows: list[Row], fingerprint: str) -> CorpusAgreement:
@@ -209,7 +248,7 @@ def agreement_command(file: Path, **options: Any) -> None:
     """
     asked = read_options(AgreementStudy, options)
     weights = of_weights(fingerprint(find_model_folder(asked.model)))
-    rows = _edits_of(file, asked.out / f"edits-{weights}.jsonl", asked.edits, asked.model)
+    rows = _edits_of(file, asked.out / f"edits-{weights}.jsonl", asked.edits, asked.model, ask)
     if not rows:
         click.echo("no edits")
         return
@@ -219,6 +258,34 @@ def agreement_command(file: Path, **options: Any) -> None:
         write_numbers(asked.json, found)
     if asked.keep:
         write_agreement(asked.keep, agreement_of(rows, weights))
+
+
+@dataclass(frozen=True)
+class ClaimsStudy:
+    """The options of ``claims``."""
+
+    out: Path = knob(None, "Keeps the edits.", required=True, type=_FOLDER)  # noqa: RUF009
+    edits: int = knob(200)
+    model: str = knob("transformer", "Name or path of a model folder.")
+    json: Path | None = knob(None, "All numbers.", type=click.Path(dir_okay=False, path_type=Path))  # noqa: RUF009
+
+
+@with_options_of(ClaimsStudy)
+@click.command("claims")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+def claims_command(file: Path, **options: Any) -> None:
+    """Test the claims about EDITS edits in the pairs of FILE, and print how many of each kind fail."""
+    asked = read_options(ClaimsStudy, options)
+    weights = of_weights(fingerprint(find_model_folder(asked.model)))
+    kept = asked.out / f"claims-{weights}.jsonl"
+    rows = _edits_of(file, kept, asked.edits, asked.model, claims_of)
+    if not rows:
+        click.echo("no edits")
+        return
+    found = claim_numbers(rows, weights)
+    click.echo(content(Sources(given={"claims": found}), "claims"))
+    if asked.json:
+        write_numbers(asked.json, found)
 
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."

@@ -78,6 +78,7 @@ class ShipPlan:
     pruning: int = _size(408, "Heads: pairs judged as more and more heads are removed.")
     head_pairs: int = _size(0, "Heads: only the first so many pairs; 0 takes all.")
     edits: int = _size(1000, "Attention: edits in which each character is left out in turn.")
+    claimed: int = _size(200, "Attention: edits whose claims are tested.")
     edit_sentences: int = _size(1500, "Attention: sentences in which errors are made for them.")
     answers: int = _size(416, "Answers: sentences of which it is asked who wrote each fix.")
     circuits: int = _size(100, "Answers: of them, those whose circuits are found.")

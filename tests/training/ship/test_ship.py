@@ -39,6 +39,7 @@ SMALL = {
     "pruning": 1,
     "head-pairs": 4,
     "edits": 1,
+    "claimed": 1,
     "edit-sentences": 12,
     "answers": 2,
     "circuits": 1,

@@ -20,7 +20,6 @@ DRAWN = {
     "lines": ".lines svg",
     "steps": ".steps",
     "edits": figure("edits_bars"),
-    "received": figure("received"),
     "numbers": ".told",
     "predict": ".st-key-control_marks",
 }

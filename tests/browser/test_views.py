@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.edits import leading_heads
 from model.stored.folder import ASSETS
-from tests.browser.visit import choose, expect_heatmap, expect_settings, figure, heatmap, settle
+from tests.browser.visit import choose, expect_heatmap, expect_settings, figure, heatmap, settle, toggle
 from ui.parts.number_table import NumberTable
 from ui.shell.settings import defaults
 from ui.wording import table
@@ -59,7 +59,9 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     candidates = page.locator(".candidates .value").all_text_contents()
     assert candidates[:5] == [written(value) for value in trace.alternative_probabilities[row]]
 
-    turn_to("received")
+    choose(page, "view", KO["view_heatmap"])
+    toggle(page, "view_options")
+    choose(page, "shown", KO["shown_received"])
     bars = page.locator(".st-key-received .js-plotly-plot").evaluate(
         "figure => Array.from(figure._fullData.find(trace => trace.type === 'bar').y)"
     )

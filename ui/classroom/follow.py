@@ -24,7 +24,7 @@ from ui.shell import address, controls, header, markup, runs
 from ui.views import TABS, heatmap, numbers, predict
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
-from ui.views.view import View, file_name, map_label, picture_title
+from ui.views.view import View, file_name, picture_title
 from ui.wording import language, say
 from viz.browser.plot import plot_data
 from viz.figure import Specification
@@ -145,16 +145,15 @@ def _make(page: str, seen: SentenceState) -> Picture:
 
 def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ...]:
     match view.name:
-        case "heatmap":
-            return (_plot(seen, "heatmap", _map(seen), map_label(seen)),)
         case "lines":
             return (("lines", lines_view.data_of(seen, lines_view.heads_to_draw(seen), values["mass"])),)
         case "steps":
             return (("steps", steps_view.data_of(seen, may_part=False)),)
         case "numbers":
             return tuple(part for panel in numbers.panels(seen) for part in _calculated(seen, panel))
-    assert view.figures is not None, "every other view has figures of its own"
-    made = view.figures(seen, values)
+    made_of = heatmap.figures_of if view.name == "heatmap" else view.figures
+    assert made_of is not None, "every other view has figures of its own"
+    made = made_of(seen, values)
     plots = (_plot(seen, name, figure, label) for name, (figure, label) in made.items())
     return (*_marks(view, seen), *plots)
 
@@ -162,11 +161,6 @@ def _parts(view: View, seen: SentenceState, values: dict) -> tuple[ShownPart, ..
 def _plot(seen: SentenceState, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
     told = {"label": label, "file": file_name(seen, name), "title": picture_title(seen), "theme": seen.theme}
     return "plot", plot_data(say, figure, **told)
-
-
-def _map(seen: SentenceState) -> go.Figure | Specification:
-    values = controls.values(heatmap.SETTINGS)
-    return heatmap.picture(seen, values, heatmap.selected_cell(heatmap.cells_for(seen, values)))
 
 
 def _calculated(seen: SentenceState, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:

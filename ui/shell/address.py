@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui.components import live_text
 from ui.components.component import component
 from ui.shell import runs
-from ui.shell.settings import Subject, defaults, names_of, steps
+from ui.shell.settings import Subject, defaults, moved, names_of, steps
 
 LONGEST = 2_000
 
@@ -188,7 +188,7 @@ def follow() -> None:
     st.session_state[_FOLLOWED] = times + 1, context.query_string
     if context.page_script_hash != st.session_state.get(_PAGE):
         return
-    given = st.query_params.to_dict()
+    given = moved(st.query_params.to_dict())
     before = get("sentence")
     _view().update(
         {
@@ -207,7 +207,7 @@ def note_choice() -> None:
 
 
 def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
-    given, own = dict(settings), names_of("visitor")
+    given, own = moved(dict(settings)), names_of("visitor")
     return {
         name: value if name in own else given.get(name, defaults()[name]) for name, value in _view().items()
     }
@@ -222,7 +222,7 @@ def _view() -> dict[str, str]:
             view = st.session_state["view"]
         except KeyError:
             kept = {name: cookie(_cookie(name)) or "" for name in names_of("browser")}
-            given = kept | st.query_params.to_dict()
+            given = moved(kept | st.query_params.to_dict())
             view = {name: given.get(name, default) for name, default in defaults().items()}
         _replace(view)
     return _DRAWN.view

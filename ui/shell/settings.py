@@ -162,6 +162,22 @@ def defaults() -> Mapping[str, str]:
     return _defaults
 
 
+MOVED = {("view", "received"): {"view": "heatmap", "shown": "received"}}  # what earlier addresses say
+
+
+def moved(given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of an address, those of earlier versions under their present names.
+
+    >>> moved({"view": "received", "head": "2"})
+    {'view': 'heatmap', 'head': '2', 'shown': 'received'}
+    """
+    found = dict(given)
+    for (name, value), now in MOVED.items():
+        if found.get(name) == value:
+            found |= now
+    return found
+
+
 def steps() -> tuple[str, ...]:
     """The settings whose changes are steps of the browser's history."""
     return tuple(name for name, setting in _settings.items() if setting.is_step)

@@ -1,4 +1,4 @@
-"""View *heatmap*: one attention map, by token or word, as a difference, on a log scale."""
+"""View *heatmap*: one attention map, by token or word, as a difference, or summed by key."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,8 @@ from ui.components import figures
 from ui.sentence.state import SentenceState
 from ui.shell import address
 from ui.shell.settings import Choice, Flag
-from ui.views.view import Values, View, declare, file_name, idea, map_label, picture_title
+from ui.views import received
+from ui.views.view import Figures, Values, View, declare, file_name, idea, map_label, picture_title
 from ui.wording import say
 from viz.browser.texts import map_texts
 from viz.figure import Specification
@@ -164,7 +165,8 @@ def _without_marks(spans: TokenSpans, tokens: tuple[str, ...]) -> slice:
 
 
 SETTINGS = (
-    Choice("shown", ("weights", "difference")),  # difference: from a plain copy
+    # difference: from a plain copy; received: the mean of each column
+    Choice("shown", ("weights", "difference", "received")),
     Choice("unit", ("syllable", "word")),  # of the axes
     Flag("unmarked"),  # <s> and </s> are left out
     Flag("fitted"),  # the strongest colour is the largest weight instead of 1
@@ -177,16 +179,28 @@ FORMULA = (
 
 
 def _draw(state: SentenceState, values: Values) -> None:
-    """The map as the settings say; a cell of it can be chosen."""
-    cells = cells_for(state, values)
-    figures.draw(
-        picture(state, values, selected_cell(cells)),
-        "heatmap",
-        file_name(state),
-        partial(choose_cell, cells),
-        label=map_label(state),
-        title=picture_title(state),
-    )
+    """The map as the settings say, of which a cell can be chosen, or the attention that each key receives."""
+    for name, (figure, label) in figures_of(state, values).items():
+        cells = cells_for(state, values) if name == "heatmap" else None
+        figures.draw(
+            figure,
+            name,
+            file_name(state, "attention" if cells else name),
+            partial(choose_cell, cells) if cells else None,
+            label=label,
+            title=picture_title(state),
+        )
+
+
+def figures_of(state: SentenceState, values: Values) -> Figures:
+    """The map with its chosen cell, or the attention that each key receives."""
+    chosen = selected_cell(cells_for(state, values))
+    return _received(state, values) or {"heatmap": (picture(state, values, chosen), map_label(state))}
+
+
+def _received(state: SentenceState, values: Values) -> Figures:
+    """What an exported page shows besides the map, which is always in it."""
+    return received.figures_of(state) if values["shown"] == "received" else {}
 
 
 def cells_for(state: SentenceState, values: Values) -> MapCells:
@@ -233,6 +247,8 @@ def picture(
 
 def _describe(state: SentenceState, values: Values) -> str:
     """The chosen cell; else where the changes look most, or where a plain copy would not look."""
+    if values["shown"] == "received":
+        return received.describe(state)
     cells = cells_for(state, values)
     minus_copy = values["shown"] == "difference"
     if selected := selected_cell(cells):
@@ -277,6 +293,8 @@ def _told(cells: MapCells, selected: tuple[int, int], minus_copy: bool) -> str:
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
+    if values["shown"] == "received":
+        return received.notes(state)
     cells = cells_for(state, values)
     tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
     found = [
@@ -294,4 +312,6 @@ def _named(label: str) -> str:
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = declare(View("heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw))
+VIEW = declare(
+    View("heatmap", "attention", 10, _describe, SETTINGS, _notes, idea("heatmap", FORMULA), _draw, _received)
+)

@@ -1,10 +1,10 @@
-"""View *received*: attention that each token receives, as the mean over a map's queries."""
+"""Attention that each token receives, the mean over a map's queries: one of the heatmap view's pictures."""
 
 import numpy as np
 
 import viz
 from ui.sentence.state import SentenceState
-from ui.views.view import Figures, Values, View, declare, map_label
+from ui.views.view import Figures, map_label
 from ui.wording import say
 from viz.labels import visible_token
 
@@ -21,7 +21,7 @@ def _allowed(state: SentenceState) -> np.ndarray:
     return everywhere[state.read_rows]
 
 
-def _figures_of(state: SentenceState, values: Values) -> Figures:
+def figures_of(state: SentenceState) -> Figures:
     """One bar a key; those that the changes concern are outlined. The bars are (K,)."""
     figure = viz.attention_bars(
         _received(state)[None],
@@ -37,7 +37,8 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
     return {"received": (figure, map_label(state))}
 
 
-def _describe(state: SentenceState, values: Values) -> str:
+def describe(state: SentenceState) -> str:
+    """The key that receives most, beside an even look at all keys."""
     found = _received(state)
     most = int(found.argmax())
     even = float(state.weights[state.read_rows].sum() / max(_allowed(state).sum(), 1))
@@ -51,8 +52,6 @@ def _describe(state: SentenceState, values: Values) -> str:
     )
 
 
-def _notes(state: SentenceState, values: Values) -> list[str]:
+def notes(state: SentenceState) -> list[str]:
+    """How the bars are to be read."""
     return [say("received_note"), *([say("received_masked")] if state.masked is not None else [])]
-
-
-VIEW = declare(View("received", "attention", 70, _describe, notes=_notes, figures=_figures_of))

@@ -68,7 +68,7 @@ def padded_trace() -> AttentionTrace:
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+@pytest.mark.parametrize("view", [*(view.name for view in VIEWS), "received"])  # as old addresses call it
 def test_a_padded_trace_opens_in_every_view(open_file, view, kind):
     app = open_file(saved(padded_trace()), view=view, kind=kind)
     assert not messages(app)

@@ -13,10 +13,10 @@ from ui.shell.settings import Choice, registered
 from ui.views.lines import chosen_heads
 
 GIVEN_OUT = {
-    "view": "heatmap lines steps edits wrote decided received numbers predict",
+    "view": "heatmap lines steps edits wrote decided numbers predict",
     "experiment": "without sources replace fork twins patched circuit why receipts",
     "order": "place entropy distance edit",
-    "shown": "weights difference",
+    "shown": "weights difference received",
     "unit": "syllable word",
     "off": "zero mean",
     "instead": "uniform copy permuted painted",
@@ -70,7 +70,6 @@ LINKS = {
     "lines": {"heads": "1.1,2.2", "mass": "40"},
     "steps": {"step": "2", "kind": "decoder_attention"},
     "edits": {"edit": "1", "layer": "mean"},
-    "received": {"kind": "encoder_attention"},
     "numbers": {"layer": "1", "head": "1", "cell": "0,1"},
     "predict": {"marks": "0,1", "revealed": "1", "around": "12"},
 }
@@ -89,3 +88,8 @@ def test_a_link_to_a_view_or_experiment_opens_it_as_it_was_left(name, open_plant
     app = (open_planted if name in LINKS else open_laboratory)(name, **asked)
     assert chosen(app, *asked) == tuple(asked.values())
     assert setting(app, "view" if name in LINKS else "experiment") == name
+
+
+def test_the_view_of_received_attention_is_a_picture_of_the_heatmap_view(open_planted):
+    app = open_planted("received", kind="encoder_attention")
+    assert chosen(app, "view", "shown", "kind") == ("heatmap", "received", "encoder_attention")

@@ -102,7 +102,7 @@ def in_tokens(
     placed = changes_in_tokens(trace, changes)
     if placed is None:
         raise ValueError("the trace should have source_spans and target_spans")
-    return placed[list(changes).index(change)], placed
+    return replace(placed[list(changes).index(change)], asked=change.asked), placed
 
 
 def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
@@ -262,13 +262,33 @@ def focus(trace: AttentionTrace, kind: str, change: Change) -> Focus:
     return Focus(rows, replaced) if kind == "cross_attention" else Focus(replaced, beside)
 
 
+def asked_places(change: Change) -> tuple[int, int]:
+    """The typed and the written token in question of a change, its offsets in tokens: those that carry the
+    mistake, or its first ones where tokens are no characters.
+
+    >>> asked_places(Change(4, 5, 4, 6, "되", " 돼"))
+    (4, 5)
+    """
+    typed, fixed = change.mistake
+    counts = change.source_end - change.source_start, change.target_end - change.target_start
+    if counts != (len(change.wrong), len(change.right)):
+        typed = fixed = 0
+    return change.source_start + typed, change.target_start + fixed
+
+
+def asked_row(trace: AttentionTrace, kind: str, change: Change) -> int:
+    """The query of a kind of attention at the token in question of a change, its offsets in tokens."""
+    place = asked_places(change)[kind != "encoder_attention"]
+    return min(place, len(trace.axes(kind)[0]) - 1)
+
+
 def attention_to_edit(
-    trace: AttentionTrace, kind: str, change: Change, changes: Sequence[Change]
+    trace: AttentionTrace, kind: str, change: Change, changes: Sequence[Change], row: int | None = None
 ) -> EditAttention:
     """The attention that the rows of a change give to its columns, both as in ``focus``.
 
-    ``share``: the weight on these columns, the mean over the rows. In the encoder, cells on the diagonal do
-    not count.
+    ``share``: the weight on these columns, the mean over the rows, or of one ``row`` alone. In the encoder,
+    cells on the diagonal do not count.
 
     ``usual``: the weight that the same head gives to such places without a correction. The columns of each
     row of the change lie at certain distances from the row's position (``row_positions``; without one, the
@@ -295,12 +315,15 @@ def attention_to_edit(
         outside[list(focus(trace, kind, each).rows)] = False
     others = np.flatnonzero(outside)
     shares, usuals = [], []
-    for row, columns in _cells(focus(trace, kind, change), kind):
-        shares.append(weights[:, :, row, columns].sum(-1))  # (L, H, C) -> (L, H)
-        if kind == "decoder_attention" and len(columns) == row + 1:
+    concerned = focus(trace, kind, change)
+    if row is not None:
+        concerned = Focus((row,), concerned.columns)
+    for query, columns in _cells(concerned, kind):
+        shares.append(weights[:, :, query, columns].sum(-1))  # (L, H, C) -> (L, H)
+        if kind == "decoder_attention" and len(columns) == query + 1:
             usuals.append(shares[-1])
             continue
-        windows = standing[others, None] + (columns - standing[row])  # (R, C)
+        windows = standing[others, None] + (columns - standing[query])  # (R, C)
         fits = ((windows >= 0) & (windows < weights.shape[3])).all(axis=1)
         if fits.any():
             cells = weights[:, :, others[fits, None], windows[fits]]  # (L, H, R, C)
@@ -315,13 +338,15 @@ def attention_to_edit(
 def leading_heads(
     trace: AttentionTrace, change: Change, changes: Sequence[Change], count: int = 3
 ) -> list[LeadingHead]:
-    """The heads of cross-attention with the most attention to a change beyond the usual.
+    """The heads of cross-attention with the most attention to a change beyond the usual, while the token in
+    question is written.
 
     >>> changes = find_changes("머거요", "먹어요")
     >>> len(leading_heads(corrector.trace("머거요", "먹어요"), changes[0], changes, count=3))
     3
     """
-    attention = attention_to_edit(trace, "cross_attention", change, changes)
+    kind = "cross_attention"
+    attention = attention_to_edit(trace, kind, change, changes, asked_row(trace, kind, change))
     order = np.argsort(-attention.beyond_usual, axis=None, kind="stable")[:count]
     heads = zip(*np.unravel_index(order, attention.share.shape), strict=True)
     return [
@@ -409,9 +434,9 @@ def agreement(weights: np.ndarray, marked: Collection[int]) -> Agreement:
 
 
 def attention_of_change(trace: AttentionTrace, change: Change) -> np.ndarray:
-    """(L, H, S) float32: each head's attention while ``change`` is written, mean over its rows."""
-    rows = focus(trace, "cross_attention", change).rows
-    return trace.attention("cross_attention")[:, :, list(rows)].mean(axis=2)
+    """(L, H, S) float32: each head's attention while the token in question of ``change`` is written."""
+    kind = "cross_attention"
+    return trace.attention(kind)[:, :, asked_row(trace, kind, change)]
 
 
 def agreeing_head(found: Agreement) -> tuple[int, int]:

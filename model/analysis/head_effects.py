@@ -19,7 +19,7 @@ import numpy as np
 
 from model.activations.replacements import every_head
 from model.analysis.contrasts import Edit, contrast_of_edit
-from model.analysis.edits import attention_to_edit, changed_rows, in_tokens
+from model.analysis.edits import asked_row, attention_to_edit, changed_rows, in_tokens
 from model.analysis.saving import Result
 from model.analysis.statistics import rank_correlation, ranks
 from model.correction.answers import Intervenes, Network
@@ -45,7 +45,7 @@ class HeadEffects(Result):
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
     without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
     ablated_fix_probability: np.ndarray  # (N,) float32, p(fix) without the head
-    attention: np.ndarray  # (N,) float32 in 0..1, to the change (``edits.attention_to_edit``)
+    attention: np.ndarray  # (N,) float32 in 0..1, from the token in question to the change
 
     @property
     def effect(self) -> np.ndarray:
@@ -122,14 +122,19 @@ def head_effects(corrector: Intervenes, edit: Edit, means: Means | None = None) 
         observed_fix=float(np.exp(scores.log_written[0])),
         without=scores.differences[1:],
         ablated_fix_probability=np.exp(scores.log_written[1:]),
-        attention=attention_of_heads(trace, placed, changes),
+        attention=attention_of_heads(trace, placed, changes, of_question=True),
     )
 
 
-def attention_of_heads(trace: AttentionTrace, change: Change, changes: Sequence[Change]) -> np.ndarray:
-    """(N,) float32 in 0..1: the attention of all heads to one of ``changes``, whose offsets count tokens."""
-    shares = (attention_to_edit(trace, kind, change, changes).share for kind in trace.kinds)
-    return np.concatenate([share.ravel() for share in shares])
+def attention_of_heads(
+    trace: AttentionTrace, change: Change, changes: Sequence[Change], *, of_question: bool = False
+) -> np.ndarray:
+    """(N,) float32 in 0..1: the attention of all heads to one of ``changes``, whose offsets count tokens; the
+    mean over its rows, or ``of_question`` from the token in question alone.
+    """
+    rows = {kind: asked_row(trace, kind, change) if of_question else None for kind in trace.kinds}
+    found = (attention_to_edit(trace, kind, change, changes, row) for kind, row in rows.items())
+    return np.concatenate([each.share.ravel() for each in found])
 
 
 def ablated_fix_probability(

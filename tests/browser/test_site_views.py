@@ -16,7 +16,7 @@ from model.activations.sublayers import positional_encoding
 from model.analysis.building_blocks import dot_product_attention
 from model.analysis.contrasts import Edit, contrast_of_edit
 from model.analysis.contributions import contribution
-from model.analysis.edits import attention_to_edit, leading_heads
+from model.analysis.edits import asked_row, attention_to_edit, leading_heads
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation
 from model.trace.trace import ATTENTION_KINDS
@@ -278,7 +278,7 @@ def test_who_looked_at_a_change(drawing, light):
         weights = trace.attention(kind)
         array = {"values": {"floats": weights.ravel().tolist()}, "shape": weights.shape}
         for change, one in zip(changes, given, strict=True):
-            expected = attention_to_edit(trace, kind, change, changes)
+            expected = attention_to_edit(trace, kind, change, changes, asked_row(trace, kind, change))
             found = drawing("attentionToEdit", kind, array, one, given)
             np.testing.assert_allclose(found["share"], expected.share.ravel(), atol=1e-5)
             np.testing.assert_allclose(found["usual"], expected.usual.ravel(), atol=1e-5)

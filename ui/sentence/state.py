@@ -11,23 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from engine.question import Edit, P, Question, R
-from model.analysis.edits import changes_in_tokens
+from model.analysis.edits import asked_places, asked_row, changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace, Selection
 from ui import wording
 from ui.asking import loaders
 from ui.wording import say
-
-
-def asked_places(change: Change) -> tuple[int, int]:
-    """The typed and the written token in question of a change, its offsets in tokens: those that carry the
-    mistake, or its first ones where tokens are no characters."""
-    typed, fixed = change.mistake
-    counts = change.source_end - change.source_start, change.target_end - change.target_start
-    if counts != (len(change.wrong), len(change.right)):
-        typed = fixed = 0
-    return change.source_start + typed, change.target_start + fixed
 
 
 @dataclass(frozen=True)
@@ -168,10 +158,7 @@ class SentenceState:
     @property
     def asked_query(self) -> int:
         """The query of the selected map at the character in question."""
-        place = 0
-        if self.asked_change is not None:
-            place = asked_places(self.asked_change)[self.kind != "encoder_attention"]
-        return min(place, len(self.queries) - 1)
+        return 0 if self.asked_change is None else asked_row(self.trace, self.kind, self.asked_change)
 
     @property
     def edit(self) -> Edit:

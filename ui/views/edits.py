@@ -1,4 +1,4 @@
-"""View *this change*: heads that attend to one change more than to such places elsewhere."""
+"""View *this change*: heads that attend to the place of a change more than to such places elsewhere."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ USUAL = (
 
 def _draw(state: SentenceState, values: Values) -> None:
     VIEW.draw_figures(state, values)
-    heads = leading_heads(state.trace, _shown_change(state), state.all_changes)
+    heads = leading_heads(state.trace, state.explained, state.all_changes)
     if len(heads) > 1:
         with st.container(key="edits_heads", horizontal=True, gap="small"):
             for found in heads:
@@ -58,7 +58,7 @@ def _ask(state: SentenceState, found: LeadingHead) -> None:
 
 def _figures_of(state: SentenceState, values: Values) -> Figures:
     """A panel of bars for each of the heads."""
-    change = _shown_change(state)
+    change = state.explained
     heads = leading_heads(state.trace, change, state.all_changes)
     attention = attention_of_change(state.trace, change)
     outlined = (focus(state.trace, KIND, change).columns, say("edits_outlined"))
@@ -73,20 +73,12 @@ def _framed(state: SentenceState) -> list[tuple[int, int]]:
         return []
     return [
         (found.layer, found.head)
-        for found in leading_heads(state.trace, _shown_change(state), state.all_changes)
+        for found in leading_heads(state.trace, state.explained, state.all_changes)
     ]
 
 
-def _shown_change(state: SentenceState) -> Change:
-    """The change in focus; without one, the change of which the network was least sure, or the first if it
-    does not say."""
-    return state.focus or min(
-        state.all_changes, key=lambda change: change.confidence if change.is_weighed else 1.0
-    )
-
-
 def _describe(state: SentenceState, values: Values) -> str:
-    change = _shown_change(state)
+    change = state.explained
     found = leading_heads(state.trace, change, state.all_changes)[0]
     only = state.trace.shape(KIND) == (1, 1)
     more = "edits_reading" if found.share > found.usual else "edits_reading_less"
@@ -94,6 +86,7 @@ def _describe(state: SentenceState, values: Values) -> str:
     return say(
         "edits_reading_only" if only else more,
         change=change_in_words(change),
+        token=visible_token(state.trace.target_tokens[state.asked_row]),
         columns=visible_token("".join(state.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
         place=_place_of(state, found),
         share=percent(say, float(found.share)),
@@ -104,7 +97,7 @@ def _describe(state: SentenceState, values: Values) -> str:
 def _notes(state: SentenceState, values: Values) -> list[str]:
     if not state.changes:
         return []
-    start, end = window(state, _shown_change(state))
+    start, end = window(state, state.explained)
     length = len(state.trace.source_tokens)
     return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
 

@@ -7,11 +7,12 @@ import streamlit as st
 import viz
 from engine import questions as declared
 from model.analysis.counterfactuals import AlternativeContinuation
+from model.analysis.edits import asked_places
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.components import figures
-from ui.sentence.state import SentenceState, asked_places
+from ui.sentence.state import SentenceState
 from ui.shell import address, controls
 from ui.shell.settings import Ordinal, Text
 from ui.views.view import Click, Figures, Values, View, declare, idea, needs_answer

@@ -147,14 +147,14 @@ def describe(state: SentenceState, values: Values) -> str:
 
 
 def _of_change(state: SentenceState, change: Change, heads: list[LayerHeads]) -> str:
-    weights = np.stack([_weights(state, head)[state.rows] for head in heads])  # (heads, rows, K)
-    head, row, key = np.unravel_index(weights.argmax(), weights.shape)
+    weights = np.stack([_weights(state, head)[state.asked_query] for head in heads])  # (heads, K)
+    head, key = np.unravel_index(weights.argmax(), weights.shape)
     happened = say(
         f"change_{wording.what_happened(change)}",
         wrong=wording.visible(change.wrong),
         right=wording.visible(change.right),
     )
-    edge = _edge(state, heads[head], state.rows[row], int(key))
+    edge = _edge(state, heads[head], state.asked_query, int(key))
     return say("lines_reading_change", change=happened, place=_place(state, heads[head]), **edge)
 
 

@@ -62,7 +62,9 @@ def _describe(state: SentenceState, values: Values) -> str:
     if is_revealed(state):
         return _comparison(state, *_agreements(state, change)[:3])
     return say(
-        "predict_question" if state.focus else "predict_question_first", change=change_in_words(change)
+        "predict_question" if state.focus else "predict_question_first",
+        change=change_in_words(change),
+        token=visible_token(state.trace.target_tokens[state.asked_row]),
     )
 
 
@@ -179,7 +181,7 @@ def _compare(state: SentenceState, change: Change) -> None:
 
 
 def _rows_told(state: SentenceState, change: Change, of: str) -> str:
-    """Where each character of ``change`` looked most: the bars are the mean over all of them. ``of``: whose
+    """Where each character of ``change`` looked most: the bars are of the one in question. ``of``: whose
     attention it is."""
     weights, told = state.trace.attention(KIND).mean(axis=(0, 1)), []
     for row in focus(state.trace, KIND, change).rows:

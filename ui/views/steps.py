@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from ui import wording
 from ui.components.figures import draw_steps
@@ -16,7 +15,7 @@ from ui.views import fork
 from ui.views.view import Values, View, declare, file_name, needs_probabilities
 from ui.wording import say
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
-from viz.browser.texts import Say, change_label
+from viz.browser.texts import Say
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds, probability
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
@@ -61,16 +60,11 @@ def _part(trace: AttentionTrace, step: int, place: int) -> None:
 
 
 def _describe(state: SentenceState, values: Values) -> str:
+    """The step that was chosen or is in question; of a whole sentence, the one of which it was least sure."""
     step = first_step(state)
-    if address.get("step") == str(step) and not _is_inside(state, step - 1):
+    if state.focus is not None or address.get("step") == str(step):
         return choice(say, state.trace, step - 1)
-    return hesitation(say, state.trace, state.focus)
-
-
-def _is_inside(state: SentenceState, row: int) -> bool:
-    """Whether the row belongs to the change in focus, whose reading names its least sure step."""
-    changes = [] if state.focus is None else [state.focus]
-    return row in wording.changed_rows(changes, "cross_attention", len(state.trace.target_tokens))
+    return hesitation(say, state.trace)
 
 
 def _notes(state: SentenceState, values: Values) -> list[str]:
@@ -90,20 +84,17 @@ def first_step(state: SentenceState) -> int:
     return state.asked_row + 1
 
 
-def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
-    """Which step was the least sure, of the whole sentence or of one change, and its other candidates."""
-    rows = wording.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
+def hesitation(say: Say, trace: AttentionTrace) -> str:
+    """Which step was the least sure, and its other candidates."""
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
         "``needs.probabilities`` keeps other traces away"
     )
     logs = trace.log_probabilities
-    row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
+    row = min(range(len(trace.target_tokens)), key=lambda row: logs[row])
     values = _values(say, trace, row)
-    if change is None and np.exp(logs[row]) > SURE:
+    if np.exp(logs[row]) > SURE:
         return say(f"steps_reading_sure{_certain(values)}", **values)
-    if change is None:
-        return say("steps_reading_sentence", **values)
-    return say(f"steps_reading_change{_certain(values)}", change=change_label(say, change), **values)
+    return say("steps_reading_sentence", **values)
 
 
 def choice(say: Say, trace: AttentionTrace, row: int) -> str:

@@ -19,9 +19,16 @@ export function focusOf(kind, { sourceStart, sourceEnd, targetStart, targetEnd }
     : { rows: replaced, columns: beside };
 }
 
+/** The query at the character in question of a change, among `rows` of them. */
+export function askedRow(kind, change, rows) {
+  const [typed, fixed] = mistakeOf(change);
+  const place = kind === "encoder_attention" ? change.sourceStart + typed : change.targetStart + fixed;
+  return Math.min(place, rows - 1);
+}
+
 /**
- * {share, usual}: of each head, layer by layer, how much it looks at a change, and how much at such places
- * where nothing is changed.
+ * {share, usual}: of each head, layer by layer, how much it looks at a change from the character in question,
+ * and how much at such places where nothing is changed.
  */
 export function attentionToEdit(kind, map, change, changes) {
   const [layers, heads, rows, columns] = map.shape;
@@ -31,25 +38,20 @@ export function attentionToEdit(kind, map, change, changes) {
   const standing = standingPlaces(kind, changes, rows);
   const concerned = new Set(changes.flatMap((each) => focusOf(kind, each, columns).rows));
   const others = upTo(rows).filter((row) => !concerned.has(row));
-  const [shares, usuals] = [[], []];
-  const wanted = focusOf(kind, change, columns);
-  for (const row of wanted.rows) {
-    const counted = wanted.columns.filter((column) =>
-      kind === "encoder_attention" ? column !== row : kind === "cross_attention" || column <= row,
-    );
-    shares.push(seen(row, counted));
-    if (kind === "decoder_attention" && counted.length === row + 1) {
-      usuals.push(shares.at(-1)); // it sees nothing else
-      continue;
-    }
-    const windows = others.map((other) => [
-      other,
-      counted.map((column) => standing[other] + column - standing[row]),
-    ]);
-    const fitting = windows.filter(([, places]) => places.every((place) => place >= 0 && place < columns));
-    if (fitting.length) usuals.push(meanOver(fitting.map(([other, places]) => seen(other, places))));
-  }
-  return { share: meanOver(shares), usual: usuals.length ? meanOver(usuals) : tiles.map(() => 0) };
+  const row = askedRow(kind, change, rows);
+  const counted = focusOf(kind, change, columns).columns.filter((column) =>
+    kind === "encoder_attention" ? column !== row : kind === "cross_attention" || column <= row,
+  );
+  const share = seen(row, counted);
+  const seesNothingElse = kind === "decoder_attention" && counted.length === row + 1;
+  if (seesNothingElse) return { share, usual: share };
+  const windows = others.map((other) => [
+    other,
+    counted.map((column) => standing[other] + column - standing[row]),
+  ]);
+  const fitting = windows.filter(([, places]) => places.every((place) => place >= 0 && place < columns));
+  const usuals = fitting.map(([other, places]) => seen(other, places));
+  return { share, usual: usuals.length ? meanOver(usuals) : tiles.map(() => 0) };
 }
 
 /** (K) the weights of one row of a head, which are counted layer by layer. */
@@ -90,10 +92,10 @@ export function leadingHeads(cross, change, changes, count = 3) {
   }));
 }
 
-/** Where one head looks while a change is written, the mean over its rows. */
+/** Where one head looks while the character in question of a change is written. */
 export function attentionOfChange(map, { layer, head }, change) {
-  const { rows } = focusOf("cross_attention", change, map.shape[3]);
-  return meanOver(rows.map((row) => Array.from(rowOf(map, layer * map.shape[1] + head, row))));
+  const row = askedRow("cross_attention", change, map.shape[2]);
+  return Array.from(rowOf(map, layer * map.shape[1] + head, row));
 }
 
 // --- The network asked again with something changed, as model/analysis/head_effects.py and

@@ -4,10 +4,9 @@ import { button, filled, menu, node } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
-import { attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
+import { askedRow, attentionOfChange, focusOf, leadingHeads } from "./experiments.js";
 import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";
 import { between, largestFirst, rankCorrelation, sum, upTo } from "./numbers.js";
-import { confidence } from "./text.js";
 
 // --- How numbers and places are said, as ui/wording.py.
 
@@ -51,8 +50,7 @@ function bars(template, { say }, words, table) {
 export function thisChange(shared) {
   const { say, changes, chosen, trace, explorer, templates } = shared;
   if (!changes.length) return { reading: say("edits_none") };
-  const change =
-    chosen ?? changes.reduce((least, each) => (confidence(each) < confidence(least) ? each : least));
+  const change = chosen ?? changes[0];
   const cross = explorer.data.kinds.find(({ kind }) => kind === "cross_attention");
   const heads = leadingHeads(cross, change, changes);
   const tokens = trace.sourceTokens;
@@ -77,12 +75,14 @@ export function thisChange(shared) {
   };
   const seen = visibleToken(columns.map((column) => tokens[column]).join(""), LONGEST_SIDE);
   const more = heads[0].share > heads[0].usual ? "edits_reading" : "edits_reading_less";
+  const written = trace.targetTokens;
+  const token = visibleToken(written[askedRow("cross_attention", change, written.length)]);
   const open = (head) =>
     button(say("edits_open", { place: placeOf(head) }), () =>
       explorer.choose({ kind: cross, view: "heatmap", layer: head.layer, head: head.head }),
     );
   return {
-    reading: say(more, { change: inWords(say, change), columns: seen, ...told(heads[0]) }),
+    reading: say(more, { change: inWords(say, change), token, columns: seen, ...told(heads[0]) }),
     controls: heads.map(open),
     rows: [
       [{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }],

@@ -330,12 +330,17 @@ def test_marks_that_are_no_candidates_are_refused(marked):
         agreement(np.array([0.5, 0.3, 0.2]), marked)
 
 
-def test_attention_of_a_change_is_the_mean_over_the_rows_that_write_it():
+def test_attention_of_a_change_is_that_of_the_character_in_question():
     source, target = "머꼬 가", "먹고서 가"
     trace, (change,) = random_trace(source, target), find_changes(source, target)
-    attention = attention_of_change(trace, change)
-    np.testing.assert_allclose(attention, trace.cross_attention[:, :, 0:3].mean(axis=2), rtol=1e-6)
-    np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
+    for asked, (_, written) in enumerate(change.questions):
+        one = replace(change, asked=asked)
+        attention = attention_of_change(trace, one)
+        np.testing.assert_array_equal(attention, trace.cross_attention[:, :, written])
+        columns = list(focus(trace, "cross_attention", change).columns)
+        best = leading_heads(trace, one, [one], count=1)[0]
+        share = attention[best.layer, best.head, columns].sum()
+        assert best.share == pytest.approx(share)
 
 
 def test_the_agreeing_head_looks_most_at_the_marks():

@@ -20,9 +20,9 @@ def leading(number: int):
     return leading_heads(trace, changes[number], changes)
 
 
-def test_without_a_change_in_focus_the_least_certain_one_is_shown():
+def test_without_a_change_in_focus_the_first_one_is_asked_as_in_all_views():
     app = open_view("edits", SOURCE, TARGET)
-    assert "‘␣ 빼기’" in told(app)
+    assert "‘갱→객’: ‘객’ 자를 쓸 때" in told(app)
     assert bars(app, "edits_bars").shape[0] == 3
 
 

@@ -130,31 +130,29 @@ def test_the_revision_changes_with_the_text_and_the_chosen_change_only():
     assert len({revision(trace, None), *(revision(*each) for each in others)}) == 3
 
 
-def test_the_reading_names_the_least_sure_step_or_stays_inside_a_chosen_change():
+def test_the_reading_of_a_sentence_names_its_least_sure_step():
     trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
-    said = hesitation(say, trace, None)
+    said = hesitation(say, trace)
     assert all(each in said for each in ("5단계", "‘왔’ 자에 준 확률이 0.400", "‘왓’ 자 0.550"))
-    said = hesitation(say, trace, CHANGES[0])
-    assert said.startswith("‘갱’→‘객’: ") and "2단계" in said
 
 
 def test_what_is_as_good_as_certain_is_said_without_signs():
     trace = with_row(random_trace(SOURCE, TARGET), 1, 0.9999, ("객", "갱"), (0.9999, 0.0001))
-    for said in (hesitation(say, trace, CHANGES[0]), choice(say, trace, 1)):
-        assert "확률이 0.999를 넘고(로그 오즈 +9.2), 다른 후보는 모두 0.001 미만입니다" in said
-        assert ">" not in said and "<" not in said
+    said = choice(say, trace, 1)
+    assert "확률이 0.999를 넘고(로그 오즈 +9.2), 다른 후보는 모두 0.001 미만입니다" in said
+    assert ">" not in said and "<" not in said
 
 
 def test_another_step_tells_its_own_numbers(open_app):
     opened = [open_app(sentence=SOURCE, view="steps", edit="1", step=step) for step in ("", "2", "4")]
     begin, second, fourth = map(told, opened)
-    assert "‘갱’→‘객’: 가장 망설인 것은" in begin
-    assert second == begin  # the step of the change, which its reading is about
+    assert "2단계: ‘객’ 자에 준 확률은" in begin
+    assert second == begin  # the step of the character in question
     assert "4단계: 빈칸(␣) 자리에 준 확률은" in fourth
 
 
 def test_a_sentence_without_hesitation_is_called_so():
-    assert "거의 망설이지 않았습니다" in hesitation(say, random_trace(SOURCE, TARGET), None)
+    assert "거의 망설이지 않았습니다" in hesitation(say, random_trace(SOURCE, TARGET))
 
 
 def shown(source=SOURCE, **settings: str) -> AppTest:

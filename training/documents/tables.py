@@ -199,7 +199,7 @@ def claim_name(claim: str, language: str = "en") -> str:
     """A kind of claim as the app's picture names it.
 
     >>> claim_name("circuit")
-    'circuit'
+    'Circuit'
     """
     return _texts(language, "circuits")[f"receipt_{claim}_short"]
 

@@ -72,8 +72,7 @@ def _framed(state: SentenceState) -> list[tuple[int, int]]:
     if not state.changes:
         return []
     return [
-        (found.layer, found.head)
-        for found in leading_heads(state.trace, state.explained, state.all_changes)
+        (found.layer, found.head) for found in leading_heads(state.trace, state.explained, state.all_changes)
     ]
 
 

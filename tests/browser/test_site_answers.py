@@ -258,7 +258,7 @@ def drawing(browser):
     """
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     fitting = "".join(
-        (FOLDER / name).read_text("utf-8") for name in ("type.js", "plot_fit.js", "plot_tiles.js")
+        (FOLDER / name).read_text("utf-8") for name in ("dom.js", "type.js", "plot_fit.js", "plot_tiles.js")
     )
     page.add_script_tag(content=f"{declared(TYPE)}{fitting.replace('export ', '')}")
     page.add_script_tag(content=bundled("figures.js", "site"))

@@ -32,7 +32,8 @@ function watch(root) {
   });
   watched.observe(writing ?? root);
   root.onkeydown = (event) => press(root, event);
-  const inside = (event) => event.composedPath().some((each) => each.matches?.(".card, .list, .change, .bar"));
+  const inside = (event) =>
+    event.composedPath().some((each) => each.matches?.(".card, .list, .change, .bar"));
   document.addEventListener("pointerdown", (event) => inside(event) || close(root));
   return watched;
 }
@@ -109,25 +110,25 @@ const wordOf = (root, number) =>
 function bar(root) {
   const { proposals, words, text } = root.data;
   const all = made(root);
-  const line = node("div", "bar");
-  const count = control("count", "count", () => open(root), node("b", "", words.count.replace("{count}", all.length)));
+  const count = control(
+    "count",
+    "count",
+    () => open(root),
+    node("b", "", filled(words.count, { count: all.length })),
+  );
   count.setAttribute("aria-controls", "list");
   count.disabled = !all.length;
-  const kinds = new Map();
-  for (const number of all) {
-    const [kind] = proposals[number].kinds;
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  }
-  const sorted = [...kinds].sort(([, one], [, other]) => other - one);
+  const kinds = {};
+  for (const { [0]: kind } of all.map((number) => proposals[number].kinds))
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  const sorted = Object.entries(kinds).sort(([, one], [, other]) => other - one);
   for (const [kind, times] of sorted) count.append(node("span", "kind", `${kind} ${times}`));
-  line.append(count);
   const acts = node("span", "acts");
   if (words.all) acts.append(control("all", "all", () => root.ask("all", 0), words.all));
   const copy = control("copy", "copy", () => copyText(text, copy, words.copied), words.copy);
   copy.title = words.copy_long;
   acts.append(copy);
-  line.append(acts);
-  return line;
+  return node("div", "bar", count, acts);
 }
 
 function open(root) {
@@ -138,9 +139,7 @@ function open(root) {
 /** All changes in their order; one that is pressed opens its card. */
 function list(root) {
   const { proposals, words } = root.data;
-  const box = node("section", "list");
-  box.id = "list";
-  box.hidden = !root.listed;
+  const box = Object.assign(node("section", "list"), { id: "list", hidden: !root.listed });
   if (!root.listed) return box;
   const entries = made(root).map((number) => {
     const { what, kinds, sure } = proposals[number];
@@ -149,15 +148,21 @@ function list(root) {
     return node("li", "", entry);
   });
   box.append(node("ol", "", ...entries));
-  if (words.none) box.append(node("p", "acts", control("none", "none", () => root.ask("none", 0), words.none)));
+  if (words.none)
+    box.append(
+      node(
+        "p",
+        "acts",
+        control("none", "none", () => root.ask("none", 0), words.none),
+      ),
+    );
   return box;
 }
 
 function sentence(root) {
   const { pieces, opened, words, language } = root.data;
   const line = node("p", "corrected");
-  line.lang = language ?? "ko";
-  line.setAttribute("aria-label", words.label);
+  Object.assign(line, { lang: language ?? "ko", ariaLabel: words.label });
   for (const piece of pieces) {
     if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));
     else if ("rest" in piece) line.append(node("bdi", "rest", piece.rest));
@@ -171,8 +176,7 @@ function sentence(root) {
 function number(root, place, opened, words) {
   const button = control("sentence", `s${place}`, () => root.ask("open", place), String(place + 1));
   button.setAttribute("aria-pressed", place === opened);
-  button.setAttribute("aria-label", words.open.replace("{number}", place + 1));
-  return button;
+  return Object.assign(button, { ariaLabel: filled(words.open, { number: place + 1 }) });
 }
 
 function word(root, { typed, now, made, offered }) {
@@ -188,8 +192,7 @@ function word(root, { typed, now, made, offered }) {
   for (const { number, text, shown, share, accept } of offered) {
     const button = control("offer", `o${number}`, () => root.ask("accept", number), shown);
     button.append(node("small", "", share));
-    button.setAttribute("aria-label", words[accept].replace("{text}", text).replace("{share}", share));
-    button.title = button.getAttribute("aria-label");
+    button.title = button.ariaLabel = filled(words[accept], { text, share });
     found.push(button);
   }
   return found;
@@ -222,27 +225,22 @@ function card(root) {
   const box = node("section", "card");
   box.hidden = !found;
   if (!found) return box;
-  box.setAttribute("role", "dialog");
-  box.setAttribute("aria-label", found.what);
+  Object.assign(box, { role: "dialog", ariaLabel: found.what });
   const shut = control("close", "close", () => close(root, true), "×");
-  shut.setAttribute("aria-label", words.close);
+  shut.ariaLabel = words.close;
   const head = node("p", "head", node("b", "", apart(found.what)));
   for (const kind of found.kinds) head.append(node("span", "kind", kind));
   const why = node("p", "why", found.why);
   if (found.article) why.append(node("cite", "", found.article));
   box.append(head, why, node("p", "sure", [found.sure, found.note].filter(Boolean).join(" · ")));
   const acts = node("p", "acts");
-  for (const what of ["reject", "own", "test"])
-    if (words[what])
-      acts.append(control(what, what, () => act(root, what), words[what]));
+  for (const what of ["reject", "own", "test"].filter((each) => words[each]))
+    acts.append(control(what, what, () => act(root, what), words[what]));
+  const arrows = { "‹": [words.previous, -1], "›": [words.next, 1] };
   if (made(root).length > 1)
-    for (const [sign, label, step] of [
-      ["‹", words.previous, -1],
-      ["›", words.next, 1],
-    ]) {
+    for (const [sign, [label, step]] of Object.entries(arrows)) {
       const arrow = control("step", `step${step}`, () => go(root, step), sign);
-      arrow.setAttribute("aria-label", label);
-      arrow.title = label;
+      arrow.title = arrow.ariaLabel = label;
       acts.append(arrow);
     }
   box.append(acts, shut);
@@ -287,19 +285,17 @@ function control(className, key, act, text = "") {
 }
 
 function marked(tag, parts) {
-  const side = node(tag, "");
   // The marks of spaces are drawn by the style, so that what is copied holds none.
   const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
-  const written = apart("");
-  written.append(...parts.map(([text, differs]) => (differs ? node("b", kind(text), text) : text)));
-  side.append(written);
-  return side;
+  return node(
+    tag,
+    "",
+    apart(...parts.map(([text, differs]) => (differs ? node("b", kind(text), text) : text))),
+  );
 }
 
 /**
  * What somebody has typed may hold characters that turn the direction of writing. Their effect ends with the
  * piece.
  */
-function apart(text) {
-  return node("bdi", "", text);
-}
+const apart = (...parts) => node("bdi", "", ...parts);

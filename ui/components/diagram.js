@@ -11,10 +11,9 @@ const FORMS = {
 const APART = 8; // pixels between a title and the detail beside it
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".diagram") ?? parentElement.appendChild(node("div", "diagram"));
-  root.diagram ??= new Diagram(root);
-  root.diagram.show(data, setTriggerValue);
-  return () => root.diagram.watch.disconnect();
+  const drawing = drawnIn(parentElement, "diagram", Diagram);
+  drawing.show(data, setTriggerValue);
+  return () => drawing.watch.disconnect();
 }
 
 /** One network. Without `setTriggerValue`, as in a page that stands alone, its parts lead nowhere. */
@@ -52,36 +51,22 @@ class Diagram {
   }
 
   picture({ width, height, boxes, frames, lines, sums, headings }) {
-    const svg = shape("svg", {
-      viewBox: `0 0 ${width} ${height}`,
-      role: "group",
-      "aria-label": this.data.label,
-    });
-    svg.append(...frames.map((frame) => this.place(frame, "frame", 12)));
-    svg.append(...lines.flatMap((line) => this.line(line)), ...sums.flatMap(([x, y]) => this.sum(x, y)));
-    svg.append(
-      ...headings.map(([x, y, text]) =>
-        this.words(text, x, y + 5, { size: FORMS[this.form].heading, weight: 700 }),
-      ),
+    const heading = { size: FORMS[this.form].heading, weight: 700 };
+    return shape(
+      "svg",
+      { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": this.data.label },
+      ...frames.map((frame) => this.place(frame, "frame", 12)),
+      ...lines.flatMap((line) => this.line(line)),
+      ...sums.flatMap(([x, y]) => this.sum(x, y)),
+      ...headings.map(([x, y, text]) => this.words(text, x, y + 5, heading)),
+      ...boxes.map((box) => this.box(box)),
     );
-    svg.append(...boxes.map((box) => this.box(box)));
-    return svg;
   }
 
   place({ x, y, width, height }, style, radius) {
     const look = this.data.looks[style];
-    return shape("rect", {
-      class: "place",
-      x,
-      y,
-      width,
-      height,
-      rx: radius,
-      fill: look.fill === "none" ? this.data.picture.ground : look.fill,
-      stroke: look.stroke,
-      "stroke-width": look.width,
-      "stroke-dasharray": look.dash,
-    });
+    const fill = look.fill === "none" ? this.data.picture.ground : look.fill;
+    return shape("rect", { class: "place", x, y, width, height, rx: radius, fill, ...strokeOf(look) });
   }
 
   box(box) {
@@ -111,17 +96,11 @@ class Diagram {
       ];
     }
     const middle = y + height / 2 + 4.5;
-    const beside = this.words(detail, left + room - sign, middle, {
-      size: size.detail,
-      colour: "quiet_text",
-      anchor: "end",
-    });
+    const quiet = { size: size.detail, colour: "quiet_text", anchor: "end" };
+    const beside = this.words(detail, left + room - sign, middle, quiet);
     beside.classList.add("beside");
-    const named = this.words(title, left, middle, {
-      size: height > 24 ? size.title : size.low,
-      weight,
-      room: room - sign,
-    });
+    const large = height > 24 ? size.title : size.low;
+    const named = this.words(title, left, middle, { size: large, weight, room: room - sign });
     if (style === "mask") named.dataset.yields = "";
     return [named, beside];
   }
@@ -132,22 +111,16 @@ class Diagram {
     group.dataset.part = part;
     group.dataset.key = `${part}|${title}|${spoken}`;
     const isLayer = expanded !== null;
-    for (const [name, value] of Object.entries({
-      tabindex: 0,
-      role: isLayer ? "button" : "link",
-      "aria-label": spoken,
-    }))
-      group.setAttribute(name, value);
-    if (isLayer) group.setAttribute("aria-expanded", expanded);
+    Object.assign(group, { tabIndex: 0, role: isLayer ? "button" : "link", ariaLabel: spoken });
+    if (isLayer) group.ariaExpanded = expanded;
     const end = x + width - paddingOf(box);
     const middle = width < SMALL && height > 40 ? y + 14 : y + height / 2;
     const turn = expanded ? -1 : 1;
     const chevron = isLayer
       ? `M${end - 9} ${middle - 2.5 * turn}l4.5 ${5 * turn} 4.5 ${-5 * turn}`
       : `M${end - 5} ${middle - 4.5}l5 4.5 -5 4.5`;
-    group.append(
-      shape("path", { d: chevron, fill: "none", stroke: this.data.colours.text, "stroke-width": 1.8 }),
-    );
+    const { text: stroke } = this.data.colours;
+    group.append(shape("path", { d: chevron, fill: "none", stroke, "stroke-width": 1.8 }));
     group.onclick = () => this.go(part);
     group.onkeydown = (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -158,14 +131,8 @@ class Diagram {
 
   line({ points, style, arrow }) {
     const look = this.data.looks[style === "memory" ? "memory_line" : style];
-    const path = shape("path", {
-      d: `M${points.map((point) => point.join(" ")).join("L")}`,
-      fill: "none",
-      stroke: look.stroke,
-      "stroke-width": look.width,
-      "stroke-dasharray": look.dash,
-      "stroke-linejoin": "round",
-    });
+    const d = `M${points.map((point) => point.join(" ")).join("L")}`;
+    const path = shape("path", { d, fill: "none", ...strokeOf(look), "stroke-linejoin": "round" });
     return arrow ? [path, arrowhead(points, look.stroke, FORMS[this.form].arrow)] : [path];
   }
 
@@ -174,30 +141,22 @@ class Diagram {
     const { quiet_text: quiet } = this.data.colours;
     const { radius } = FORMS[this.form];
     const arm = (5 / 9) * radius;
+    const d = `M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`;
     return [
       shape("circle", { cx: x, cy: y, r: radius, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
-      shape("path", {
-        d: `M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`,
-        stroke: quiet,
-        "stroke-width": 1.5,
-      }),
+      shape("path", { d, stroke: quiet, "stroke-width": 1.5 }),
     ];
   }
 
   words(text, x, y, { size = 14, weight = 400, colour = "text", anchor = "start", room } = {}) {
-    const node = shape("text", {
-      x,
-      y,
-      fill: this.data.colours[colour],
-      "font-size": size,
-      "font-weight": weight,
-      "text-anchor": anchor,
-    });
-    if (room) node.dataset.room = room;
-    node.textContent = text;
-    return node;
+    const type = { "font-size": size, "font-weight": weight, "text-anchor": anchor };
+    const words = shape("text", { x, y, fill: this.data.colours[colour], ...type }, text);
+    if (room) words.dataset.room = room;
+    return words;
   }
 }
+
+const strokeOf = ({ stroke, width, dash }) => ({ stroke, "stroke-width": width, "stroke-dasharray": dash });
 
 function paddingOf({ width }) {
   return width < SMALL ? 6 : 10;

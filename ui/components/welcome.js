@@ -15,8 +15,12 @@ export default function ({ data, parentElement }) {
 /** The first element that a selector names, in components with styles of their own, too. */
 function reach(selector) {
   const [place, ...rest] = selector.split(" ");
-  const roots = [...document.querySelectorAll(`${place}, ${place} *`)].flatMap(({ shadowRoot }) => shadowRoot ?? []);
-  return document.querySelector(selector) ?? roots.map((each) => each.querySelector(rest.join(" "))).find(Boolean);
+  const roots = [...document.querySelectorAll(`${place}, ${place} *`)].flatMap(
+    ({ shadowRoot }) => shadowRoot ?? [],
+  );
+  return (
+    document.querySelector(selector) ?? roots.map((each) => each.querySelector(rest.join(" "))).find(Boolean)
+  );
 }
 
 /** Presses what a selector names once it is there, for some ten seconds. */
@@ -39,8 +43,7 @@ class Tour {
     this.root = root;
     this.at = -1; // -1 is the line of welcome; stops count from 0
     this.frame = node("div", "frame");
-    this.panel = node("div", "panel");
-    this.panel.setAttribute("role", "dialog");
+    this.panel = Object.assign(node("div", "panel"), { role: "dialog" });
     this.follow = () => this.place();
   }
 
@@ -67,14 +70,12 @@ class Tour {
     const stop = stops[this.at];
     const text = stop ? stop.text : words.welcome;
     const forward = stop ? (this.at + 1 < stops.length ? words.next : words.end) : words.begin;
-    const buttons = node("div", "buttons");
-    if (stop) buttons.append(node("span", "count", `${this.at + 1} / ${stops.length}`));
-    buttons.append(
-      button(words.leave, () => this.leave(), { className: "quiet" }),
-      button(forward, () => this.forward(), { className: "strong" }),
-    );
+    const leave = button(words.leave, () => this.leave(), { className: "quiet" });
+    const next = button(forward, () => this.forward(), { className: "strong" });
+    const count = stop ? [node("span", "count", `${this.at + 1} / ${stops.length}`)] : [];
+    const buttons = node("div", "buttons", ...count, leave, next);
     this.panel.replaceChildren(node("p", "text", text), buttons);
-    this.panel.setAttribute("aria-label", words.label);
+    this.panel.ariaLabel = words.label;
     this.panel.onkeydown = ({ key }) => {
       if (key === "Escape") this.leave();
     };
@@ -132,16 +133,10 @@ class Tour {
     this.panel.classList.remove("above");
     if (!target) return;
     const { left, top, width, height } = target.getBoundingClientRect();
-    const edges = {
-      left: left - MARGIN,
-      top: top - MARGIN,
-      width: width + 2 * MARGIN,
-      height: height + 2 * MARGIN,
-    };
-    for (const [name, value] of Object.entries(edges)) this.frame.style[name] = `${value}px`;
-    this.panel.classList.toggle(
-      "above",
-      top + height > window.innerHeight - this.panel.offsetHeight - 24 && top > this.panel.offsetHeight,
-    );
+    const place = [top - MARGIN, left - MARGIN, width + 2 * MARGIN, height + 2 * MARGIN];
+    ["top", "left", "width", "height"].forEach((side, i) => (this.frame.style[side] = `${place[i]}px`));
+    const { offsetHeight } = this.panel;
+    const isCovered = top + height > window.innerHeight - offsetHeight - 24;
+    this.panel.classList.toggle("above", isCovered && top > offsetHeight);
   }
 }

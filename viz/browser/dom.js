@@ -1,4 +1,4 @@
-// Elements of HTML and SVG, and texts with places to fill.
+// Elements of HTML and SVG, texts with places to fill, objects with other values, and places in lists.
 
 /** An HTML element with a class and its children. */
 export function node(tag, className, ...children) {
@@ -34,7 +34,44 @@ export function menu(label, options, chosen, act) {
   return node("label", "", label, list);
 }
 
+/** What draws in the place of its `name` within `parent`: a `Kind`, made once, which keeps what a visitor did. */
+export function drawnIn(parent, name, Kind) {
+  const root = parent.querySelector(`.${name}`) ?? parent.appendChild(node("div", name));
+  return (root[name] ??= new Kind(root));
+}
+
+/** Puts other controls into `place`; the one that has the focus there hands it to its successor. */
+export function replaceControls(place, ...children) {
+  const controls = () => [...place.querySelectorAll("select, button, input")];
+  const focused = controls().indexOf(document.activeElement);
+  place.replaceChildren(...children);
+  controls()[focused]?.focus({ preventScroll: true });
+}
+
+/** Whether a key was pressed alone, as the shortcuts of pictures are. */
+export const isPlainKey = ({ ctrlKey, metaKey, altKey }) => !(ctrlKey || metaKey || altKey);
+
+/** The page does nothing else at a key that was understood. */
+export function consume(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 /** `text` with its {places} filled at once, so that braces in a typed token stay. */
 export function filled(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
+
+/** `object` with the values of `changes` in its parts, and in theirs; a list replaces a whole list. */
+export function merged(object, changes) {
+  const isPlain = (value) => value?.constructor === Object;
+  const changed = Object.entries(changes).map(([name, value]) => [
+    name,
+    isPlain(value) && isPlain(object[name]) ? merged(object[name], value) : value,
+  ]);
+  return { ...object, ...Object.fromEntries(changed) };
+}
+
+/** The whole numbers from `start` up to, and without, `end`. */
+export const between = (start, end) => Array.from({ length: Math.max(end - start, 0) }, (_, i) => start + i);
+export const upTo = (count) => between(0, count);

@@ -3,7 +3,9 @@
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
-const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass"]; // shared by linked explorers
+// What is chosen at first. Linked explorers share it.
+const AT_FIRST = { layer: 0, head: 0, view: "heatmap", logarithmic: false, fitted: false };
+const CHOSEN = [...Object.keys(AT_FIRST), "mass"];
 const linked = []; // the explorers of a page with several traces
 const unpackedTraces = []; // for each trace the kinds of attention with their weights, once they are unpacked
 let together = true; // whether linked explorers follow each other
@@ -16,16 +18,7 @@ export default function ({ data, parentElement }) {
 
 class Explorer {
   constructor(root) {
-    Object.assign(this, {
-      root,
-      layer: 0,
-      head: 0,
-      view: "heatmap",
-      logarithmic: false,
-      fitted: false,
-      mass: USUAL_MASS / 100,
-    });
-    this.turn = 0;
+    Object.assign(this, { root, turn: 0, mass: USUAL_MASS / 100, ...AT_FIRST });
   }
 
   /**
@@ -129,26 +122,17 @@ class Explorer {
   drawControls() {
     const { data, kind, words } = this;
     const [layers, heads] = kind.shape;
-    const shown = JSON.stringify([
-      ...CHOSEN.map((name) => this[name]),
-      data.kinds.indexOf(kind),
-      layers,
-      heads,
-      together,
-    ]);
+    const place = data.kinds.indexOf(kind);
+    const shown = JSON.stringify([CHOSEN.map((name) => this[name]), place, layers, heads, together]);
     // To lay them out takes as long as a small picture.
     if (this.controlled?.shown === shown && this.controlled.words === words) return;
     this.controlled = { shown, words };
-    const numbered = (count) => [
-      [MEAN, words.mean],
-      ...Array.from({ length: count }, (_, i) => [i, String(i + 1)]),
-    ];
+    const numbered = (count) => [[MEAN, words.mean], ...upTo(count).map((i) => [i, String(i + 1)])];
     const parts = [];
     if (data.kinds.length > 1) {
       const labels = data.kinds.map(({ label }, i) => [i, label]);
-      const kinds = menu(words.kind, labels, data.kinds.indexOf(kind), (value) =>
-        this.choose({ kind: this.data.kinds[value] }),
-      );
+      const choose = (value) => this.choose({ kind: this.data.kinds[value] });
+      const kinds = menu(words.kind, labels, place, choose);
       // The steps show both kinds of the decoder anyway.
       kinds.querySelector("select").disabled = this.view === "steps";
       parts.push(kinds);
@@ -156,38 +140,20 @@ class Explorer {
     if (layers > 1)
       parts.push(menu(words.layer, numbered(layers), this.layer, (layer) => this.choose({ layer })));
     if (heads > 1) parts.push(menu(words.head, numbered(heads), this.head, (head) => this.choose({ head })));
-    const views = node("div", "views");
-    views.setAttribute("role", "group");
-    views.setAttribute("aria-label", words.view);
-    const named = [
-      ...VIEWS.map((view) => [view, words[view]]),
-      ...(data.more ?? []).map(({ name, label }) => [name, label]),
-    ];
-    for (const [view, label] of named.filter(([view]) => this.places[view])) {
-      const tab = button(label, () => this.choose({ view }));
+    const views = Object.assign(node("div", "views"), { role: "group", ariaLabel: words.view });
+    const more = Object.fromEntries((data.more ?? []).map(({ name, label }) => [name, label]));
+    for (const view of [...VIEWS, ...Object.keys(more)].filter((view) => this.places[view])) {
+      const tab = button(more[view] ?? words[view], () => this.choose({ view }));
       tab.setAttribute("aria-pressed", view === this.view);
       views.append(tab, " ");
     }
     parts.push(views);
-    if (data.linked)
-      parts.push(
-        node(
-          "div",
-          "together",
-          this.switch(words.together, together, (on) => this.link(on)),
-        ),
-      );
+    const follow = () => this.switch(words.together, together, (on) => this.link(on));
+    if (data.linked) parts.push(node("div", "together", follow()));
     // This line is always there, even when empty, so that pressing something above it moves nothing.
-    const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[
-      this.view
-    ];
+    const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()] }[this.view];
     parts.push(node("div", "own", ...(own?.() ?? [])));
-    const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(
-      document.activeElement,
-    );
-    this.controls.replaceChildren(...parts);
-    if (focused >= 0)
-      this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });
+    replaceControls(this.controls, ...parts);
   }
 
   /**
@@ -219,13 +185,8 @@ class Explorer {
 
   massSlider() {
     const [min, max, step] = MASSES;
-    const slider = Object.assign(node("input", ""), {
-      type: "range",
-      min,
-      max,
-      step,
-      value: 100 * this.mass,
-    });
+    const slider = Object.assign(node("input", ""), { type: "range", min, max, step });
+    slider.value = 100 * this.mass;
     slider.onchange = () => this.choose({ mass: slider.valueAsNumber / 100 });
     return node("label", "", this.words.mass, slider);
   }
@@ -245,13 +206,10 @@ class Explorer {
     places.overview.hidden = kind.shape[0] * kind.shape[1] === 1;
     if (places.overview.hidden) return;
     const { spec, ...rest } = kind.overview;
-    kind.drawnOverview ??= JSON.stringify({
-      ...spec,
-      data: [{ ...spec.data[0], z: mosaicOf(kind) }, ...spec.data.slice(1)],
-    });
-    const frames = headsOf(kind, this.layer, this.head).map((place) =>
-      frame(spec, place, kind.lines.colours.accent),
-    );
+    const [tiles, ...others] = spec.data;
+    kind.drawnOverview ??= JSON.stringify({ ...spec, data: [{ ...tiles, z: mosaicOf(kind) }, ...others] });
+    const { accent } = kind.lines.colours;
+    const frames = headsOf(kind, this.layer, this.head).map((place) => frame(spec, place, accent));
     window.components.plot({
       data: { ...rest, spec: kind.drawnOverview, frames, answers: true },
       parentElement: places.overview,
@@ -266,16 +224,12 @@ class Explorer {
     const weights = mapOf(kind, this.layer, this.head);
     const drawnOn = this.fitted && !this.logarithmic ? fittedTo(spec.data[0], this.scale()) : spec.data[0];
     const heatmap = { ...drawnOn, z: spread("f4", weights, rows, columns) };
-    const told = (row, column) =>
-      kind.isPadded(row, column)
-        ? kind.padded.told
-        : kind.isMasked(row, column, this.layer)
-          ? kind.masked
-          : "";
+    const told = (row, column) => {
+      if (kind.isPadded(row, column)) return kind.padded.told;
+      return kind.isMasked(row, column, this.layer) ? kind.masked : "";
+    };
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
-      heatmap.text = Array.from({ length: rows }, (_, row) =>
-        Array.from({ length: columns }, (_, column) => told(row, column)),
-      );
+      heatmap.text = upTo(rows).map((row) => upTo(columns).map((column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;
     const areas = spec.data.slice(1).map((area) => hatchedIn(this.layer, area, kind, heatmap));
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...areas] });
@@ -296,22 +250,15 @@ class Explorer {
     const { kind } = this;
     const whole = this.layer === MEAN && this.head === MEAN;
     const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, MOST_HEADS);
-    const rows = (layer, head) => strongestEdges(tokensOf(kind, layer, head), kind.shape, this.mass);
+    const rows = (place) => strongestEdges(tokensOf(kind, ...place), kind.shape, this.mass);
     const padded = new Set(kind.padded.rows); // nothing reads their outputs
-    const found = heads.map(([layer, head]) =>
-      rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)),
-    );
+    const found = heads.map((place) => rows(place).map((edges, row) => (padded.has(row) ? [] : edges)));
     const drawn = thinned(found);
     const count = (rows) => rows.flat().reduce((sum, row) => sum + row.length, 0);
     const [kept, all] = [count(drawn), count(found)];
-    const hidden =
-      kept < all
-        ? filled(this.words.hidden, { drawn: kept.toLocaleString(), hidden: (all - kept).toLocaleString() })
-        : "";
-    const named = heads.map(([layer, head], i) => ({
-      name: this.place(kind, layer, head),
-      edges: drawn[i].flat(),
-    }));
+    const counts = { drawn: kept.toLocaleString(), hidden: (all - kept).toLocaleString() };
+    const hidden = kept < all ? filled(this.words.hidden, counts) : "";
+    const named = heads.map((place, i) => ({ name: this.place(kind, ...place), edges: drawn[i].flat() }));
     const label = heads.length === 1 ? `${kind.label} · ${named[0].name}` : kind.label;
     const lines = { ...kind.lines, label, heads: named, words: { ...kind.lines.words, hidden } };
     window.components.lines({ data: lines, parentElement: this.places.lines });
@@ -324,13 +271,9 @@ class Explorer {
     );
     const units = (weights) =>
       base64(Uint16Array.from(weights, (weight) => Math.round(weight * data.steps.weight_unit)));
-    const within = (kind) =>
-      tokensOf(
-        kind,
-        ...[this.layer, this.head].map((one, axis) =>
-          one === MEAN ? one : Math.min(one, kind.shape[axis] - 1),
-        ),
-      );
+    const last = (kind, axis) => kind.shape[axis] - 1;
+    const clip = (kind, one, axis) => (one === MEAN ? one : Math.min(one, last(kind, axis)));
+    const within = (kind) => tokensOf(kind, clip(kind, this.layer, 0), clip(kind, this.head, 1));
     const steps = {
       ...data.steps,
       place: this.place(cross ?? own),

@@ -37,7 +37,7 @@ function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], spars
   const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
   const isMaskedIn = (row, token, layer) =>
     token >= 0 && (isAhead(row, token) || isFar(row, token, layer) || isHole(row, token, layer));
-  const every = Array.from({ length: windows.length || sparse ? layers : 1 }, (_, layer) => layer);
+  const every = upTo(windows.length || sparse ? layers : 1);
   const isMasked = (row, column, layer) =>
     layer >= 0
       ? isMaskedIn(row, column - sink, layer)
@@ -49,12 +49,14 @@ function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], spars
  * The hatching of a map for one layer, or for all, where layers have masks of their own; any other part of
  * the figure as it is.
  */
-function hatchedIn(
-  layer,
-  area,
-  { windows, sparse, shape: [, , rows, columns], isMasked, isPadded },
-  { x0 = 0, y0 = 0 },
-) {
+function hatchedIn(layer, area, kind, { x0 = 0, y0 = 0 }) {
+  const {
+    windows,
+    sparse,
+    shape: [, , rows, columns],
+    isMasked,
+    isPadded,
+  } = kind;
   if (!(windows || sparse) || area.fillpattern?.shape !== "/") return area;
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
@@ -69,7 +71,7 @@ function hatchedIn(
 
 /** [[layer, head], …] that a choice of layer and head stands for. */
 function headsOf({ shape: [layers, heads] }, layer, head) {
-  const each = (chosen, count) => (chosen === MEAN ? Array.from({ length: count }, (_, i) => i) : [chosen]);
+  const each = (chosen, count) => (chosen === MEAN ? upTo(count) : [chosen]);
   return each(layer, layers).flatMap((one) => each(head, heads).map((other) => [one, other]));
 }
 
@@ -88,10 +90,8 @@ function mapOf(kind, layer, head) {
 
 /** The same without the column of the sink. */
 function tokensOf(kind, layer, head) {
-  const {
-    sink = 0,
-    shape: [, , rows, columns],
-  } = kind;
+  const { sink = 0 } = kind;
+  const columns = kind.shape[3];
   const weights = mapOf(kind, layer, head);
   return sink ? weights.filter((_, i) => i % columns >= sink) : weights;
 }
@@ -115,23 +115,12 @@ function fittedTo(heatmap, largest) {
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({
-  shape: [layers, heads, rows, columns],
-  values,
-  joined,
-  windows,
-  sparse,
-  isMasked,
-  isPadded,
-  largest,
-  overview: { spec },
-}) {
-  const { x, y } = spec.data[1];
+function mosaicOf({ values, shape, joined, windows, sparse, isMasked, isPadded, largest, overview }) {
+  const [layers, heads, rows, columns] = shape;
+  const { x, y } = overview.spec.data[1];
   const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
-  const [left, top] = [
-    x.map((middle) => Math.round(middle - (wide - 1) / 2)),
-    y.map((middle) => Math.round(middle - (high - 1) / 2)),
-  ];
+  const start = (middles, size) => middles.map((middle) => Math.round(middle - (size - 1) / 2));
+  const [left, top] = [start(x, wide), start(y, high)];
   const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
   const bytes = new Uint8Array(height * width).fill(NO_CELL);
   const [byteOf, isStronger] = largest
@@ -148,10 +137,10 @@ function mosaicOf({
   for (let tile = 0; tile < layers * heads; tile += 1) {
     if ((windows || sparse) && tile % heads === 0) empty = emptyIn(tile / heads);
     for (let row = 0; row < rows; row += 1) {
-      const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
+      const first = (top[tile] + Math.floor(row / joined)) * width + left[tile];
       for (let column = 0; column < columns; column += 1) {
         if (empty[row * columns + column]) continue;
-        const at = start + Math.floor(column / joined);
+        const at = first + Math.floor(column / joined);
         const byte = byteOf(values[(tile * rows + row) * columns + column]);
         if (isStronger(byte, bytes[at])) bytes[at] = byte;
       }
@@ -195,7 +184,7 @@ function frame(spec, place, color) {
  */
 function strongestEdges(weights, [, , rows], mass) {
   const columns = weights.length / rows;
-  return Array.from({ length: rows }, (_, query) => {
+  return upTo(rows).map((query) => {
     const row = weights.subarray(query * columns, (query + 1) * columns);
     const wanted = row.reduce((sum, weight) => sum + weight, 0) * mass - ROUNDING;
     const found = [];

@@ -1,9 +1,8 @@
 // Draws attention as lines between two columns of tokens, and answers the pointer by itself.
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".lines") ?? parentElement.appendChild(node("div", "lines"));
-  root.lines ??= new Lines(root);
-  root.lines.show(data);
-  return () => root.lines.stop();
+  const lines = drawnIn(parentElement, "lines", Lines);
+  lines.show(data);
+  return () => lines.stop();
 }
 
 /** Weights as lines between two columns of tokens. It keeps the visitor's pointing by itself. */
@@ -43,38 +42,27 @@ class Lines {
     const { colours, words, heads } = this.data;
     for (const name of ["text", "quiet_text", "grid", "gap", "accent"])
       this.root.style.setProperty(`--${name}`, colours[name]);
-    this.legend = node("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
-    this.legend.setAttribute("role", "group");
-    this.legend.setAttribute("aria-label", words.legend);
+    const entries = heads.map((head, index) => this.entry(head.name, index));
+    this.legend = node("div", "legend", ...entries);
+    Object.assign(this.legend, { role: "group", ariaLabel: words.legend });
     this.all = button(words.all, () => this.release());
     const saving = savingButtons(words, () => this.picture(), this.data.picture);
     const bar = node("div", "bar", this.legend, node("div", "tools", this.all, ...saving));
     this.box = node("div", "box");
     this.box.onscroll = () => this.head.setAttribute("transform", `translate(0 ${this.box.scrollTop})`);
-    this.told = node("div", "told");
-    this.told.setAttribute("role", "region");
-    this.told.setAttribute("aria-live", "polite");
-    this.told.setAttribute("aria-label", words.told);
-    const hidden = node("p", "hidden", words.hidden);
-    hidden.hidden = !words.hidden;
+    const spoken = { role: "region", ariaLive: "polite", ariaLabel: words.told };
+    this.told = Object.assign(node("div", "told"), spoken);
+    const hidden = Object.assign(node("p", "hidden", words.hidden), { hidden: !words.hidden });
     this.root.replaceChildren(bar, node("div", "parts", this.box, this.told), hidden);
   }
 
   /** One head of the legend: pointing at it shows its lines alone, pressing it keeps them. */
   entry(name, index) {
-    const entry = button("", () => {
-      this.pinnedHead = this.pinnedHead === index ? null : index;
-      this.light();
-    });
+    const entry = button("", () => this.light({ pinnedHead: this.pinnedHead === index ? null : index }));
     entry.append(swatch(index, this.data.colours), name);
-    entry.onpointerenter = ({ pointerType }) => pointerType === "mouse" && this.pointAtHead(index);
-    entry.onpointerleave = () => this.pointAtHead(null);
+    entry.onpointerenter = ({ pointerType }) => pointerType === "mouse" && this.light({ pointedHead: index });
+    entry.onpointerleave = () => this.light({ pointedHead: null });
     return entry;
-  }
-
-  pointAtHead(index) {
-    this.pointedHead = index;
-    this.light();
   }
 
   /** Draw for the width, the size of type and, in a lecture, the height of the window there are now. */
@@ -116,22 +104,10 @@ class Lines {
     this.chosen = shape("g", { class: "chosen", fill: "none" });
     this.numbers = shape("g", { class: "numbers", "font-size": at.small, fill: data.colours.text });
     this.head = this.titles();
-    this.drawing = shape(
-      "svg",
-      {
-        class: "drawing",
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
-        role: "group",
-        "aria-label": data.label,
-      },
-      this.edges,
-      this.chosen,
-      ...columns,
-      this.numbers,
-      this.head,
-    );
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+    const parts = [this.edges, this.chosen, ...columns, this.numbers, this.head];
+    const named = { class: "drawing", ...size, role: "group", "aria-label": data.label };
+    this.drawing = shape("svg", named, ...parts);
     this.box.replaceChildren(this.drawing);
     this.box.onscroll();
   }
@@ -184,48 +160,22 @@ class Lines {
     const y = at.y(place);
     const anchor = left ? "end" : "start";
     const beside = left ? at.query - PAD : at.key + PAD;
-    const outside = left
-      ? at.slots * at.slot + 1.2 * at.small
-      : at.width - at.slots * at.slot - 1.2 * at.small;
+    const weights = at.slots * at.slot + 1.2 * at.small;
+    const outside = left ? weights + at.number : at.width - weights - at.number;
     const start = left ? 1 : at.key + 2;
     const squeezed =
       ems(sign) * at.font > at.sign + 1 ? { textLength: at.sign, lengthAdjust: "spacingAndGlyphs" } : {};
     const size = { x: start, y: y - at.row / 2 + 0.5, width: at.query - 3, height: at.row - 1, rx: 4 };
+    const look = { fill: changed ? accent : text, "font-weight": changed ? 700 : 400, ...squeezed };
+    const write = (text, x, size, look) =>
+      shape("text", { x, y: y + size * 0.36, "font-size": size, "text-anchor": anchor, ...look }, text);
+    const group = { class: "token", role: "button", tabindex: -1, "data-side": side, "data-place": place };
     return shape(
       "g",
-      {
-        class: "token",
-        role: "button",
-        "aria-label": name,
-        tabindex: -1,
-        "data-side": side,
-        "data-place": place,
-      },
+      { ...group, "aria-label": name },
       shape("rect", { ...size, class: "place", fill: "transparent" }),
-      shape(
-        "text",
-        {
-          x: outside + (left ? at.number : -at.number),
-          y: y + at.small * 0.36,
-          "font-size": at.small,
-          fill: quiet,
-          "text-anchor": anchor,
-        },
-        place + 1,
-      ),
-      shape(
-        "text",
-        {
-          x: beside,
-          y: y + at.font * 0.36,
-          "font-size": at.font,
-          "text-anchor": anchor,
-          fill: changed ? accent : text,
-          "font-weight": changed ? 700 : 400,
-          ...squeezed,
-        },
-        sign,
-      ),
+      write(place + 1, outside, at.small, { fill: quiet }),
+      write(sign, beside, at.font, look),
     );
   }
 
@@ -239,32 +189,24 @@ class Lines {
     this.drawing.onclick = (event) => this.pin(of(event));
     this.drawing.onkeydown = (event) => this.key(event);
     this.drawing.addEventListener("focusin", (event) => {
-      this.focused = event.target.matches(":focus-visible") ? of(event) : null;
-      this.light();
+      this.light({ focused: event.target.matches(":focus-visible") ? of(event) : null });
     });
-    this.drawing.addEventListener("focusout", () => {
-      this.focused = null;
-      this.light();
-    });
+    this.drawing.addEventListener("focusout", () => this.light({ focused: null }));
   }
 
   point(target) {
-    if (same(target, this.pointed)) return;
-    this.pointed = target;
-    this.light();
+    if (!same(target, this.pointed)) this.light({ pointed: target });
   }
 
   /** A pinned token stays when the pointer leaves; pinning it again, or nothing, lets go. */
   pin(target) {
-    this.pinned = same(target, this.pinned) ? null : target;
     if (target) this.cursor = { side: target.side, place: target.places[0] };
-    this.light();
+    this.light({ pinned: same(target, this.pinned) ? null : target });
   }
 
   release() {
     const { side, place } = this.cursor;
-    this.pinned = this.pinnedHead = null;
-    this.light();
+    this.light({ pinned: null, pinnedHead: null });
     this.tokens[side][place].focus({ preventScroll: true });
   }
 
@@ -282,13 +224,12 @@ class Lines {
       ArrowLeft: ["queries", place],
       ArrowRight: ["keys", place],
     };
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!isPlainKey(event)) return;
     if (event.key in moves) this.go(...moves[event.key]);
     else if (event.key === "Enter" || event.key === " ") this.pin({ side, places: [place] });
     else if (event.key === "Escape" && this.pinned) this.pin(null);
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   go(side, place) {
@@ -300,9 +241,12 @@ class Lines {
     this.box.scrollTop = Math.min(this.box.scrollTop, top);
   }
 
-  /** Show the lines of the tokens pointed at, focused or pinned, in this order; else all lines. */
-  light() {
-    const { data, at } = this;
+  /**
+   * Show the lines of the tokens pointed at, focused or pinned, in this order; else all lines. `changed`:
+   * which ones these are now.
+   */
+  light(changed) {
+    const { data } = Object.assign(this, changed);
     const shown = this.pointed ?? this.focused ?? this.pinned;
     const only = this.pointedHead ?? this.pinnedHead;
     const end = shown?.side === "keys" ? 1 : 0;
@@ -356,24 +300,14 @@ class Lines {
     const seen = weights.filter((weight) => strongest.includes(weight));
     const edge = end ? at.width - at.slots * at.slot - at.small * 0.9 : 0;
     const y = at.y(place);
+    const number = (text, x) => shape("text", { x, y: y + at.small * 0.28 }, text);
     const drawn = seen.flatMap(([head, weight], index) => {
       const x = edge + (end ? 0 : at.slots - seen.length) * at.slot + index * at.slot + 2;
       const line = { x1: x, x2: x + at.slot - PAD, y1: y + at.small * 0.62, y2: y + at.small * 0.62 };
-      return [
-        shape("text", { x, y: y + at.small * 0.28 }, weight.toFixed(3)),
-        shape("line", {
-          ...line,
-          stroke: data.colours.qualitative[head],
-          "stroke-width": 2,
-          "stroke-dasharray": DASHES[head],
-        }),
-      ];
+      const look = { stroke: data.colours.qualitative[head], "stroke-dasharray": DASHES[head] };
+      return [number(weight.toFixed(3), x), shape("line", { ...line, ...look, "stroke-width": 2 })];
     });
-    const more = shape(
-      "text",
-      { x: end ? at.width - at.small : at.slots * at.slot, y: y + at.small * 0.28 },
-      "…",
-    );
+    const more = number("…", end ? at.width - at.small : at.slots * at.slot);
     return seen.length < weights.length ? [...drawn, more] : drawn;
   }
 
@@ -390,8 +324,7 @@ class Lines {
       const items = found[index].map(({ place, weights }) => {
         const numbers = weights.map(([head, weight]) => {
           const number = node("span", "weight", swatch(head, data.colours, 20), weight.toFixed(3));
-          number.title = data.heads[head].name;
-          return number;
+          return Object.assign(number, { title: data.heads[head].name });
         });
         return node("li", "", node("b", "", others[place].name), ...numbers);
       });

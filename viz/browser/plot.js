@@ -5,10 +5,9 @@ const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".plot") ?? parentElement.appendChild(node("div", "plot"));
-  root.plot ??= new Plot(root);
-  root.plot.show(data, setTriggerValue);
-  return () => root.plot.stop();
+  const plot = drawnIn(parentElement, "plot", Plot);
+  plot.show(data, setTriggerValue);
+  return () => plot.stop();
 }
 
 /** The library, fetched once; a page that stands alone brings it along. */
@@ -30,17 +29,19 @@ class Plot {
   constructor(root) {
     this.root = root;
     this.cells = root.appendChild(node("canvas", "cells"));
-    this.asTable = root.appendChild(tableButton(() => this.table(), () => this.data.words));
+    this.asTable = root.appendChild(
+      tableButton(
+        () => this.table(),
+        () => this.data.words,
+      ),
+    );
     this.canvas = root.appendChild(node("div", "canvas"));
     this.frame = node("div", "cursor");
-    this.told = node("div", "told");
-    this.told.setAttribute("aria-live", "polite");
-    root.append(this.told);
+    this.told = root.appendChild(Object.assign(node("div", "told"), { ariaLive: "polite" }));
     this.watch = new ResizeObserver(() => this.resize());
     this.turn = 0;
     this.cursor = null;
-    this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "application");
+    Object.assign(this.canvas, { tabIndex: 0, role: "application" });
     this.canvas.onkeydown = (event) => this.key(event);
     this.canvas.onblur = () => this.point(null);
     this.onResize = () => this.resize();
@@ -216,16 +217,10 @@ class Plot {
         side: (row) => String(row + 1),
         at: (row, column) => {
           const number = row * across + column;
-          return (
-            number < tiles.x.length && {
-              x: tiles.x[number],
-              y: tiles.y[number],
-              half,
-              text: plain(tiles.text[number]),
-              value: plain(tiles.text[number]),
-              point: { custom: tiles.customdata[number] },
-            }
-          );
+          if (number >= tiles.x.length) return null;
+          const text = plain(tiles.text[number]);
+          const point = { custom: tiles.customdata[number] };
+          return { x: tiles.x[number], y: tiles.y[number], half, text, value: text, point };
         },
       };
     }
@@ -263,35 +258,31 @@ class Plot {
   /** The figure for plot_table.js. */
   table() {
     const { rows, columns, at, side, head } = this.stops();
-    const places = (count) => Array.from({ length: count }, (_, place) => place);
     return {
       label: this.data.label,
-      head: places(columns).map(head),
-      rows: places(rows).map((row) => [
+      head: upTo(columns).map(head),
+      rows: upTo(rows).map((row) => [
         side(row),
-        ...places(columns).map((column) => at(row, column).value ?? ""),
+        ...upTo(columns).map((column) => at(row, column)?.value ?? ""),
       ]),
     };
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const stops = this.stops();
+    const stops = isPlainKey(event) && this.stops();
     if (!stops) return;
     if (event.key in MOVES || event.key === "Home" || event.key === "End") {
       const [row, column] = this.cursor ?? [0, 0];
       const [down, right] = MOVES[event.key] ?? [0, event.key === "Home" ? -Infinity : Infinity];
       const within = (place, count) => Math.min(Math.max(place, 0), count - 1);
-      this.point(
-        this.cursor ? [within(row + down, stops.rows), within(column + right, stops.columns)] : [0, 0],
-      );
+      const next = [within(row + down, stops.rows), within(column + right, stops.columns)];
+      this.point(this.cursor ? next : [0, 0]);
     } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
       this.tell(stops.at(...this.cursor).point);
     } else if (event.key === "Escape" && this.cursor) {
       this.point(null);
     } else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   /** Frame a place and announce its value. */
@@ -330,14 +321,12 @@ class Plot {
     if (above) {
       layout.margin = { ...layout.margin, t: (layout.margin?.t ?? 80) + above };
       layout.height = height + above;
+      const place = { x: 0.01, xanchor: "left", yref: "container", yanchor: "middle" };
       layout.title = {
+        ...place,
+        y: 1 - TITLE / 2 / layout.height,
         text: this.data.title,
         font: { size: 15 },
-        x: 0.01,
-        xanchor: "left",
-        yref: "container",
-        y: 1 - TITLE / 2 / layout.height,
-        yanchor: "middle",
       };
     }
     return Plotly.downloadImage(

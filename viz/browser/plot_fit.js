@@ -52,68 +52,56 @@ function fitted(figure, width, room) {
   const larger = withMarksApart(withNarrowTokens(enlarged(figure), width), width);
   if (fit === "box") return fittedTiles(larger, width, room);
   if (fit === "fill") {
-    const { low, least } = larger.layout.meta,
-      { margin, height } = larger.layout;
-    const buttons = low && buttonsStay() ? TOOLBAR : 0;
-    const high = Math.max(least, Math.min(room, height));
-    const panels = withRowsBelow(
-      { ...larger, layout: withNotesBelowNames(larger.layout, width, high) },
-      width,
-    );
-    const placed = { ...larger, layout: { ...panels, margin: { ...panels.margin, t: margin.t + buttons } } };
+    const { meta, margin, height } = larger.layout;
+    const buttons = meta.low && buttonsStay() ? TOOLBAR : 0;
+    const high = Math.max(meta.least, Math.min(room, height));
+    const panels = withRowsBelow(withNotesBelowNames(larger, width, high), width);
+    const placed = merged(panels, { layout: { margin: { t: margin.t + buttons } } });
     return resized(placed, width, high + buttons);
   }
-  const layout = withNamesInside(withRoomForLegend(larger, width), width);
-  return resized({ ...larger, layout }, width, layout.height ?? 360);
+  const placed = withNamesInside(withRoomForLegend(larger, width), width);
+  return resized(placed, width, placed.layout.height ?? 360);
 }
 
+const namesInLegend = ({ data }) => data.filter(({ name, showlegend }) => name && showlegend !== false);
+
 /** A legend below a picture that is too narrow for one row has a row for each name. */
-function withRowsBelow({ data, layout }, width) {
-  const { legend, margin, font } = layout;
-  if (legend?.yref !== "container" || legend.y !== 0) return layout;
-  const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
-  const long = names.reduce(
-    (sum, { name }) => sum + LEGEND_SIGN + pixels(name, font.family, sized(FIGURE_TYPE)),
-    0,
-  );
-  const more = long > width - margin.l - margin.r ? (names.length - 1) * LEGEND_ROW * sized(FIGURE_TYPE) : 0;
-  return { ...layout, margin: { ...margin, b: margin.b + more } };
+function withRowsBelow(figure, width) {
+  const { legend, margin, font } = figure.layout;
+  if (legend?.yref !== "container" || legend.y !== 0) return figure;
+  const names = namesInLegend(figure);
+  const type = sized(FIGURE_TYPE);
+  const long = names.reduce((sum, { name }) => sum + LEGEND_SIGN + pixels(name, font.family, type), 0);
+  const more = long > width - margin.l - margin.r ? (names.length - 1) * LEGEND_ROW * type : 0;
+  return merged(figure, { layout: { margin: { b: margin.b + more } } });
 }
 
 /**
  * A legend in columns grows upwards. Where a narrow picture breaks it into more rows than there is room for,
  * it has more room above.
  */
-function withRoomForLegend({ data, layout }, width) {
-  const { legend, margin, height, font } = layout;
-  if (!legend?.entrywidth) return layout;
-  const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
-  const entrywidth = Math.max(
-    legend.entrywidth,
-    ...names.map(({ name }) => pixels(name, font.family, legend.font.size)),
-  );
+function withRoomForLegend(figure, width) {
+  const { legend, margin, height, font } = figure.layout;
+  if (!legend?.entrywidth) return figure;
+  const names = namesInLegend(figure);
+  const wide = names.map(({ name }) => pixels(name, font.family, legend.font.size));
+  const entrywidth = Math.max(legend.entrywidth, ...wide);
   const columns = Math.max(1, Math.floor((width - margin.l - margin.r) / (entrywidth + LEGEND_SIGN)));
   const room = (1 - legend.y) * height;
-  const more = Math.max(
-    0,
-    Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size) + 10 - room,
-  );
+  const rows = Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size);
+  const more = Math.max(0, rows + 10 - room);
   const high = height + more;
-  return {
-    ...layout,
-    height: high,
-    margin: { ...margin, t: margin.t + more },
-    legend: { ...legend, entrywidth, y: 1 - (room + more) / high },
-  };
+  const placed = { entrywidth, y: 1 - (room + more) / high };
+  return merged(figure, { layout: { height: high, margin: { t: margin.t + more }, legend: placed } });
 }
 
 /**
  * Names over the middle of their columns, from left to right; one moves to the left where it would end
  * outside of the picture, or in the next one.
  */
-function withNamesInside(layout, width) {
-  const { annotations, margin, xaxis, font } = layout;
-  if (!annotations || !xaxis?.range) return layout;
+function withNamesInside(figure, width) {
+  const { annotations, margin, xaxis, font } = figure.layout;
+  if (!annotations || !xaxis?.range) return figure;
   const [start, end] = xaxis.range;
   let most = width - 2; // where a name may end
   const inside = (name) => {
@@ -124,41 +112,42 @@ function withNamesInside(layout, width) {
     most = middle + xshift - wide / 2 - NAMES_APART * name.font.size;
     return { ...name, xshift };
   };
-  return { ...layout, annotations: annotations.reduceRight((placed, name) => [inside(name), ...placed], []) };
+  const placed = annotations.reduceRight((done, name) => [inside(name), ...done], []);
+  return merged(figure, { layout: { annotations: placed } });
 }
 
 /**
  * Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the
  * names, and the bars are lower by a line.
  */
-function withNotesBelowNames(layout, width, height) {
-  const { l, t, b } = layout.margin,
-    noted = /^(<b>.*<\/b>) {2}(?=<span)/;
+function withNotesBelowNames(figure, width, height) {
+  const { layout } = figure;
+  const { l, t, b } = layout.margin;
+  const noted = /^(<b>.*<\/b>) {2}(?=<span)/;
   const isNoted = ({ text, yanchor }) => yanchor === "bottom" && noted.test(text);
-  const right = ({ text, font }) =>
-    l + font.size * ems([...text.replace(/<[^>]*>/g, "").replace(/&[^;]+;/g, "x")]);
   const names = (layout.annotations ?? []).filter(isNoted);
-  if (!names.some((name) => right(name) > width)) return layout;
+  if (!names.some(({ text, font }) => l + font.size * ems(written(text)) > width)) return figure;
   const line = (1.3 * names[0].font.size) / (height - t - b); // as a share of the room of all panels
-  const lower = ([name, axis]) =>
-    /^yaxis/.test(name) ? [name, { ...axis, domain: [axis.domain[0], axis.domain[1] - line] }] : [name, axis];
-  return {
-    ...Object.fromEntries(Object.entries(layout).map(lower)),
-    annotations: layout.annotations.map((each) => ({
-      ...each,
-      y: each.y - line,
-      text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text,
-      align: "left",
-    })),
-  };
+  const axes = Object.entries(layout).filter(([name]) => /^yaxis/.test(name));
+  const lower = axes.map(
+    ([
+      name,
+      {
+        domain: [start, end],
+      },
+    ]) => [name, { domain: [start, end - line] }],
+  );
+  const annotations = layout.annotations.map((each) => ({
+    ...each,
+    y: each.y - line,
+    text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text,
+    align: "left",
+  }));
+  return merged(figure, { layout: { ...Object.fromEntries(lower), annotations } });
 }
 
 function resized(figure, width, height) {
-  return {
-    figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } },
-    width,
-    height,
-  };
+  return { figure: merged(figure, { layout: { width, height, autosize: false } }), width, height };
 }
 
 /** Larger type in lecture mode. Height and margins grow with it, so that everything still fits. */
@@ -178,30 +167,15 @@ function enlarged(figure) {
     }),
     ...(trace.type === "bar" && { constraintext: "none" }), // else a number gets as small as its bar is thin
   });
-  return {
-    ...figure,
-    data: figure.data.map(withLargerType),
-    layout: {
-      ...largerFonts(figure.layout, factor),
-      margin: Object.fromEntries(
-        Object.entries(margin).map(([side, pixels]) => [
-          side,
-          pixels * (side === "r" || (side === "l" && meta?.fit === "box") ? factor : lines),
-        ]),
-      ),
-      ...(annotations && {
-        annotations: largerFonts(annotations, factor).map((each) => ({
-          ...each,
-          yshift: (each.yshift ?? 0) * type,
-        })),
-      }),
-      ...(legend?.entrywidth && {
-        legend: { ...largerFonts(legend, factor), entrywidth: legend.entrywidth * type },
-      }),
-      ...(meta?.low && { meta: { ...meta, least: high(meta.least) } }),
-      height: high(height),
-    },
-  };
+  const layout = largerFonts(figure.layout, factor);
+  const growth = (side) => (side === "r" || (side === "l" && meta?.fit === "box") ? factor : lines);
+  const sides = Object.entries(margin).map(([side, pixels]) => [side, pixels * growth(side)]);
+  const changed = { margin: Object.fromEntries(sides), height: high(height) };
+  if (annotations)
+    changed.annotations = layout.annotations.map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type }));
+  if (legend?.entrywidth) changed.legend = { entrywidth: legend.entrywidth * type };
+  if (meta?.low) changed.meta = { least: high(meta.least) };
+  return { ...figure, data: figure.data.map(withLargerType), layout: merged(layout, changed) };
 }
 
 /**
@@ -275,26 +249,17 @@ function fittedCells(figure, width, room) {
   const height = narrow ? whole : Math.max(most, whole);
   const fit = { font, cell, lines, room: [left, drawnWidth - left - across], family };
   const indented = (label) => `${label}\u3000`;
+  const { legend, annotations = [], yaxis } = figure.layout;
   const layout = {
     ...figure.layout,
     width: drawnWidth,
     height,
     autosize: false,
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
-    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, fit) }, font),
-    yaxis: axis(
-      { ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, indented) },
-      font,
-    ),
-    annotations: [
-      ...(figure.layout.annotations ?? []),
-      ...axisNames(figure.layout, left - name, top - toolbar - name),
-    ],
-    legend: {
-      ...figure.layout.legend,
-      ...keyPlace(beside, across, down, cell * extent),
-      font: { size: sized(KEY_TYPE) },
-    },
+    xaxis: axis({ ...xaxis, ...labels(xaxis2, upright, fit) }, font),
+    yaxis: axis({ ...yaxis, ...inLines(yaxis, lines, cell, font, indented) }, font),
+    annotations: [...annotations, ...axisNames(figure.layout, left - name, top - toolbar - name)],
+    legend: { ...legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
   const named = (trace) =>
@@ -368,12 +333,8 @@ function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => l
 
 /** The characters of a label. */
 function written(label) {
-  return [
-    ...label
-      .replace(/<[^>]*>/g, "")
-      .trim()
-      .replace(/&[^;]+;/g, "x"),
-  ];
+  const text = label.replace(/<[^>]*>/g, "").trim();
+  return [...text.replace(/&[^;]+;/g, "x")];
 }
 
 /** Ems of the widest label of an axis, at least `least`. */
@@ -399,32 +360,17 @@ function withNarrowTokens(figure, width) {
   const inCells = (trace) => {
     if (trace.type !== "heatmap" || !trace.text) return trace;
     const textfont = fitting(trace.textfont);
-    return {
-      ...trace,
-      textfont,
-      text: trace.text.map((row) =>
-        row.map((label) => narrowed(label, textfont.size, inLecture() ? 1.14 * cell : cell)),
-      ),
-    };
+    const most = inLecture() ? 1.14 * cell : cell;
+    const text = trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, most)));
+    return { ...trace, textfont, text };
   };
-  const ticks = ({ tickfont, ticktext }) => {
-    const type = fitting(tickfont);
-    return {
-      tickfont: type,
-      ticktext: withinColumns(ticktext, {
-        font: type.size,
-        cell,
-        lines: 1,
-        room: [margin.l, margin.r],
-        family: font.family,
-      }),
-    };
-  };
-  return {
-    ...figure,
-    data: figure.data.map(inCells),
-    layout: { ...figure.layout, xaxis: xaxis.ticktext ? { ...xaxis, ...ticks(xaxis) } : xaxis },
-  };
+  const data = figure.data.map(inCells);
+  if (!xaxis.ticktext) return { ...figure, data };
+  const tickfont = fitting(xaxis.tickfont);
+  const room = [margin.l, margin.r];
+  const place = { font: tickfont.size, cell, lines: 1, room, family: font.family };
+  const ticktext = withinColumns(xaxis.ticktext, place);
+  return merged(figure, { data, layout: { xaxis: { tickfont, ticktext } } });
 }
 
 /**
@@ -434,20 +380,14 @@ function withNarrowTokens(figure, width) {
 function withMarksApart(figure, width) {
   const { xaxis, yaxis, margin, meta, font } = figure.layout;
   if (!meta?.lines) return figure;
-  const rows = yaxis.ticktext.map((label) =>
-    pixels(label.replace(/&[^;]+;/g, "x"), font.family, yaxis.tickfont.size),
-  );
-  const left = Math.max(margin.l, ...rows.map((wide) => wide + ROW_LABEL));
+  const wide = (label) => pixels(written(label).join(""), font.family, yaxis.tickfont.size) + ROW_LABEL;
+  const left = Math.max(margin.l, ...yaxis.ticktext.map(wide));
   const cell = (width - left - margin.r) / (xaxis.range[1] - xaxis.range[0]);
-  const placed = withinColumns(xaxis.ticktext, {
-    font: xaxis.tickfont.size,
-    cell,
-    lines: meta.lines,
-    room: [left, margin.r],
-    family: font.family,
-  });
+  const [type, room] = [xaxis.tickfont.size, [left, margin.r]];
+  const place = { font: type, cell, lines: meta.lines, room, family: font.family };
+  const placed = withinColumns(xaxis.ticktext, place);
   const ticktext = xaxis.ticktext.map((label, i) => (isMark(label) ? placed[i] : label));
-  return { ...figure, layout: { ...figure.layout, xaxis: { ...xaxis, ticktext } } };
+  return merged(figure, { layout: { xaxis: { ticktext } } });
 }
 
 function axis(given, font) {
@@ -504,13 +444,10 @@ function withBar(trace, place, cell) {
   const gap = Number(cell >= 9);
   const gaps = trace.type === "heatmap" ? { xgap: gap, ygap: gap } : {};
   const side = place.orientation === "v" ? "top" : "right";
-  const dressed = ({ title, ...bar }) => ({
-    ...bar,
-    ...place,
-    title: { ...title, font: { ...title?.font, size: place.tickfont.size }, side },
-  });
-  if (trace.colorbar) return { ...trace, ...gaps, colorbar: dressed(trace.colorbar) };
-  const { marker } = trace;
-  if (marker?.colorbar) return { ...trace, marker: { ...marker, colorbar: dressed(marker.colorbar) } };
-  return { ...trace, ...gaps };
+  const { colorbar, marker } = trace;
+  const given = colorbar ?? marker?.colorbar;
+  if (!given) return { ...trace, ...gaps };
+  const bar = { ...given, ...place, title: { ...given.title, side } };
+  bar.title.font = { ...given.title?.font, size: place.tickfont.size };
+  return colorbar ? { ...trace, ...gaps, colorbar: bar } : { ...trace, marker: { ...marker, colorbar: bar } };
 }

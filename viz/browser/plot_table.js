@@ -11,8 +11,7 @@ function tableButton(read, words) {
  * ...cells].
  */
 function openTable(place, words, found) {
-  const dialog = node("dialog", "");
-  dialog.setAttribute("aria-label", found.label);
+  const dialog = Object.assign(node("dialog", ""), { ariaLabel: found.label });
   const cell = (tag, text, scope) => Object.assign(node(tag, "", text), scope && { scope });
   const head = node("tr", "", node("td", ""), ...found.head.map((name) => cell("th", name, "col")));
   const rows = found.rows.map(([name, ...cells]) =>
@@ -20,9 +19,12 @@ function openTable(place, words, found) {
   );
   const caption = node("caption", "", found.label);
   const table = node("table", "", caption, node("thead", "", head), node("tbody", "", ...rows));
-  const scrolled = Object.assign(node("div", "", table), { tabIndex: 0, role: "region" });
-  scrolled.setAttribute("aria-label", found.label);
-  dialog.append(button(words.close, () => dialog.close()), scrolled);
+  const region = { tabIndex: 0, role: "region", ariaLabel: found.label };
+  const scrolled = Object.assign(node("div", "", table), region);
+  dialog.append(
+    button(words.close, () => dialog.close()),
+    scrolled,
+  );
   dialog.onkeydown = (event) => event.stopPropagation(); // arrows scroll the table
   dialog.onclose = () => dialog.remove();
   place.append(dialog);

@@ -16,13 +16,8 @@ function fittedTiles(figure, width, room) {
   const whole = (width - l - r) * layout.meta.ratio + t + b; // at which the picture is as wide as its room
   const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
   const inside = [width - l - r, height - t - b];
-  const placed = {
-    ...layout,
-    ...numbersApart(layout, ...inside),
-    ...namesBetweenFrames(layout, ...inside),
-    margin,
-  };
-  return resized({ ...figure, layout: placed }, width, height);
+  const placed = { ...numbersApart(layout, ...inside), ...namesBetweenFrames(layout, ...inside), margin };
+  return resized({ ...figure, layout: { ...layout, ...placed } }, width, height);
 }
 
 /** In a lecture all room is for the tiles: no buttons appear above them, and only numbers need room there. */

@@ -7,10 +7,9 @@ const LEAST = 0.01; // weights below it are not marked, even where only two are 
 const RECENT = 160; // produced tokens shown before the present one
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(node("div", "steps"));
-  root.player ??= new Player(root);
-  root.player.show(data, setStateValue, setTriggerValue);
-  return () => root.player.leave();
+  const player = drawnIn(parentElement, "steps", Player);
+  player.show(data, setStateValue, setTriggerValue);
+  return () => player.leave();
 }
 
 /** Replays one sentence inside `root`. It leads: new data of the same revision never moves it. */
@@ -45,16 +44,8 @@ class Player {
     const strips = [this.panel("source", "strip"), this.panel("self", "strip")];
     const scale = node("div", "scale", part("weight", "span"), "0", part("gradient", "i"), "1");
     const foot = node("div", "foot", scale, part("legend", "p"), ...saving);
-    this.root.replaceChildren(
-      bar,
-      track,
-      this.panel("written"),
-      part("words", "p"),
-      panels,
-      ...strips,
-      foot,
-      this.live,
-    );
+    const head = [bar, track, this.panel("written"), part("words", "p")];
+    this.root.replaceChildren(...head, panels, ...strips, foot, this.live);
   }
 
   /** A titled part of the picture: `this[name]` is its body, `this[name].heading` its heading. */
@@ -65,7 +56,7 @@ class Player {
   }
 
   listen() {
-    this.play.onclick = () => (this.timer ? this.pause() : this.start());
+    this.play.onclick = () => (this.timer ? this.move(this.step) : this.start());
     this.back.onclick = () => this.move(this.step - 1);
     this.forward.onclick = () => this.move(this.step + 1);
     this.lastChange.onclick = () => this.move(this.changeBefore());
@@ -77,9 +68,8 @@ class Player {
       // By the key's place: with a Korean keyboard the same keys write jamo.
       const target = { KeyN: () => this.changeAfter(), KeyP: () => this.changeBefore() }[event.code];
       const space = event.code === "Space" && event.target === this.range;
-      if (event.ctrlKey || event.metaKey || event.altKey || !(target || space)) return;
-      event.preventDefault();
-      event.stopPropagation();
+      if (!isPlainKey(event) || !(target || space)) return;
+      consume(event);
       if (space) this.play.click();
       else this.move(target());
     };
@@ -117,14 +107,10 @@ class Player {
     this.legend.textContent = texts.steps_legend;
     this.weight.textContent = texts.steps_scale;
     this.gradient.style.background = `linear-gradient(to right, ${sequential.join(", ")})`;
+    const ticks = changes.map(() => node("i", "tick"));
     const last = Math.max(target.length - 1, 1);
-    this.ticks.replaceChildren(
-      ...changes.map((change) => {
-        const tick = node("i", "tick");
-        tick.style.setProperty("--at", change.start / last);
-        return tick;
-      }),
-    );
+    ticks.forEach((tick, i) => tick.style.setProperty("--at", changes[i].start / last));
+    this.ticks.replaceChildren(...ticks);
     this.strips = { source: new Map(), self: new Map() };
   }
 
@@ -138,15 +124,8 @@ class Player {
 
   tick() {
     this.step = Math.min(this.step + 1, this.data.target.length - 1);
-    if (this.step === this.data.target.length - 1) this.pause();
-    this.draw();
-  }
-
-  pause() {
-    clearInterval(this.timer);
-    this.timer = null;
-    this.draw();
-    this.settle();
+    if (this.step === this.data.target.length - 1) this.move(this.step);
+    else this.draw();
   }
 
   /** Stops without telling the page, which may be about to show something else. */
@@ -161,6 +140,7 @@ class Player {
     this.stop();
   }
 
+  /** Stops playing, too. */
   move(step) {
     clearInterval(this.timer);
     this.timer = null;
@@ -185,28 +165,22 @@ class Player {
     return this.data.changes.findLast((change) => change.start < this.step)?.start ?? this.step;
   }
 
-  seen() {
-    return seenAt(this.data, this.step);
-  }
-
   save(format) {
-    return savePicture(pictureOf(this.data, this.seen()), format, this.data.picture);
+    return savePicture(pictureOf(this.data, seenAt(this.data, this.step)), format, this.data.picture);
   }
 
   draw() {
     const { texts, target, colours, place } = this.data;
     this.root.classList.toggle("lecture", inLecture());
     this.data.whole = this.room();
-    const seen = this.seen();
+    const seen = seenAt(this.data, this.step);
     const count = { step: this.step + 1, count: target.length };
     label(this.play, this.timer ? texts.steps_pause : texts.steps_play);
     const shape = this.timer ? "M4 2h3v12H4zM9 2h3v12H9z" : "M4 2l9 6-9 6z";
     this.play.replaceChildren(icon(shape), this.play.lastChild);
     this.range.value = count.step;
-    this.range.setAttribute(
-      "aria-valuetext",
-      filled(texts.steps_position_spoken, { ...count, token: seen.name }),
-    );
+    const spoken = filled(texts.steps_position_spoken, { ...count, token: seen.name });
+    this.range.setAttribute("aria-valuetext", spoken);
     this.position.textContent = filled(texts.steps_position, count);
     this.back.disabled = !this.step;
     this.forward.disabled = count.step === count.count;
@@ -214,12 +188,11 @@ class Player {
     this.nextChange.disabled = this.changeAfter() === this.step;
     this.words.textContent = seen.words;
     this.drawWritten(seen);
-    this.candidates.heading.textContent = texts.steps_candidates;
-    drawBars(this.candidates, seen.candidates, this.data, this.part);
-    this.candidates.remark.textContent = seen.note;
-    this.decision.heading.textContent = seen.decision.title;
-    drawBars(this.decision, seen.decision.bars, this.data, this.part);
-    this.decision.remark.textContent = seen.decision.note;
+    for (const { name, title, bars, note } of panelsOf(this.data, seen)) {
+      this[name].heading.textContent = title;
+      drawBars(this[name], bars, this.data, this.part);
+      this[name].remark.textContent = note;
+    }
     for (const name of ["source", "self"]) {
       this[name].box.hidden = !seen[name];
       this[name].heading.textContent = filled(texts[`steps_${name}`], { place });
@@ -248,17 +221,10 @@ class Player {
   /** The text so far; the rest keeps its room, so that nothing jumps. */
   drawWritten({ written, rest, earlier }) {
     this.written.heading.textContent = this.data.texts.steps_written;
-    const spans = written.map(({ token, changed }, place) => {
-      const tag = changed ? "ins" : "span";
-      const span = node(tag, place === written.length - 1 ? "token present" : "token");
-      span.textContent = token;
-      return span;
-    });
-    const coming = node("span", "coming");
-    coming.textContent = rest;
-    const before = node("span", "earlier");
-    before.textContent = earlier;
-    this.written.replaceChildren(before, ...spans, coming);
+    const spans = written.map(({ token, changed }, place) =>
+      node(changed ? "ins" : "span", place === written.length - 1 ? "token present" : "token", token),
+    );
+    this.written.replaceChildren(node("span", "earlier", earlier), ...spans, node("span", "coming", rest));
   }
 
   drawStrip(name, strip, colours) {
@@ -278,9 +244,7 @@ class Player {
       cell.style.color = colour && inkOn(colour);
       return cell;
     });
-    const body = this[name];
-    body.setAttribute("role", "img");
-    body.setAttribute("aria-label", strip.spoken);
+    const body = Object.assign(this[name], { role: "img", ariaLabel: strip.spoken });
     const same =
       wanted.length === body.children.length && wanted.every((cell, i) => cell === body.children[i]);
     if (!same) body.replaceChildren(...wanted);
@@ -317,10 +281,9 @@ function drawBars(body, rows, data, part) {
     if (button.hidden) return;
     button.textContent = data.texts.steps_part;
     const { steps_part_spoken, steps_part_kept } = data.texts;
-    const spoken =
+    button.title =
       place === KEEP ? steps_part_kept : filled(steps_part_spoken, { token: nameOf(data, token) });
-    button.setAttribute("aria-label", spoken);
-    button.title = spoken;
+    button.setAttribute("aria-label", button.title);
     button.onclick = () => part(place);
   });
 }

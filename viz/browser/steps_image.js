@@ -21,22 +21,14 @@ function pictureOf(data, seen) {
   write(seen.words);
   head(texts.steps_written);
   write(seen.earlier + seen.written.map(({ token }) => token).join(""), { "font-size": 20 });
-  const { decision } = seen;
-  for (const [title, rows, note] of [
-    [texts.steps_candidates, seen.candidates, seen.note],
-    [decision.title, decision.bars, decision.note],
-  ]) {
+  for (const { title, bars, note } of panelsOf(data, seen)) {
     head(title);
-    for (const row of rows) y = pictureBar(svg, row, y, colours);
+    for (const row of bars) y = pictureBar(svg, row, y, colours);
     write(note, quiet);
   }
-  for (const [title, part] of [
-    [texts.steps_source, seen.source],
-    [texts.steps_self, seen.self],
-  ]) {
-    if (!part) continue;
-    head(filled(title, { place }));
-    y = pictureStrip(svg, part, y + PICTURE.gap, colours);
+  for (const name of ["source", "self"].filter((each) => seen[each])) {
+    head(filled(texts[`steps_${name}`], { place }));
+    y = pictureStrip(svg, seen[name], y + PICTURE.gap, colours);
   }
   svg.setAttribute("viewBox", `0 0 ${width} ${y + margin}`);
   return svg;
@@ -44,24 +36,11 @@ function pictureOf(data, seen) {
 
 function pictureBar(svg, { token, probability, text, chosen, note }, y, { sequential, text: ink }) {
   const [left, length, base] = [220, 480, y + PICTURE.line];
+  const bar = (width, look) => shape("rect", { x: left, y: base - 14, height: 16, width, ...look });
   svg.append(
     shape("text", { x: PICTURE.margin, y: base, "font-weight": chosen ? 700 : 400 }, token),
-    shape("rect", {
-      x: left,
-      y: base - 14,
-      height: 16,
-      width: Math.max(length * probability, 1),
-      fill: sequential[chosen ? 4 : 2],
-    }),
-    shape("rect", {
-      x: left,
-      y: base - 14,
-      height: 16,
-      width: length,
-      fill: "none",
-      stroke: ink,
-      "stroke-opacity": 0.3,
-    }),
+    bar(Math.max(length * probability, 1), { fill: sequential[chosen ? 4 : 2] }),
+    bar(length, { fill: "none", stroke: ink, "stroke-opacity": 0.3 }),
     shape("text", { x: left + length + 12, y: base }, `${text} ${note ?? ""}`),
   );
   return base;
@@ -75,20 +54,11 @@ function pictureStrip(svg, { items }, top, colours) {
     const y = top + Math.floor(i / perLine) * cell;
     const plain = item.hatched || item.folded;
     const fill = plain ? colours.gap : shade(colours.sequential, item.weight);
-    svg.append(
-      shape("rect", {
-        x: x + 1,
-        y: y + 1,
-        width: cell - 2,
-        height: cell - 2,
-        fill,
-        stroke: item.rank ? colours.text : colours.grid,
-        "stroke-width": item.rank ? 2 : 1,
-        "stroke-dasharray": item.hatched ? "3 3" : "none",
-      }),
-    );
+    const box = { x: x + 1, y: y + 1, width: cell - 2, height: cell - 2, fill };
+    const edge = { stroke: item.rank ? colours.text : colours.grid, "stroke-width": item.rank ? 2 : 1 };
     const ink = { x: x + cell / 2, "text-anchor": "middle", fill: plain ? colours.text : inkOn(fill) };
     svg.append(
+      shape("rect", { ...box, ...edge, "stroke-dasharray": item.hatched ? "3 3" : "none" }),
       shape("text", { ...ink, y: y + 20, "text-decoration": item.changed ? "underline" : "none" }, item.sign),
       shape("text", { ...ink, y: y + 37, "font-size": 12 }, item.number),
     );

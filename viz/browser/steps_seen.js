@@ -4,10 +4,7 @@ function unpacked(data) {
   const weights = (text) => {
     if (text === null) return null;
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    return Float32Array.from(
-      { length: bytes.length / 2 },
-      (_, i) => (bytes[2 * i] + 256 * bytes[2 * i + 1]) / data.weight_unit,
-    );
+    return Float32Array.from(new Uint16Array(bytes.buffer), (units) => units / data.weight_unit);
   };
   return { ...data, cross: weights(data.cross), self: weights(data.self) };
 }
@@ -19,30 +16,33 @@ function seenAt(data, row) {
   const isNew = (place) => changes.some((change) => change.start <= place && place < change.stop);
   const isWrong = (place) =>
     changes.some((change) => change.source_start <= place && place < change.source_end);
+  const coming = target.slice(row + 1, Math.max(row + 1, RECENT));
+  const looked = data.cross?.subarray(row * source.length, (row + 1) * source.length);
   const inputs = [data.start, ...target.slice(0, -1)];
   const own = data.self?.subarray((row * (row + 1)) / 2, ((row + 1) * (row + 2)) / 2);
   const seen = {
     name: nameOf(data, target[row]),
-    written: target
-      .slice(begin, row + 1)
-      .map((token, i) => ({
-        token: token === SPACE && begin + i < row && !isNew(begin + i) ? " " : token,
-        changed: isNew(begin + i),
-      })),
+    written: between(begin, row + 1).map((place) => {
+      const changed = isNew(place);
+      return { token: target[place] === SPACE && place < row && !changed ? " " : target[place], changed };
+    }),
     earlier: begin ? filled(texts.steps_earlier, { count: begin }) : "",
-    rest: target
-      .slice(row + 1, Math.max(row + 1, RECENT))
-      .join("")
-      .replaceAll(SPACE, " "),
+    rest: coming.join("").replaceAll(SPACE, " "),
     ...candidatesAt(data, row),
     decision: decisionAt(data, row),
-    source:
-      data.cross &&
-      strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
+    source: looked && strip(data, source, looked, isWrong),
     // A position of the decoder's input holds the token that the row before it produced.
     self: own ? strip(data, inputs, own, (place) => isNew(place - 1), true) : null,
   };
   return { ...seen, words: wordsOf(data, row, seen) };
+}
+
+/** The two panels of bars of a step. */
+function panelsOf({ texts }, { candidates, note, decision }) {
+  return [
+    { name: "candidates", title: texts.steps_candidates, bars: candidates, note },
+    { name: "decision", ...decision },
+  ];
 }
 
 function candidatesAt(data, row) {
@@ -152,15 +152,9 @@ function nameFolded(texts, item) {
 function wordsOf(data, row, seen) {
   const { texts } = data;
   const other = seen.candidates.find((one) => !one.chosen);
-  const said = [
-    filled(texts.steps_words, {
-      step: row + 1,
-      token: seen.name,
-      probability: share(data.probabilities[row]),
-      other: nameOf(data, other.token),
-      other_probability: other.text,
-    }),
-  ];
+  const probability = share(data.probabilities[row]);
+  const likeliest = { other: nameOf(data, other.token), other_probability: other.text };
+  const said = [filled(texts.steps_words, { step: row + 1, token: seen.name, probability, ...likeliest })];
   for (const [text, part] of [
     [texts.steps_words_source, seen.source],
     [texts.steps_words_self, seen.self],

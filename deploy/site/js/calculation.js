@@ -1,6 +1,6 @@
 // The calculation of attention for one query, masks, and the positional encoding; as ui/views/numbers.py,
 // ui/pages/masks.py and positions.py.
-import { menu } from "../../../viz/browser/dom.js";
+import { menu, merged } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";
 import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";
 import { largestFirst, sinusoids, sum, upTo } from "./numbers.js";
@@ -39,12 +39,9 @@ export function numbers(shared) {
   const { site, say, trace, changes, chosen, explorer, templates } = shared;
   const open = headOf(explorer);
   const [queries, keys] = axesOf(open.kind, trace);
-  const first = Math.min(
-    ...changedRows(chosen ? [chosen] : changes, open.kind, queries.length),
-    queries.length - 1,
-  );
-  const row = Math.min(site.state.row ?? (changes.length ? first : 0), queries.length - 1);
-  const seen = (token) => visibleToken(token);
+  const last = queries.length - 1;
+  const first = Math.min(...changedRows(chosen ? [chosen] : changes, open.kind, queries.length), last);
+  const row = Math.min(site.state.row ?? (changes.length ? first : 0), last);
   const choice = menu(say("numbers_query_label"), numbered(queries), row, (row) => site.change({ row }));
   const found = site.inquire({ what: "vectors", ...open });
   if (!found) return { reading: say("site_asking"), controls: [choice] };
@@ -57,44 +54,34 @@ export function numbers(shared) {
   const named = shown.map((key) => keys[key]);
   const gap = found.query[row].map(() => null);
   const weighted = shown.map((key) => found.value[key].map((number) => number * steps.weights[key]));
-  const matrix = (title, values, rows) => {
+  const columns = gap.map((_, i) => String(i + 1));
+  const every = Math.max(Math.floor(columns.length / 8), 1);
+  const matrix = (name, values, rows) => {
+    const [title, dimension] = [say(`numbers_${name}_rows`), say("dimension_axis")];
     const words = {
-      rows: say(title),
-      columns: say("dimension_axis"),
-      row: say(title),
-      column: say("dimension_axis"),
+      rows: title,
+      row: title,
+      columns: dimension,
+      column: dimension,
       value: say("value_axis"),
     };
-    const columns = gap.map((_, i) => String(i + 1));
-    return filledTable(withWords(templates.table, words), {
-      values,
-      rows,
-      columns,
-      every: Math.max(Math.floor(columns.length / 8), 1),
-    });
+    return filledTable(withWords(templates.table, words), { values, rows, columns, every });
   };
   const of = (list) => shown.map((key) => list[key]);
-  const table = {
+  const calculation = {
     steps: [of(steps.products), of(steps.scaled), of(steps.logits)],
     weights: of(steps.weights),
     keys: named,
+    names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
   };
-  const calculation = withWords(templates.steps, { masked: say("numbers_masked") });
   const pictures = {
-    vectors: matrix(
-      "numbers_vectors_rows",
-      [found.query[row], gap, ...of(found.key)],
-      [queries[row], "", ...named],
-    ),
-    scores: filledCalculation(calculation, {
-      ...table,
-      names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
-    }),
-    sum: matrix("numbers_sum_rows", [...weighted, gap, steps.output], [...named, "", "o"]),
+    vectors: matrix("vectors", [found.query[row], gap, ...of(found.key)], [queries[row], "", ...named]),
+    scores: filledCalculation(withWords(templates.steps, { masked: say("numbers_masked") }), calculation),
+    sum: matrix("sum", [...weighted, gap, steps.output], [...named, "", "o"]),
   };
   const reading = {
-    query: seen(queries[row]),
-    key: seen(keys[best]),
+    query: visibleToken(queries[row]),
+    key: visibleToken(keys[best]),
     position: best + 1,
     product: numberText(steps.products[best]),
     score: numberText(steps.scaled[best]),
@@ -103,16 +90,10 @@ export function numbers(shared) {
     place: explorer.place(explorer.kind, open.layer, open.head),
   };
   const picture = (name) => {
-    const heading = say(`numbers_${name}_heading`);
-    return {
-      name: `numbers_${name}`,
-      heading,
-      words: say(`numbers_${name}_words`),
-      label: heading,
-      data: pictures[name],
-    };
+    const [heading, words] = ["heading", "words"].map((part) => say(`numbers_${name}_${part}`));
+    return { name: `numbers_${name}`, heading, words, data: pictures[name] };
   };
-  const rest = { shown: shown.length, rest: (1 - sum(table.weights)).toFixed(3) };
+  const rest = { shown: shown.length, rest: (1 - sum(calculation.weights)).toFixed(3) };
   return {
     reading: say("numbers_reading", reading),
     controls: [choice],
@@ -136,20 +117,11 @@ export function masks({ site, say, trace, explorer, templates }) {
   const begun = ["<s>", ...trace.sourceTokens.slice(0, -1), ...padding];
   const isLater = (row, column) => column > row;
   const isBehind = (_, column) => column >= count;
+  const names = { rows: "", columns: "", row: say("hover_query"), column: say("hover_key") };
+  for (const name of ["masked", "padded", "small"]) names[name] = say(`masks_${name}`);
   const map = (kind, table, words = {}) => {
-    const [rows, columns] = [read, kind === "decoder_attention" ? begun : read];
-    const names = {
-      masked: say("masks_masked"),
-      padded: say("masks_padded"),
-      small: say("masks_small"),
-      row: say("hover_query"),
-      column: say("hover_key"),
-    };
-    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), {
-      rows,
-      columns,
-      ...table,
-    });
+    const columns = kind === "decoder_attention" ? begun : read;
+    return filledTable(withWords(templates.table, { ...names, ...words }), { rows: read, columns, ...table });
   };
   const hiding = {
     padding: { padded: isBehind },
@@ -161,32 +133,19 @@ export function masks({ site, say, trace, explorer, templates }) {
     places.map((row) => places.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
   const hiddenIn = (masked) =>
     sum(allowed({ masked }).map((row) => row.filter((cell) => cell === null).length));
-  const of = (hidden) =>
-    map(
-      "decoder_attention",
-      {
-        ...hidden,
-        values: allowed(hidden),
-        isWeight: true,
-        largest: 4,
-        numbers: true,
-        design: THIRD,
-        lines: 2,
-      },
-      { value: say("masks_allowed") },
-    );
-  const pictures = Object.entries(hiding).map(([name, hidden]) => ({
-    name: `masks_${name}`,
-    heading: say(`masks_${name}_heading`),
-    data: of(hidden),
-  }));
+  const look = { isWeight: true, largest: 4, numbers: true, design: THIRD, lines: 2 };
+  const pictures = Object.entries(hiding).map(([name, hidden]) => {
+    const table = { ...look, ...hidden, values: allowed(hidden) };
+    const data = map("decoder_attention", table, { value: say("masks_allowed") });
+    return { name: `masks_${name}`, heading: say(`masks_${name}_heading`), data };
+  });
   const added = hiddenIn((row, column) => !isLater(row, column) && isBehind(row, column));
   const cells = { cells: read.length ** 2, later: hiddenIn(isLater), added };
   const found = site.inquire({ what: "vectors", ...open, padding: PLACES_BEHIND });
   const drawn = found ? beforeAndAfter(say, map, found, open, count, explorer) : [];
   return {
     reading: `${say("masks_both_reading", cells)}${found ? "" : ` ${say("site_asking")}`}`,
-    rows: [pictures, ...drawn].map((row) => row.map((figure) => ({ ...figure, label: figure.heading }))),
+    rows: [pictures, ...drawn],
     notes: [say("masks_logits_note")],
   };
 }
@@ -205,20 +164,12 @@ function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explore
   return ["without", "with"].map((name) =>
     ["logits", "weights"].map((stage) => {
       const isWeight = stage === "weights";
-      const table = {
-        values: (name === "with" ? withMask : without).map((row) => row[stage]),
-        isWeight,
-        largest: isWeight ? 1 : largest,
-        design: HALF,
-        small: isWeight,
-      };
+      const look = { isWeight, largest: isWeight ? 1 : largest, design: HALF, small: isWeight };
       const masks = name === "with" ? { ...hidden, lines: 2 } : { lines: 1 };
+      const values = (name === "with" ? withMask : without).map((row) => row[stage]);
       const heading = `${say(`masks_${stage}_${name}_heading`)} · ${explorer.place(explorer.kind)}`;
-      return {
-        name: `masks_${stage}_${name}`,
-        heading,
-        data: map(kind, { ...table, ...masks }, { ...words, value: say(`masks_${stage}`) }),
-      };
+      const data = map(kind, { ...look, ...masks, values }, { ...words, value: say(`masks_${stage}`) });
+      return { name: `masks_${stage}_${name}`, heading, data };
     }),
   );
 }
@@ -232,44 +183,26 @@ export function positions({ say, templates, site }) {
   const row = (place) => Array.from(values.subarray(place * width, (place + 1) * width));
   const all = upTo(rows).map(row);
   const alike = all.map((one) => all.map((other) => sum(one.map((value, i) => value * other[i]))));
-  const withZ = ({ spec, ...rest }, z) => ({ ...rest, spec: { ...spec, data: [{ ...spec.data[0], z }] } });
+  const withZ = (template, z) => merged(template, { spec: { data: [{ ...template.spec.data[0], z }] } });
   const curve = (part) => ({ ...part, y: all.map((one) => one[Number(/^\d+/.exec(part.name))]) });
   const half = alike[0].findIndex((value) => value < alike[0][0] / 2);
-  const told = {
-    one: alike[0][1].toFixed(1),
-    most: alike[0][0].toFixed(1),
-    share: percent(say, alike[0][1] / alike[0][0]),
-  };
-  const more =
-    half < 0
-      ? say("positions_similarity_reading_high", {
-          ...told,
-          last: rows - 1,
-          lowest: Math.min(...alike[0]).toFixed(1),
-        })
-      : say("positions_similarity_reading", { ...told, half });
+  const [most, one] = alike[0];
+  const similarity = say(`positions_similarity_reading${half < 0 ? "_high" : ""}`, {
+    one: one.toFixed(1),
+    most: most.toFixed(1),
+    share: percent(say, one / most),
+    half,
+    last: rows - 1,
+    lowest: Math.min(...alike[0]).toFixed(1),
+  });
+  const picture = (name, data, heading, words) => ({ name: `positions_${name}`, data, heading, words });
+  const waves = merged(curves, { spec: { data: curves.spec.data.map(curve) } });
+  const encoding = { name: "positions_matrix", label: say("positions_page"), data: withZ(matrix, all) };
   return {
     reading: say("site_positions", { rows, width }),
     rows: [
-      [
-        { name: "positions_matrix", label: say("positions_page"), data: withZ(matrix, all) },
-        {
-          name: "positions_curves",
-          heading: say("curves_heading"),
-          words: say("curves_reading"),
-          label: say("curves_heading"),
-          data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } },
-        },
-      ],
-      [
-        {
-          name: "positions_similarity",
-          heading: say("positions_similarity_heading"),
-          words: more,
-          label: say("positions_similarity_heading"),
-          data: withZ(pairs, alike),
-        },
-      ],
+      [encoding, picture("curves", waves, say("curves_heading"), say("curves_reading"))],
+      [picture("similarity", withZ(pairs, alike), say("positions_similarity_heading"), similarity)],
     ],
   };
 }

@@ -1,4 +1,5 @@
 // Charts of the further views: head mosaics, scatter plots, bars, number tables.
+import { merged } from "../../../viz/browser/dom.js";
 import { areaOf, cellSize, columnTicks, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
 import { upTo } from "./numbers.js";
 
@@ -12,8 +13,9 @@ const signed = (value) => `${value < 0 || Object.is(value, -0) ? "-" : "+"}${Mat
  * `effect`: of each head in the order of the template's squares; `chosen`: heads [kind, layer, head] that are
  * framed.
  */
-export function filledMosaic({ spec, ...rest }, { effect, chosen }) {
-  const squares = spec.data.at(-1);
+export function filledMosaic(template, { effect, chosen }) {
+  const { data: parts, layout } = template.spec;
+  const squares = parts.at(-1);
   const largest = Math.max(...effect.map(Math.abs)) || 1;
   const kinds = [...new Set(squares.customdata.map(([kind]) => kind))];
   const layers = 1 + Math.max(...squares.customdata.map(([, layer]) => layer));
@@ -21,30 +23,27 @@ export function filledMosaic({ spec, ...rest }, { effect, chosen }) {
     upTo(layers).map((row) =>
       effect.filter((_, i) => squares.customdata[i][0] === kind && squares.customdata[i][1] === row),
     );
-  const data = spec.data
+  const data = parts
     .slice(0, -1)
     .map((part, number) => ({ ...part, z: grid(kinds[number]), zmin: -largest, zmax: largest }));
   const text = squares.text.map((told, i) => told.replace(/<b>[^<]*<\/b>$/, `<b>${signed(effect[i])}</b>`));
-  const frames = chosen.map((head) => {
+  const shapes = chosen.map((head) => {
     const at = squares.customdata.findIndex((each) => isSame(each, head));
     const [x, y] = [squares.x[at], squares.y[at]];
-    return { ...spec.layout.shapes[0], x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5 };
+    return { ...layout.shapes[0], x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5 };
   });
-  return {
-    ...rest,
-    spec: { data: [...data, { ...squares, text }], layout: { ...spec.layout, shapes: frames } },
-  };
+  return merged(template, { spec: { data: [...data, { ...squares, text }], layout: { shapes } } });
 }
 
 /** `attention`, `effect`: of each of `heads`. */
-export function filledScatter({ spec, ...rest }, { heads, attention, effect, chosen }) {
-  const data = spec.data.map((cloud) => {
+export function filledScatter(template, { heads, attention, effect, chosen }) {
+  const data = template.spec.data.map((cloud) => {
     const places = cloud.customdata.map((head) => heads.findIndex((each) => isSame(each, head)));
     const width = cloud.customdata.map((head) => (chosen.some((each) => isSame(each, head)) ? 3 : 0));
-    const marker = { ...cloud.marker, line: { ...cloud.marker.line, width } };
-    return { ...cloud, x: places.map((i) => attention[i]), y: places.map((i) => effect[i]), marker };
+    const [x, y] = [attention, effect].map((values) => places.map((i) => values[i]));
+    return merged(cloud, { x, y, marker: { line: { width } } });
   });
-  return { ...rest, spec: { ...spec, data } };
+  return merged(template, { spec: { data } });
 }
 
 // --- Bars over the tokens of a sentence, as viz/bars.py. `template`: that figure for another sentence.
@@ -52,30 +51,25 @@ export function filledScatter({ spec, ...rest }, { heads, attention, effect, cho
 const axisName = (row) => `yaxis${row ? row + 1 : ""}`;
 const ticksOf = (tokens) => columnTicks(tokens, cellSize(tokens.length, 1));
 
-function tokenAxis(axis, tokens, ticks, bold, first) {
+/**
+ * What panels above one axis of tokens change in a layout: `range` of each of so many `panels`, `bold`
+ * columns counted from 0, and the number `first` of the first one.
+ */
+function overTokens(tokens, { panels, range, height, margin, bold, first = 0 }) {
+  const ticks = ticksOf(tokens);
   return {
-    ...axis,
-    range: [first - 0.5, first + Math.max(tokens.length, 1) - 0.5],
-    tickvals: ticks.positions.map((column) => column + first),
-    ticktext: ticksBelow(ticks, bold),
-    tickangle: ticks.angle,
-    tickfont: { ...axis.tickfont, size: cellSize(tokens.length, 1).font },
-  };
-}
-
-/** [name, axis] of each of the `panels`, with one `range`. */
-const ranged = (layout, panels, range) =>
-  panels.map((_, row) => [axisName(row), { ...layout[axisName(row)], range }]);
-
-/** Panels below one title and one legend; `axes`: [name, axis] of each. */
-function overTokens(layout, { axes, height, margin }) {
-  return {
-    ...layout,
-    ...Object.fromEntries(axes),
-    title: { ...layout.title, y: 1 - TITLE_HEIGHT / 2 / height },
+    ...Object.fromEntries(upTo(panels).map((row) => [axisName(row), { range }])),
+    xaxis: {
+      range: [first - 0.5, first + Math.max(tokens.length, 1) - 0.5],
+      tickvals: ticks.positions.map((column) => column + first),
+      ticktext: ticksBelow(ticks, bold),
+      tickangle: ticks.angle,
+      tickfont: { size: cellSize(tokens.length, 1).font },
+    },
+    title: { y: 1 - TITLE_HEIGHT / 2 / height },
+    legend: { y: 1 - TITLE_HEIGHT / height },
     height,
-    margin: { ...layout.margin, ...margin },
-    legend: { ...layout.legend, y: 1 - TITLE_HEIGHT / height },
+    margin,
   };
 }
 
@@ -83,37 +77,31 @@ function overTokens(layout, { axes, height, margin }) {
  * `weights`: a list for each of the panels called `names`, as many as the template has; `outlined`: columns
  * from 0.
  */
-export function filledBars({ spec, ...rest }, { weights, tokens, names, outlined = [], first = 0 }) {
-  const ticks = ticksOf(tokens);
+export function filledBars(template, { weights, tokens, names, outlined = [], first = 0 }) {
+  const foot = ticksOf(tokens).height + BARS.foot;
   const highest = Math.max(0, ...weights.flat()) || 1;
   const head = TITLE_HEIGHT + (outlined.length ? BARS.legend : 0);
-  const height = head + names.length * (BARS.panel + BARS.name) + ticks.height + BARS.foot;
+  const height = head + names.length * (BARS.panel + BARS.name) + foot;
   const frames = outlineOf(outlined, first, highest);
   const panel = (part) => (part.yaxis && part.yaxis !== "y" ? Number(part.yaxis.slice(1)) - 1 : 0);
-  const data = spec.data.map((part) => {
-    const row = panel(part);
+  const data = template.spec.data.map((part) => {
     if (part.type !== "bar") return { ...part, ...frames };
-    return {
-      ...part,
-      x: tokens.map((_, i) => i + first),
-      y: weights[row],
-      text: tokens.map((token) => tokenLabel(token)),
-      name: plainText(names[row]),
-    };
+    const x = tokens.map((_, i) => i + first);
+    const text = tokens.map((token) => tokenLabel(token));
+    return { ...part, x, y: weights[panel(part)], text, name: plainText(names[panel(part)]) };
   });
-  const { layout } = spec;
-  const axes = ranged(layout, names, [-0.02 * highest, 1.04 * highest]);
-  return {
-    ...rest,
+  const range = [-0.02 * highest, 1.04 * highest];
+  const placed = { panels: names.length, range, height, margin: { t: head, b: foot }, bold: outlined, first };
+  const annotations = template.spec.layout.annotations.map((each, row) => ({
+    ...each,
+    text: plainText(names[row]),
+  }));
+  return merged(template, {
     spec: {
       data: outlined.length ? data : data.filter(({ type }) => type === "bar"),
-      layout: {
-        ...overTokens(layout, { axes, height, margin: { t: head, b: ticks.height + BARS.foot } }),
-        xaxis: tokenAxis(layout.xaxis, tokens, ticks, outlined, first),
-        annotations: layout.annotations.map((each, row) => ({ ...each, text: plainText(names[row]) })),
-      },
+      layout: { ...overTokens(tokens, placed), annotations },
     },
-  };
+  });
 }
 
 /** A frame around each run of neighbouring columns. */
@@ -133,19 +121,18 @@ function outlineOf(columns, first, highest) {
 /**
  * `values`: of each method of the template over `tokens`; `split`: where the second group of tokens begins.
  */
-export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [], split }) {
-  const ticks = ticksOf(tokens);
-  const foot = PANELS.foot + ticks.height;
+export function filledPanels(template, { values, tokens, outlined = [], split }) {
+  const foot = PANELS.foot + ticksOf(tokens).height;
   const height = TITLE_HEIGHT + PANELS.legend + values.length * (PANELS.panel + PANELS.name) + foot;
   const largest = values.map((row) => Math.max(...row.map(Math.abs)) || 1);
   const isSigned = values.flat().some((value) => value < 0);
-  const { layout } = spec;
-  const axes = ranged(layout, values, [isSigned ? -1.05 : -0.02, 1.05]);
+  const range = [isSigned ? -1.05 : -0.02, 1.05];
+  const placed = { panels: values.length, range, height, margin: { b: foot }, bold: outlined };
   const text = tokens.map((token) => tokenLabel(token));
-  return {
-    ...rest,
+  const { data, layout } = template.spec;
+  return merged(template, {
     spec: {
-      data: spec.data.map((part, row) => ({
+      data: data.map((part, row) => ({
         ...part,
         x: upTo(tokens.length),
         y: values[row].map((value) => value / largest[row]),
@@ -153,17 +140,12 @@ export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [],
         text,
       })),
       layout: {
-        ...overTokens(layout, { axes, height, margin: { b: foot } }),
-        xaxis: tokenAxis(layout.xaxis, tokens, ticks, outlined, 0),
+        ...overTokens(tokens, placed),
         shapes: layout.shapes.map((line) => ({ ...line, x0: split - 0.5, x1: split - 0.5 })),
-        meta: {
-          ...layout.meta,
-          least: height - values.length * PANELS.may_shrink,
-          tokens: Math.max(tokens.length, 1),
-        },
+        meta: { least: height - values.length * PANELS.may_shrink, tokens: Math.max(tokens.length, 1) },
       },
     },
-  };
+  });
 }
 
 /** As plain_text of viz/labels.py, without its limit: spaces stay spaces. */
@@ -200,54 +182,39 @@ function exactText(value) {
   return minus(String(Number(value.toPrecision(4))));
 }
 
-const hides = (hidden, row, column) => Boolean(hidden?.(row, column));
-
 /**
  * `values`: rows of numbers, null for a gap, -Infinity for a masked logit. `isWeight`: colours from 0 to
  * `largest`. `masked`, `padded`: functions of row and column. `small`: whether the legend has weights of
  * almost 0. `design`: pixels of a map from tokens to tokens. `every`: of the column labels. `lines`: of the
  * legend.
  */
-export function filledTable({ spec, colours, textfont, ...rest }, table) {
-  const { values, rows, columns, isWeight = false, masked, padded, design = null, every = 1 } = table;
+export function filledTable({ colours, textfont, ...template }, table) {
+  const { values, rows, columns, isWeight = false, design = null, every = 1 } = table;
+  const { masked = () => false, padded = () => false } = table;
   const hasNumbers = table.numbers ?? columns.length <= TABLE.with_numbers;
-  const finite = values
-    .flat()
-    .filter((value) => value !== null && Number.isFinite(value))
-    .map(Math.abs);
+  const isNumber = (value) => value !== null && Number.isFinite(value);
+  const finite = values.flat().filter(isNumber).map(Math.abs);
   const largest = table.largest ?? (isWeight ? 1 : Math.max(0, ...finite) || 1);
   const [high, wide] = [Math.max(rows.length, 1), Math.max(columns.length, 1)];
-  const usual = cellSize(columns.length, 1);
-  const cell = {
-    ...usual,
-    width: design === null ? usual.width : Math.min(usual.width, (0.8 * design) / wide),
-  };
+  const cell = cellSize(columns.length, 1);
+  if (design !== null) cell.width = Math.min(cell.width, (0.8 * design) / wide);
   const ticks = columnTicks(columns, cell);
-  const rowHeight = Math.max(
-    TABLE.lowest_row,
-    Math.min(TABLE.tallest_row, design === null ? 640 / high : design / wide),
-  );
-  const isMasked = (row, column) => hides(masked, row, column) && !hides(padded, row, column);
-  const isPadded = (row, column) => hides(padded, row, column);
-  const areas = [
-    areaOf(rows.length, columns.length, isMasked),
-    areaOf(rows.length, columns.length, isPadded),
-  ];
+  const tallest = Math.min(TABLE.tallest_row, design === null ? 640 / high : design / wide);
+  const rowHeight = Math.max(TABLE.lowest_row, tallest);
+  const isMasked = (row, column) => masked(row, column) && !padded(row, column);
+  const areas = [isMasked, padded].map((isHidden) => areaOf(rows.length, columns.length, isHidden));
   const lines = table.lines ?? Number(Boolean(table.small) || areas.some(({ x }) => x.length));
-  const head =
-    TITLE_HEIGHT +
-    (hasNumbers ? 0 : TABLE.scale) +
-    ticks.height +
-    8 +
-    (spec.layout.xaxis.title?.text ? TABLE.name : 0);
+  const [map, ...others] = template.spec.data;
+  const { layout } = template.spec;
+  const axisNames = layout.xaxis.title?.text ? TABLE.name : 0;
+  const head = TITLE_HEIGHT + (hasNumbers ? 0 : TABLE.scale) + ticks.height + 8 + axisNames;
   const foot = TABLE.foot + (lines ? TABLE.legend + (lines - 1) * TABLE.legend_line : 0);
   const height = head + high * rowHeight + foot;
-  const [map, ...others] = spec.data;
   const [maskedName, paddedName] = ["/", "."].map(
     (shape) => others.find(({ fillpattern }) => fillpattern?.shape === shape)?.name ?? "",
   );
   const reason = (row, column) =>
-    isPadded(row, column) ? paddedName : isMasked(row, column) ? maskedName : "";
+    padded(row, column) ? paddedName : isMasked(row, column) ? maskedName : "";
   const cells = (write) => values.map((line, row) => line.map((value, column) => write(value, row, column)));
   const exact = (value, row, column) => [
     [exactText(value), reason(row, column)].filter(Boolean).join(" · "),
@@ -255,88 +222,72 @@ export function filledTable({ spec, colours, textfont, ...rest }, table) {
   ];
   const written = (value, row, column) =>
     isWeight ? weightText(value, Boolean(reason(row, column))) : numberText(value);
-  const heatmap = {
-    ...map,
+  const heatmap = merged(map, {
     x: upTo(columns.length),
-    z: cells((value) => (value !== null && Number.isFinite(value) ? value : null)),
+    z: cells((value) => (isNumber(value) ? value : null)),
     customdata: cells(exact),
     zmin: isWeight ? 0 : -largest,
     zmax: largest,
     colorscale: colours[isWeight ? "weight" : "signed"][Number(hasNumbers)],
     xgap: Number(columns.length <= TABLE.with_gaps),
     showscale: !hasNumbers,
-    colorbar: { ...map.colorbar, y: 1 - TITLE_HEIGHT / height },
+    colorbar: { y: 1 - TITLE_HEIGHT / height },
     ...(hasNumbers && { textfont, texttemplate: "%{text}", text: cells(written) }),
-  };
+  });
   const drawn = others
     .filter(({ fill }) => fill)
     .map((part, i) => ({ ...part, ...areas[i] }))
     .filter(({ x }) => x.length);
-  const { layout } = spec;
-  const kept = upTo(ticks.positions.length).filter((i) => ticks.positions[i] % every === 0);
   const above = ticksAbove(ticks);
-  return {
-    ...rest,
+  const kept = (all) => all.filter((_, i) => ticks.positions[i] % every === 0);
+  const rowFont = Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight)));
+  return merged(template, {
     spec: {
       data: [heatmap, ...drawn, ...(table.small ? others.filter(({ fill }) => !fill) : [])],
       layout: {
-        ...layout,
-        title: { ...layout.title, y: 1 - TITLE_HEIGHT / 2 / height },
+        title: { y: 1 - TITLE_HEIGHT / 2 / height },
         xaxis: {
-          ...layout.xaxis,
           range: [-0.5, wide - 0.5],
-          tickvals: kept.map((i) => ticks.positions[i]),
-          ticktext: kept.map((i) => above[i]),
+          tickvals: kept(ticks.positions),
+          ticktext: kept(above),
           tickangle: ticks.angle,
-          tickfont: { ...layout.xaxis.tickfont, size: cell.font },
+          tickfont: { size: cell.font },
         },
         yaxis: {
-          ...layout.yaxis,
           range: [high - 0.5, -0.5],
           tickvals: upTo(rows.length),
           ticktext: rows.map((label) => tokenLabel(label)),
-          tickfont: {
-            ...layout.yaxis.tickfont,
-            size: Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight))),
-          },
+          tickfont: { size: rowFont },
         },
         height,
-        margin: { ...layout.margin, t: head, b: foot },
-        meta: { ...layout.meta, lines: Math.max(Math.min(ticks.steps, ticks.positions.length), 1) },
+        margin: { t: head, b: foot },
+        meta: { lines: Math.max(Math.min(ticks.steps, ticks.positions.length), 1) },
       },
     },
-  };
+  });
 }
 
 /**
  * The steps of one query: `steps` are lists with a number for each key, `weights` the last of them; `names`:
  * of all.
  */
-export function filledCalculation({ spec, ...rest }, { steps, weights, keys, names }) {
-  const [signed, share, ...others] = spec.data;
-  const part = (map, more) => ({ ...rest, spec: { ...spec, data: [map, ...more] } });
-  const isHidden = (row, column) => steps[column]?.[row] === -Infinity;
-  const values = weights.map((_, key) => [...steps.map((step) => step[key]), null]);
-  const whole = filledTable(part(signed, others), {
-    values,
-    rows: keys,
-    columns: names,
-    numbers: true,
-    masked: isHidden,
+export function filledCalculation(template, { steps, weights, keys, names }) {
+  const [signed, share, ...others] = template.spec.data;
+  const part = (map) => merged(template, { spec: { data: [map, ...others] } });
+  const table = { rows: keys, columns: names, numbers: true };
+  const whole = filledTable(part(signed), {
+    ...table,
+    values: weights.map((_, key) => [...steps.map((step) => step[key]), null]),
+    masked: (row, column) => steps[column]?.[row] === -Infinity,
   });
-  const ofWeights = {
+  const last = filledTable(part(share), {
+    ...table,
     values: weights.map((weight) => [weight]),
-    rows: keys,
     columns: names.slice(-1),
     isWeight: true,
-    numbers: true,
-  };
-  const last = filledTable(part(share, others), {
-    ...ofWeights,
     masked: (row) => steps.some((step) => step[row] === -Infinity),
   });
-  const { data, layout } = whole.spec;
-  const [map, ...drawn] = data;
+  const [map, ...drawn] = whole.spec.data;
   const first = Object.fromEntries(
     ["z", "customdata", "text"].map((name) => [name, map[name].map((row) => row.slice(0, -1))]),
   );
@@ -344,11 +295,6 @@ export function filledCalculation({ spec, ...rest }, { steps, weights, keys, nam
     { ...map, ...first, x: upTo(steps.length) },
     { ...last.spec.data[0], x: [steps.length] },
   ];
-  return {
-    ...whole,
-    spec: {
-      data: [...maps, ...drawn],
-      layout: { ...layout, xaxis: { ...layout.xaxis, ticktext: spec.layout.xaxis.ticktext } },
-    },
-  };
+  const { ticktext } = template.spec.layout.xaxis;
+  return merged(whole, { spec: { data: [...maps, ...drawn], layout: { xaxis: { ticktext } } } });
 }

@@ -1,10 +1,14 @@
 // From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/english_layout.py.
 import { readOff, visible } from "./network.js";
-import { afterSecondReading, agreeing, changesOf, findStretches, isSupported, made, meet, offeredInDialect, probable } from "./proposing.js";
-import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./protected.js";
-import { applyChanges, clipped, confidence, findChanges, growth, inOrder, isSyllable, moved, movesSpaces, normalise, restored, selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
+import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
+import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
+import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll, verbatimSpans } from "./protected.js";
+import { applyChanges, clipped, confidence, findChanges, growth, inOrder, meet, moved } from "./text.js";
+import { isSyllable, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
+import { splitSentences, withSubstitutes } from "./text.js";
 
-// --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and model/correction/offers.py. // They are offered beside the corrections, never made.
+// --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and
+// model/correction/offers.py. They are offered beside the corrections, never made.
 
 const LEAST_SYLLABLES = 2;
 
@@ -130,19 +134,16 @@ export function findEdits(part, words, rules) {
 
 // --- Misspellings of the norm that the network missed, as model/correction/mending.py.
 
-const rowsByBeginning = new WeakMap(); // of rules: [wrong, right, boundary, isCertain] by the first two characters of wrong
-
+/** [wrong, right, boundary, isCertain] by the first two characters of wrong; made once. */
 function rowsOf(rules) {
-  if (!rowsByBeginning.has(rules)) {
-    const index = new Map();
-    for (const line of rules.keys.misspellings.split("\n")) {
-      const row = line.split("\t");
-      const beginning = row[0].slice(0, 2);
-      index.set(beginning, [...(index.get(beginning) ?? []), row]);
-    }
-    rowsByBeginning.set(rules, index);
+  if (rules.rows) return rules.rows;
+  rules.rows = new Map();
+  for (const line of rules.keys.misspellings.split("\n")) {
+    const row = line.split("\t");
+    const beginning = row[0].slice(0, 2);
+    rules.rows.set(beginning, [...(rules.rows.get(beginning) ?? []), row]);
   }
-  return rowsByBeginning.get(rules);
+  return rules.rows;
 }
 
 /** Whether `text` has an end of a word where `boundary` demands one for the spelling between `start` and `end`. */
@@ -285,6 +286,21 @@ export class Corrector {
     return { source, text: applyChanges(source, all), sentences: found, substitutes };
   }
 
+  /** The network's own correction of a text with interventions on its passes, as Network.produce. */
+  produce(source, changed) {
+    return this.network.produce(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(" ")[0], changed);
+  }
+
+  /** The pass that reads `source` and writes `target`. */
+  pass(source, target) {
+    return this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(target));
+  }
+
+  /** A function that gives a change of `source` its probabilities in the pass that writes `target`. */
+  async rating(source, target) {
+    return probable(await this.pass(source, target), this.tokenizer.encodeTarget(source));
+  }
+
   async remembered(part) {
     const key = JSON.stringify([part.text, part.verbatim, part.kept]);
     const found = this.kept.get(key) ?? (await this.propose(part));
@@ -320,9 +336,7 @@ export class Corrector {
     for (const mistake of findKnownMistakes(text, this.confidence.words, this.rules)) {
       const isFree = mistake.changes.every((change) => this.accepts(part, change) && !edits.all.some((edit) => meet(change, edit)));
       if (!isFree || isSettled(mistake, others)) continue;
-      const target = this.tokenizer.encodeTarget(applyChanges(text, mistake.changes));
-      const rate = probable(await this.network.read(this.tokenizer.encodeSource(text), target), this.tokenizer.encodeTarget(text));
-      const rated = mistake.changes.map(rate);
+      const rated = mistake.changes.map(await this.rating(text, applyChanges(text, mistake.changes)));
       if (rated.reduce((product, { fix }) => product * fix, 1) < mistake.least) continue;
       const sure = rated.map((change) => ({ ...change, knownConfidence: this.rules.numbers.KNOWN_CONFIDENCE, insteadOf: change.wrong }));
       found.push(...sure.map((change) => offeredInDialect(change, text, this.rules)));
@@ -333,8 +347,7 @@ export class Corrector {
   /** The changes, those of particles with their probabilities in a pass over the text with all changes but offers. */
   async withParticlesRated(source, changes) {
     const weighed = selectChanges(changes, ({ isOffer }) => !isOffer);
-    const target = this.tokenizer.encodeTarget(applyChanges(source, weighed));
-    const rate = probable(await this.network.read(this.tokenizer.encodeSource(source), target), this.tokenizer.encodeTarget(source));
+    const rate = await this.rating(source, applyChanges(source, weighed));
     const rated = weighed.map((change) => (change.fix === undefined ? rate(change) : change));
     return inOrder([...rated, ...changes.filter(({ isOffer }) => isOffer)]);
   }
@@ -365,7 +378,7 @@ export class Corrector {
 
   /** The network's text for a sentence: whole, or in the parts beside the anchors that it lost. */
   async read(part) {
-    const produced = await this.network.produce(this.tokenizer.encodeSource(part.text), this.tokenizer.encodeTarget(" ")[0]);
+    const produced = await this.produce(part.text);
     const target = produced && this.tokenizer.decode(produced.ids, part.text);
     const lost = produced ? lostAnchors(part, target, this.rules) : part.anchors;
     if (!lost.length) return produced ? [{ part, target, produced }] : [];
@@ -382,24 +395,15 @@ export class Corrector {
     const stretches = isTorn ? [] : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
     const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts, this.rules);
     const text = applyChanges(source, chosen);
-    if (chosen.length && text !== target)
-      produced = await this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(text));
+    if (chosen.length && text !== target) produced = await this.pass(source, text);
     const rate = probable(produced, this.tokenizer.encodeTarget(source));
     const supported = (change) => isSupported(change, source, this.rules.numbers);
     return { changes: selectChanges(chosen.map(rate), supported), produced };
   }
 
   /** Whether a change may be proposed. */
-  accepts({ text, verbatim, kept }, change) {
-    return (
-      sparesProtected(change, this.rules) &&
-      sparesOutcries(change, text, this.rules) &&
-      sparesEmphasis(change, text, this.rules) &&
-      sparesGaps(change, text, this.rules) &&
-      sparesVerbatim(change, [...verbatim, ...kept]) &&
-      sparesWords(change, text, this.rules) &&
-      this.canJudge(change, text)
-    );
+  accepts(part, change) {
+    return sparesAll(change, part, this.rules) && this.canJudge(change, part.text);
   }
 
   /** Not where a change only moves spaces beside a character outside the vocabulary. */
@@ -411,9 +415,8 @@ export class Corrector {
 
   /** The attention of the pass that turns one sentence into `target`, in the pass `produced` where that wrote it. */
   async trace(source, target, produced, substitutes = {}) {
-    const ids = this.tokenizer.encodeTarget(target);
-    const same = produced && produced.ids.length === ids.length && produced.ids.every((id, t) => id === ids[t]);
-    const { ids: _, ...seen } = same ? produced : readOff(await this.network.read(this.tokenizer.encodeSource(source), ids), this.tokenizer);
+    const isItsOwn = String(produced?.ids) === String(this.tokenizer.encodeTarget(target));
+    const { ids: _, ...seen } = isItsOwn ? produced : readOff(await this.pass(source, target), this.tokenizer);
     const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, substitutes)));
     return {
       sourceTokens: [...sourceTokens, "</s>"],

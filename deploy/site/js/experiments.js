@@ -1,8 +1,8 @@
 // Interventions on the network: heads off, occluded tokens; and attention to an edit. Ports of
 // model/analysis/head_effects.py, attribution_methods.py and edits.py.
-import { END_ID, likeliest, logSoftmax, NOTHING, PAD_ID } from "./network.js";
+import { END_ID, likeliest, logSoftmax, PAD_ID } from "./network.js";
 import { between, largestFirst, mean, sum, upTo } from "./numbers.js";
-import { findChanges } from "./text.js";
+import { findChanges, isSameChange, meet } from "./text.js";
 
 // --- Which rows and columns of a map belong to a change, and how much heads look there, as
 // model/analysis/edits.py.
@@ -45,10 +45,8 @@ export function attentionToEdit(kind, map, change, changes) {
   const share = seen(row, counted);
   const seesNothingElse = kind === "decoder_attention" && counted.length === row + 1;
   if (seesNothingElse) return { share, usual: share };
-  const windows = others.map((other) => [
-    other,
-    counted.map((column) => standing[other] + column - standing[row]),
-  ]);
+  const beside = (other) => counted.map((column) => standing[other] + column - standing[row]);
+  const windows = others.map((other) => [other, beside(other)]);
   const fitting = windows.filter(([, places]) => places.every((place) => place >= 0 && place < columns));
   const usuals = fitting.map(([other, places]) => seen(other, places));
   return { share, usual: usuals.length ? meanOver(usuals) : tiles.map(() => 0) };
@@ -84,12 +82,8 @@ export function leadingHeads(cross, change, changes, count = 3) {
   const { share, usual } = attentionToEdit("cross_attention", cross, change, changes);
   const heads = cross.shape[1];
   const order = largestFirst(share.map((one, tile) => one - usual[tile])).slice(0, count);
-  return order.map((tile) => ({
-    layer: Math.floor(tile / heads),
-    head: tile % heads,
-    share: share[tile],
-    usual: usual[tile],
-  }));
+  const place = (tile) => ({ layer: Math.floor(tile / heads), head: tile % heads });
+  return order.map((tile) => ({ ...place(tile), share: share[tile], usual: usual[tile] }));
 }
 
 /** Where one head looks while the character in question of a change is written. */
@@ -111,7 +105,10 @@ export async function experiment(corrector, sentence, trace, about, pause) {
   return { effects, verdict, sources, vectors }[about.what](asked);
 }
 
-/** The places in `wrong` and `right` of the first character that carries the mistake, as `Change.mistake` of model/text/changes.py. */
+/**
+ * The places in `wrong` and `right` of the first character that carries the mistake, as `Change.mistake` of
+ * model/text/changes.py.
+ */
 export function mistakeOf({ wrong, right }) {
   let [i, j] = [0, 0];
   while (i < wrong.length && j < right.length) {
@@ -123,7 +120,10 @@ export function mistakeOf({ wrong, right }) {
   return (wrong.slice(i) + right.slice(j)).trim() ? [i, j] : [0, 0];
 }
 
-/** The first row in which fix and typed text differ, from the character that carries the mistake, with both ids; null where they write the same. */
+/**
+ * The first row in which fix and typed text differ, from the character that carries the mistake, with both
+ * ids; null where they write the same.
+ */
 function contrastOfChange({ tokenizer }, { source, text }, change) {
   const [typed, fixed] = mistakeOf(change);
   const kept = text.slice(0, change.targetStart + fixed) + source.slice(change.sourceStart + typed);
@@ -135,10 +135,7 @@ function contrastOfChange({ tokenizer }, { source, text }, change) {
 /** Natural logarithms of the probabilities of both tokens of a contrast. */
 async function oddsOf({ network, tokenizer }, { source, text }, { row, written, instead }, changed) {
   const target = tokenizer.encodeTarget(text).slice(0, row + 1);
-  const { logits, size } = await network.read(tokenizer.encodeSource(source), target, {
-    ...NOTHING,
-    ...changed,
-  });
+  const { logits, size } = await network.read(tokenizer.encodeSource(source), target, changed);
   const log = logSoftmax({ logits: logits.subarray(row * size), size });
   return { written: log(0, written), instead: log(0, instead) };
 }
@@ -170,18 +167,13 @@ async function effects({ corrector, sentence, trace, change, pause }) {
 async function verdict({ corrector, sentence, change, off }) {
   const contrast = contrastOfChange(corrector, sentence, change);
   if (!contrast) return null;
-  const { network, tokenizer } = corrector;
+  const { source } = sentence;
   const found = [];
-  for (const heads of [[], off]) {
-    const changed = { ...NOTHING, off: heads };
-    const produced = await network.produce(
-      tokenizer.encodeSource(sentence.source),
-      tokenizer.encodeTarget(" ")[0],
-      changed,
-    );
-    const text = produced && tokenizer.decode(produced.ids, sentence.source);
+  for (const changed of [{}, { off }]) {
+    const produced = await corrector.produce(source, changed);
+    const text = produced && corrector.tokenizer.decode(produced.ids, source);
     const { written } = await oddsOf(corrector, sentence, contrast, changed);
-    found.push({ text, fix: Math.exp(written), outcome: outcomeOf(sentence.source, text, change) });
+    found.push({ text, fix: Math.exp(written), outcome: outcomeOf(source, text, change) });
   }
   return found;
 }
@@ -190,17 +182,11 @@ async function verdict({ corrector, sentence, change, off }) {
  * Whether `text` makes just this change of `source`, leaves its place as typed, or writes something else
  * there.
  */
-function outcomeOf(source, text, { sourceStart, sourceEnd, right }) {
+function outcomeOf(source, text, change) {
   if (text === null) return "other";
-  const here = findChanges(source, text).filter(
-    (each) => each.sourceStart <= sourceEnd && sourceStart <= each.sourceEnd,
-  );
+  const here = findChanges(source, text).filter((each) => meet(each, change));
   if (!here.length) return "undone";
-  return here.some(
-    (each) => each.sourceStart === sourceStart && each.sourceEnd === sourceEnd && each.right === right,
-  )
-    ? "made"
-    : "other";
+  return here.some((each) => isSameChange(each, change)) ? "made" : "other";
 }
 
 /**
@@ -224,10 +210,8 @@ async function sources({ corrector, sentence, trace, change, row: asked, pause }
     await pause();
     lost.push(observed - logOdds(await oddsOf(corrector, sentence, contrast, changed)));
   }
-  const looked = [
-    ["cross_attention", length],
-    ["decoder_attention", read],
-  ].flatMap(([kind, count]) => halfOfMean(trace.attention[kind], row, count));
+  const { cross_attention: cross, decoder_attention: own } = trace.attention;
+  const looked = [...halfOfMean(cross, row, length), ...halfOfMean(own, row, read)];
   return { row, length, lost, looked };
 }
 

@@ -1,5 +1,5 @@
 // Fills the figure templates of deploy/site/figures.py with the tokens and numbers of a sentence.
-import { filled } from "../../../viz/browser/dom.js";
+import { filled, merged } from "../../../viz/browser/dom.js";
 import { ems } from "../../../viz/browser/type.js";
 import { upTo } from "./numbers.js";
 
@@ -15,18 +15,14 @@ export function visibleToken(token, limit = TICK_LENGTH) {
   const characters = Array.from(token);
   const isJoiner = (character) => character === "\u200d" && characters.length > 1;
   const seen = characters.map((character) => {
-    if (isJoiner(character)) return character;
     if (character in BLANKS) return BLANKS[character];
-    return UNSEEN.test(character)
-      ? `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`
-      : character;
+    if (isJoiner(character) || !UNSEEN.test(character)) return character;
+    return `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
   });
   const shown = Array.from((seen.length && /^\p{M}/u.test(seen[0]) ? "◌" : "") + seen.join(""));
   if (shown.length <= limit) return shown.join("");
-  return `${shown
-    .slice(0, limit - 1)
-    .join("")
-    .replace(/\u200d+$/, "")}…`;
+  const kept = shown.slice(0, limit - 1).join("");
+  return `${kept.replace(/\u200d+$/, "")}…`;
 }
 
 /** [place, its number and its token] of each token, as options of a list. */
@@ -87,15 +83,10 @@ export function ticksAbove({ labels, angle, steps }) {
 export function figuresOf(template, trace, changes) {
   const kinds = template.kinds.map((kind) => {
     const [queries, keys] = axesOf(kind.kind, trace);
-    const { values, weights, shape } = trace.attention[kind.kind]; // weights: packed by explore.py
     const rows = changedRows(changes, kind.kind, queries.length);
-    const whole = {
-      ...kind,
-      values,
-      weights,
-      shape,
-      joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / MOST_CELLS)),
-    };
+    const joined = Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / MOST_CELLS));
+    // An attention has `values`, or `weights` that explore.py packed.
+    const whole = { ...kind, ...trace.attention[kind.kind], joined };
     const colour = kind.lines.colours.accent;
     const map = (which) => () => withTokens(kind.maps[which], queries, keys, rows, colour);
     return withLater(whole, {
@@ -139,42 +130,33 @@ export function changedRows(changes, kind, count) {
 }
 
 /** A heatmap with its tokens; plot_fit.js lays it out in pixels. */
-function withTokens({ spec, ...rest }, queries, keys, emphasised, colour) {
+function withTokens(template, queries, keys, emphasised, colour) {
   const [rows, columns] = [Math.max(queries.length, 1), Math.max(keys.length, 1)];
   const label = (token, row) => {
     const text = tokenLabel(token);
     return emphasised.has(row) ? `<b><span style="color:${colour}">${text}</span></b>` : text;
   };
-  const axis = (given, tokens, range, written = (token) => tokenLabel(token)) => ({
-    ...given,
+  const axis = (tokens, range, written = (token) => tokenLabel(token)) => ({
     range,
     tickvals: tokens.map((_, i) => i + 1),
     ticktext: tokens.map(written),
   });
-  const { data, layout } = spec;
-  const [across, down] = [
-    [0.5, columns + 0.5],
-    [rows + 0.5, 0.5],
-  ];
+  const across = axis(keys, [0.5, columns + 0.5]);
+  const down = [rows + 0.5, 0.5];
   const { angle } = columnTicks(keys, cellSize(columns, rows));
-  return {
-    ...rest,
+  const later = () => areaOf(queries.length, keys.length, (row, column) => column > row, 1);
+  return merged(template, {
     spec: {
-      data: data.map((part) =>
-        part.fill
-          ? { ...part, ...areaOf(queries.length, keys.length, (row, column) => column > row, 1) }
-          : part,
-      ),
+      data: template.spec.data.map((part) => (part.fill ? { ...part, ...later() } : part)),
       layout: {
-        ...layout,
-        xaxis: { ...axis(layout.xaxis, keys, across), tickangle: angle },
-        yaxis: axis(layout.yaxis, queries, down, label),
-        xaxis2: axis(layout.xaxis2, keys, across),
-        yaxis2: axis(layout.yaxis2, queries, down),
-        meta: { ...layout.meta, rows, columns, extent: Math.max(rows, columns) },
+        xaxis: { ...across, tickangle: angle },
+        yaxis: axis(queries, down, label),
+        xaxis2: across,
+        yaxis2: axis(queries, down),
+        meta: { rows, columns, extent: Math.max(rows, columns) },
       },
     },
-  };
+  });
 }
 
 /**
@@ -197,41 +179,25 @@ export function areaOf(rows, columns, isHidden, first = 0) {
 }
 
 /** All heads, as viz/head_grid.py places them; plot_tiles.js gives them pixels. */
-function withTiles({ spec, ...rest }, { shape: [layers, heads, queries, keys], joined }) {
+function withTiles(template, { shape: [layers, heads, queries, keys], joined }) {
   const [rows, columns] = [Math.ceil(queries / joined), Math.ceil(keys / joined)];
   const gap = Math.max(1, Math.round(Math.max(rows, columns) / 20));
-  const middle = (place, size) => place * (size + gap) + (size - 1) / 2;
-  const tiles = upTo(layers * heads).map((tile) => [Math.floor(tile / heads), tile % heads]);
-  const [heatmap, markers] = spec.data;
-  const whole = [layers * (rows + gap) - gap, heads * (columns + gap) - gap];
-  const { xaxis, yaxis, meta } = spec.layout;
-  return {
-    ...rest,
+  const middles = (count, size) => upTo(count).map((place) => place * (size + gap) + (size - 1) / 2);
+  const [across, down] = [middles(heads, columns), middles(layers, rows)];
+  const [heatmap, markers] = template.spec.data;
+  const x = down.flatMap(() => across);
+  const y = down.flatMap((middle) => across.map(() => middle));
+  const [high, wide] = [layers * (rows + gap) - gap, heads * (columns + gap) - gap];
+  return merged(template, {
     spec: {
-      data: [
-        heatmap,
-        {
-          ...markers,
-          x: tiles.map(([, head]) => middle(head, columns)),
-          y: tiles.map(([layer]) => middle(layer, rows)),
-        },
-      ],
+      data: [heatmap, { ...markers, x, y }],
       layout: {
-        ...spec.layout,
-        xaxis: {
-          ...xaxis,
-          range: [-0.5 - gap, whole[1] - 0.5 + gap],
-          tickvals: upTo(heads).map((head) => middle(head, columns)),
-        },
-        yaxis: {
-          ...yaxis,
-          range: [whole[0] - 0.5 + gap, -0.5 - gap],
-          tickvals: upTo(layers).map((layer) => middle(layer, rows)),
-        },
-        meta: { ...meta, ratio: whole[0] / whole[1], half: [columns / 2, rows / 2] },
+        xaxis: { range: [-0.5 - gap, wide - 0.5 + gap], tickvals: across },
+        yaxis: { range: [high - 0.5 + gap, -0.5 - gap], tickvals: down },
+        meta: { ratio: high / wide, half: [columns / 2, rows / 2] },
       },
     },
-  };
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 // The network in ONNX Runtime: token ids, graphs, and drafting; ports of model/text/tokenizer.py and the
 // drafting of model.
+import { between } from "./numbers.js";
 import { isSyllable, opcodes } from "./text.js";
 
 // --- Ids of characters, as model/text/tokenizer.py.
@@ -42,9 +43,8 @@ export class Tokenizer {
    */
   decode(ids, source) {
     const end = ids.indexOf(END_ID);
-    const produced = (end < 0 ? ids : ids.slice(0, end)).filter(
-      (id) => id === OUTSIDE_ID || id >= SPECIAL.length,
-    );
+    const isText = (id) => id === OUTSIDE_ID || id >= SPECIAL.length;
+    const produced = (end < 0 ? ids : ids.slice(0, end)).filter(isText);
     const text = produced.map((id) => (id === OUTSIDE_ID ? HOLE : this.tokens[id])).join("");
     return text.includes(HOLE) ? this.fillHoles(text, source) : text;
   }
@@ -52,13 +52,10 @@ export class Tokenizer {
   fillHoles(text, source) {
     const holes = Array.from(source, (character) => (this.ids.has(character) ? character : HOLE)).join("");
     const filled = Array.from(text, (character) => (character === HOLE ? "" : character));
-    const places = (said, start, end) =>
-      Array.from({ length: end - start }, (_, i) => start + i).filter((i) => said[i] === HOLE);
+    const places = (said, start, end) => between(start, end).filter((i) => said[i] === HOLE);
     for (const { start, end, first, last } of opcodes(holes, text)) {
-      const outside = places(holes, start, end);
-      places(text, first, last)
-        .slice(0, outside.length)
-        .forEach((place, i) => (filled[place] = source[outside[i]]));
+      const to = places(text, first, last);
+      places(holes, start, end).forEach((from, i) => i < to.length && (filled[to[i]] = source[from]));
     }
     return filled.join("");
   }
@@ -130,32 +127,14 @@ function redraft(draft, said, spaceId) {
 
 /** A pass over the beginning of its draft. */
 function cutOff({ logits, attention, size }, ids) {
-  const length = ids.length;
-  const within = (kind, shape) => {
-    const {
-      values,
-      shape: [layers, heads, rows, columns],
-    } = attention[kind];
-    if (rows === shape[0] && columns === shape[1]) return attention[kind];
-    const kept = new Float32Array(layers * heads * shape[0] * shape[1]);
-    for (let tile = 0; tile < layers * heads; tile += 1)
-      for (let row = 0; row < shape[0]; row += 1) {
-        const from = (tile * rows + row) * columns;
-        kept.set(values.subarray(from, from + shape[1]), (tile * shape[0] + row) * shape[1]);
-      }
-    return { values: kept, shape: [layers, heads, ...shape] };
+  const { length } = ids;
+  const within = ({ values, shape: [layers, heads, rows, columns] }, width) => {
+    const kept = values.filter((_, i) => Math.floor(i / columns) % rows < length && i % columns < width);
+    return { values: kept, shape: [layers, heads, length, width] };
   };
-  const source = attention.cross_attention.shape[3];
-  return {
-    ids,
-    size,
-    logits: logits.subarray(0, length * size),
-    attention: {
-      ...attention,
-      decoder_attention: within("decoder_attention", [length, length]),
-      cross_attention: within("cross_attention", [length, source]),
-    },
-  };
+  const { decoder_attention: own, cross_attention: cross } = attention;
+  const cut = { decoder_attention: within(own, length), cross_attention: within(cross, cross.shape[3]) };
+  return { ids, size, logits: logits.subarray(0, length * size), attention: { ...attention, ...cut } };
 }
 
 /**
@@ -220,7 +199,7 @@ function strongest(logits) {
  * Interventions on a pass, as model/trace/interventions.py: heads [kind, layer, head], places of the source
  * and of the decoder's input.
  */
-export const NOTHING = { off: [], source: [], target: [] };
+const NOTHING = { off: [], source: [], target: [] };
 // The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes
 // a quarter of a second; weights in another order, and memory kept for the next pass, take 10 MB.
 const PLAIN = {
@@ -264,24 +243,21 @@ export class Network {
   /**
    * The network's own correction of a sentence's ids, with the pass over it; null where no end mark comes.
    */
-  async produce(source, spaceId, changed = NOTHING) {
+  async produce(source, spaceId, changed = {}) {
     return settle(await this.reading(source, changed), source, spaceId);
   }
 
   /** A teacher-forced pass. */
-  async read(source, target, changed = NOTHING) {
+  async read(source, target, changed = {}) {
     return (await this.reading(source, changed)).passOver(target);
   }
 
-  async reading(source, changed, outputs = SEEN.encode) {
+  async reading(source, interventions, outputs = SEEN.encode) {
+    const changed = { ...NOTHING, ...interventions };
     const ids = source.map((id, place) => (changed.source.includes(place) ? PAD_ID : id));
     const key = JSON.stringify([ids, changed.off.filter(([kind]) => KINDS.encode.includes(kind)), outputs]);
-    const found =
-      this.remembered.get(key) ??
-      (await this.encode.run({ source: this.ids(ids), ...this.gates("encode", changed) }, [
-        ...STATE,
-        ...outputs,
-      ]));
+    const given = { source: this.ids(ids), ...this.gates("encode", changed) };
+    const found = this.remembered.get(key) ?? (await this.encode.run(given, [...STATE, ...outputs]));
     this.remembered.delete(key);
     this.remembered.set(key, found);
     if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
@@ -290,25 +266,19 @@ export class Network {
 
   /** Queries, keys and values (L, H, K, D/H) of a pass, by kind of attention. */
   async vectors(source, target) {
-    const reading = await this.reading(source, NOTHING, INSIDE.encode);
+    const reading = await this.reading(source, {}, INSIDE.encode);
     const written = await reading.run([START_ID, ...target.slice(0, -1)], reading.state, INSIDE.decode);
-    const { memory_keys: cross_attention_key, memory_values: cross_attention_value } = reading.found;
-    const { next_keys: decoder_attention_key, next_values: decoder_attention_value } = written;
-    const found = {
-      ...reading.found,
-      ...written,
-      cross_attention_key,
-      cross_attention_value,
-      decoder_attention_key,
-      decoder_attention_value,
+    const found = { ...reading.found, ...written };
+    const arrays = (query, key, value) => ({
+      query: arrayOf(found[query]),
+      key: arrayOf(found[key]),
+      value: arrayOf(found[value]),
+    });
+    return {
+      encoder_attention: arrays(...INSIDE.encode),
+      decoder_attention: arrays("decoder_attention_query", ...NEXT),
+      cross_attention: arrays("cross_attention_query", "memory_keys", "memory_values"),
     };
-    const of = (kind) =>
-      Object.fromEntries(["query", "key", "value"].map((part) => [part, arrayOf(found[`${kind}_${part}`])]));
-    return Object.fromEntries(
-      Object.values(KINDS)
-        .flat()
-        .map((kind) => [kind, of(kind)]),
-    );
   }
 
   ids(row) {
@@ -330,39 +300,24 @@ export class Network {
 class Reading {
   constructor(network, found, changed) {
     const state = Object.fromEntries(STATE.map((name) => [name, found[name]]));
-    Object.assign(this, {
-      network,
-      found,
-      changed,
-      state: { ...state, ...network.gates("decode", changed) },
-    });
+    Object.assign(this, { network, found, changed });
+    this.state = { ...state, ...network.gates("decode", changed) };
   }
 
   /** `read`: how many tokens the decoder has read then, those of the cache included. */
   run(ids, state, outputs, read = ids.length) {
     const leftOut = new Float32Array(read);
     for (const place of this.changed.target) leftOut[place] = 1; // one behind the last is none
-    return this.network.decode.run(
-      {
-        ids: this.network.ids(ids),
-        left_out: new this.network.ort.Tensor("float32", leftOut, [read]),
-        ...state,
-      },
-      outputs,
-    );
+    const { network } = this;
+    const left_out = new network.ort.Tensor("float32", leftOut, [read]);
+    return network.decode.run({ ids: network.ids(ids), left_out, ...state }, outputs);
   }
 
   async passOver(draft) {
     const { logits, ...found } = await this.run([START_ID, ...draft.slice(0, -1)], this.state, SEEN.decode);
     const attention = { encoder_attention: this.found.encoder_attention, ...found };
-    return {
-      ids: [...draft],
-      size: logits.dims[2],
-      logits: logits.data,
-      attention: Object.fromEntries(
-        Object.entries(attention).map(([kind, tensor]) => [kind, arrayOf(tensor)]),
-      ),
-    };
+    for (const kind of Object.keys(attention)) attention[kind] = arrayOf(attention[kind]);
+    return { ids: [...draft], size: logits.dims[2], logits: logits.data, attention };
   }
 
   /** The ids that are decided one after the other; null where no end mark comes within `limit`. */
@@ -370,12 +325,8 @@ class Reading {
     const state = { ...this.state };
     const written = [];
     while (written.length < limit) {
-      const { logits, ...found } = await this.run(
-        [written.at(-1) ?? START_ID],
-        state,
-        ["logits", ...NEXT],
-        written.length + 1,
-      );
+      const [last, read] = [written.at(-1) ?? START_ID, written.length + 1];
+      const { logits, ...found } = await this.run([last], state, ["logits", ...NEXT], read);
       written.push(likeliest({ logits: logits.data, size: logits.data.length }));
       if (written.at(-1) === END_ID) return written;
       for (const part of ["keys", "values"]) state[`cache_${part}`] = found[`next_${part}`];

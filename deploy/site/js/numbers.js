@@ -1,7 +1,7 @@
 // Arithmetic on lists: sums, ranks, correlations, sinusoids.
+import { upTo } from "../../../viz/browser/dom.js";
 
-export const between = (start, end) => Array.from({ length: Math.max(end - start, 0) }, (_, i) => start + i);
-export const upTo = (count) => between(0, count);
+export { between, upTo } from "../../../viz/browser/dom.js";
 export const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 export const mean = (numbers) => sum(numbers) / numbers.length;
 
@@ -12,10 +12,8 @@ export const largestFirst = (numbers) =>
 /** Ranks from 0, the smallest first; equal numbers share their mean rank. */
 function ranksOf(numbers) {
   return numbers.map((one) => {
-    const [below, same] = [
-      numbers.filter((each) => each < one).length,
-      numbers.filter((each) => each === one).length,
-    ];
+    const below = numbers.filter((each) => each < one).length;
+    const same = numbers.filter((each) => each === one).length;
     return below + (same - 1) / 2;
   });
 }

@@ -19,9 +19,8 @@ export function piecesOf(found, chosen, say, labels) {
   const { source, substitutes } = found;
   const write = (text) => restored(text, substitutes);
   const proposals = proposalsOf(found);
-  const starts = new Map(
-    found.sentences.length > 1 ? found.sentences.map(({ start }, place) => [start, place]) : [],
-  );
+  const several = found.sentences.length > 1 ? found.sentences : [];
+  const starts = new Map(several.map(({ start }, place) => [start, place]));
   const pieces = [];
   let done = 0;
   const plain = (end) => {
@@ -41,31 +40,21 @@ export function piecesOf(found, chosen, say, labels) {
   }
   plain(source.length);
   const made = proposals.filter((change) => change.made);
-  const cards = made.map((change) => [change.number, cardOf(change, write, say, labels)]);
+  const cards = Object.fromEntries(made.map((change) => [change.number, cardOf(change, write, say, labels)]));
   const words = wordsSaid(proposals, found, say);
-  return {
-    pieces,
-    text: write(found.text),
-    proposals: Object.fromEntries(cards),
-    chosen,
-    opened: found.place,
-    words,
-  };
+  return { pieces, text: write(found.text), proposals: cards, chosen, opened: found.place, words };
 }
 
 /** The numbers of all proposals. */
-const everything = ({ sentences }) => sentences.flatMap(({ proposed }) => proposed.map(({ number }) => number));
+const everything = ({ sentences }) =>
+  sentences.flatMap(({ proposed }) => proposed.map(({ number }) => number));
 
 /** The changes made and the likely proposals; offsets in the whole source. */
 function proposalsOf({ sentences }) {
   return sentences.flatMap(({ start, proposed, changes }) => {
     const made = new Set(changes.map(({ number }) => number));
-    const all = proposed.map((change) => ({
-      ...change,
-      made: made.has(change.number),
-      start: start + change.sourceStart,
-      end: start + change.sourceEnd,
-    }));
+    const placed = ({ sourceStart, sourceEnd }) => ({ start: start + sourceStart, end: start + sourceEnd });
+    const all = proposed.map((each) => ({ ...each, ...placed(each), made: made.has(each.number) }));
     return all.filter((change) => change.made || change.isOffer || confidence(change) >= LEAST_OFFERED);
   });
 }
@@ -89,27 +78,19 @@ function word(source, start, end, inside, write, say) {
   const made = inside.filter((change) => change.made);
   const written = (changes, old) =>
     side(source, start, end, changes, old).map(([text, differs]) => [write(text), differs]);
-  const offered = inside
-    .filter((change) => !change.made)
-    .map((change) => {
-      const text = written([...made, change], false)
-        .map(([part]) => part)
-        .join("");
-      const shown = withBlanks(text);
-      const share = change.isOffer ? say("correction_layout") : probabilityText(confidence(change));
-      return {
-        number: change.number,
-        text,
-        shown,
-        share,
-        accept: change.isOffer ? "accept_layout" : "accept",
-      };
-    });
+  const offer = (change) => {
+    const text = written([...made, change], false)
+      .map(([part]) => part)
+      .join("");
+    const { number, isOffer } = change;
+    const share = isOffer ? say("correction_layout") : probabilityText(confidence(change));
+    return { number, text, shown: withBlanks(text), share, accept: isOffer ? "accept_layout" : "accept" };
+  };
   return {
     typed: written(made, true),
     now: written(made, false),
     made: made.map(({ number }) => number),
-    offered,
+    offered: inside.filter((change) => !change.made).map(offer),
   };
 }
 
@@ -141,39 +122,32 @@ function cardOf(change, write, say, labels) {
   const known = `${named === "word" ? `${say("mistake_word_why")} ` : ""}${told}`;
   const sureness = confidence(change);
   const level = Object.keys(SURE).find((name) => sureness >= SURE[name]);
+  const instead = typeof change.insteadOf === "string" ? { text: write(change.insteadOf) || "∅" } : null;
   return {
     what,
     kinds: [say(`mistake_${named}`)],
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),
-    note:
-      typeof change.insteadOf === "string"
-        ? say("correction_instead_of", { text: write(change.insteadOf) || "∅" })
-        : "",
+    note: instead ? say("correction_instead_of", instead) : "",
   };
 }
+
+/** Words of the corrected text, each by its key without "correction_"; their places stay for correction.js. */
+const SAID = ["count", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
+const PLACES = { count: "{count}", text: "{text}", share: "{share}", number: "{number}" };
 
 function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));
   const hint = left ? (made ? "correction_hint_both" : "correction_hint_offered") : "correction_hint";
   return {
+    ...Object.fromEntries(SAID.map((name) => [name, say(`correction_${name}`, PLACES)])),
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
-    ...Object.fromEntries(
-      ["count", "previous", "next", "close", "none"].map((name) => [
-        name,
-        say(`correction_${name}`, { count: "{count}" }),
-      ]),
-    ),
     all: found.rejected?.length ? say("correction_all") : "",
     copy: say("copy"),
     copied: say("copied"),
     copy_long: say("copy_corrected"),
-    reject: say("correction_reject"),
-    accept: say("correction_accept", { text: "{text}", share: "{share}" }),
-    accept_layout: say("correction_accept_layout", { text: "{text}" }),
-    open: say("correction_open", { number: "{number}" }),
   };
 }
 
@@ -236,10 +210,8 @@ export class Site {
   say = (key, values = {}) => filled(this.texts[this.state.lang][key], values);
 
   start() {
-    const place = (id) => document.getElementById(id);
-    this.places = Object.fromEntries(
-      ["live", "correction", "explorer", "status"].map((id) => [id, place(id)]),
-    );
+    const ids = ["live", "correction", "explorer", "status"];
+    this.places = Object.fromEntries(ids.map((id) => [id, document.getElementById(id)]));
     this.controls();
     window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
     window.addEventListener("hashchange", () => this.change({ ...this.fresh(), ...this.addressed() }, true));
@@ -281,11 +253,8 @@ export class Site {
     press("theme", () => this.change({ theme: this.state.theme === "dark" ? "light" : "dark" }));
     press("lecture", () => this.change({ lecture: !this.state.lecture }));
     const languages = document.getElementById("language");
-    languages.append(
-      ...Object.entries(this.texts).map(([lang, { language_name }]) =>
-        Object.assign(new Option(language_name, lang), { lang }),
-      ),
-    );
+    for (const [lang, { language_name }] of Object.entries(this.texts))
+      languages.append(Object.assign(new Option(language_name, lang), { lang }));
     languages.onchange = ({ target }) => this.change({ lang: target.value });
     document.getElementById("example").onchange = ({ target }) => {
       if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
@@ -314,16 +283,10 @@ export class Site {
     const look = JSON.stringify([lang, theme, lecture]);
     if (look !== this.look) this.dressAnew();
     this.look = look;
-    const { say } = this;
+    const { say, revision } = this;
+    const words = { label: say("input_label"), placeholder: say("input_placeholder"), waiting: "" };
     window.components.live_text({
-      data: {
-        text,
-        revision: this.revision,
-        label: say("input_label"),
-        placeholder: say("input_placeholder"),
-        longest: LONGEST,
-        waiting: "",
-      },
+      data: { text, revision, longest: LONGEST, ...words },
       parentElement: this.places.live.shadowRoot,
       setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
     });
@@ -442,10 +405,8 @@ export class Site {
   tell() {
     const done = Object.values(this.received).reduce((sum, size) => sum + size, 0);
     const all = window.sizeOf(COMPUTED_WITH);
-    const loading =
-      done < all
-        ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) })
-        : this.say("site_opening");
+    const [loaded, whole] = [done, all].map((size) => (size / MEGABYTE).toFixed(1));
+    const loading = this.say(done < all ? "site_loading" : "site_opening", { done: loaded, all: whole });
     this.places.status.textContent = this.failed ? this.say("site_failed") : this.isOpen ? "" : loading;
     this.places.status.dataset.open = this.isOpen ? "yes" : "no";
   }
@@ -482,28 +443,19 @@ export class Site {
     if (what === "open") return this.change({ opened: number, chosen: null });
     if (what === "all") return this.change({ rejected: [], chosen: null });
     if (what === "none") return this.change({ accepted: [], rejected: everything(found), chosen: null });
-    const at = found.sentences.findIndex(({ proposed }) =>
-      proposed.some((change) => change.number === number),
-    );
+    const isHere = (change) => change.number === number;
+    const at = found.sentences.findIndex(({ proposed }) => proposed.some(isHere));
     // Unchanged for the shown sentence, so its kept answer is found again.
     const place = at === found.place ? this.state.opened : at;
-    const without = (numbers) => numbers.filter((each) => each !== number);
-    const { accepted, rejected, chosen } = this.state;
-    if (what === "accept")
-      this.change({
-        accepted: [...without(accepted), number],
-        rejected: without(rejected),
-        chosen: number,
-        opened: place,
-      });
-    else if (what === "reject")
-      this.change({
-        accepted: without(accepted),
-        rejected: [...without(rejected), number],
-        chosen: null,
-        opened: place,
-      });
-    else this.change({ chosen: chosen === number ? null : number, opened: place });
+    const [accepted, rejected] = [this.state.accepted, this.state.rejected].map((numbers) =>
+      numbers.filter((each) => each !== number),
+    );
+    const decided = {
+      accept: { accepted: [...accepted, number], rejected, chosen: number },
+      reject: { accepted, rejected: [...rejected, number], chosen: null },
+      choose: { chosen: this.state.chosen === number ? null : number },
+    };
+    this.change({ ...decided[what], opened: place });
   }
 }
 

@@ -1,7 +1,8 @@
 // Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
 import { isDialect } from "./protected.js";
-import { applyChanges, confidence, findChanges, growth, inOrder, moved, selectChanges } from "./text.js";
+import { applyChanges, confidence, findChanges, growth, inOrder, isSameChange, meet } from "./text.js";
+import { moved, selectChanges } from "./text.js";
 
 // --- What else the network could have written, as model/correction/candidates.py. A stretch is // {start, end, kept, candidates: Map of text -> log probability, written, isChanged}.
 
@@ -162,9 +163,8 @@ export const made = (changes, minimum) => changes.filter((change) => confidence(
 export function afterSecondReading(source, first, second, minimum) {
   const [sure, again] = [made(first, minimum), made(second, minimum)];
   const once = applyChanges(source, sure);
-  const same = (one, other) => one.sourceStart === other.sourceStart && one.sourceEnd === other.sourceEnd && one.right === other.right;
   const combined = findChanges(source, applyChanges(once, again)).map((change) => {
-    const before = sure.find((each) => same(each, change));
+    const before = sure.find((each) => isSameChange(each, change));
     if (!before) return weighed(change, sure, inOrder(again));
     return { ...before, targetStart: change.targetStart, targetEnd: change.targetEnd };
   });
@@ -183,7 +183,6 @@ function weighed(change, first, second) {
   return { ...change, fix: last.fix, keep: last.keep, knownConfidence: confidence(least), insteadOf: last.insteadOf };
 }
 
-export const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
 const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 
 // --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/agreeing.py.

@@ -37,21 +37,21 @@ export function isDialect(change, source, { patterns }) {
 }
 
 /** Whether the change loses, alters or invents no protected character. */
-export function sparesProtected({ wrong, right }, rules) {
+function sparesProtected({ wrong, right }, source, rules) {
   const kept = (text) => [...text].filter((character) => isProtected(character, rules)).join("");
   return kept(wrong) === kept(right);
 }
 
-export function sparesOutcries(change, source, rules) {
+function sparesOutcries(change, source, rules) {
   const cries = (text) =>
     outcries(text, rules)
-      .map(([start, end]) => text.slice(start, end))
+      .map((span) => text.slice(...span))
       .join("\n");
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
 /** Whether it neither adds a mark beside one that ends a sentence nor takes one away there. */
-export function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
+function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const isEnd = (character) => character !== undefined && marks.ends.includes(character);
   return ![...wrong, ...right].every(isEnd) || !(isEnd(source[sourceStart - 1]) || isEnd(source[sourceEnd]));
 }
@@ -60,7 +60,7 @@ export function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source,
  * Whether it puts no space beside white space, behind an opening bracket or before a closing one, and moves
  * none beside mark-up.
  */
-export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
+function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
   const in_ = (characters, one) => one !== "" && characters.includes(one);
   if (movesSpaces({ wrong, right }) && (in_(marks.markup, before) || in_(marks.markup, after))) return false;
@@ -68,7 +68,7 @@ export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { m
   return !(isSpace(before) || isSpace(after) || in_(marks.opening, before) || in_(marks.closing, after));
 }
 
-export function sparesVerbatim(change, verbatim) {
+function sparesVerbatim(change, verbatim) {
   const { sourceStart, sourceEnd } = change;
   return !verbatim.some(
     ([start, end]) =>
@@ -86,7 +86,7 @@ const jamo = (text) => [...text.normalize("NFD")];
  * Whether each word of `source` that the change covers is still there, in any spelling, and no other has
  * come.
  */
-export function sparesWords(change, source, { numbers }) {
+function sparesWords(change, source, { numbers }) {
   const { wrong, right, sourceStart, sourceEnd } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
   if (syllables(right) - syllables(wrong) > numbers.MOST_NEW) return false;
@@ -104,21 +104,25 @@ export function sparesWords(change, source, { numbers }) {
   return !gone.length || (gone.length === 1 && syllables(right) >= syllables(wrong));
 }
 
+/** Whether a change of a part of a text breaks none of these rules. */
+export function sparesAll(change, { text, verbatim, kept }, rules) {
+  return (
+    [sparesProtected, sparesOutcries, sparesEmphasis, sparesGaps, sparesWords].every((spares) =>
+      spares(change, text, rules),
+    ) && sparesVerbatim(change, [...verbatim, ...kept])
+  );
+}
+
 /** The words of Hangul that the change covers from their beginning to their end. */
 function coveredWords({ sourceStart, sourceEnd }, source) {
-  const [beginsWord, endsWord] = [sourceStart - 1, sourceEnd].map(
-    (place) => !isLetterOrNumber(source[place] ?? ""),
-  );
-  return [...source.slice(sourceStart, sourceEnd).matchAll(WORDS)]
-    .map(({ index, 0: word }) => ({
-      start: sourceStart + index,
-      end: sourceStart + index + word.length,
-      word,
-    }))
-    .filter(
-      ({ start, end, word }) =>
-        hasHangul(word) && (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord),
-    );
+  const isEdge = (place) => !isLetterOrNumber(source[place] ?? "");
+  const [beginsWord, endsWord] = [isEdge(sourceStart - 1), isEdge(sourceEnd)];
+  const words = spansOf(WORDS, source.slice(sourceStart, sourceEnd)).map(([first, last]) => {
+    const [start, end] = [sourceStart + first, sourceStart + last];
+    return { start, end, word: source.slice(start, end) };
+  });
+  const isWhole = ({ start, end }) => (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord);
+  return words.filter((each) => hasHangul(each.word) && isWhole(each));
 }
 
 /** For each jamo of `wrong` whether it stands in `right`, too, in this order. */
@@ -181,10 +185,8 @@ export function lostAnchors({ text, anchors, verbatim }, target, rules) {
   for (const { tag, start, end, first } of opcodes(text, target))
     if (tag === "equal") for (let i = 0; i < end - start; i += 1) places.set(start + i, first + i);
   const inside = ([a, b]) => verbatim.filter(([start, end]) => a <= start && end <= b);
-  const lost = anchors.filter(
-    (anchor) =>
-      !isCopied(anchor, places) || !inside(anchor).every((span) => hasSameSpaces(span, text, target, places)),
-  );
+  const isAlike = (span) => hasSameSpaces(span, text, target, places);
+  const lost = anchors.filter((anchor) => !isCopied(anchor, places) || !inside(anchor).every(isAlike));
   const count = (said) => [...said].filter((character) => isProtected(character, rules)).length;
   return !lost.length && count(target) > count(text) ? anchors : lost;
 }
@@ -223,15 +225,8 @@ function particle(text, start, marks) {
 
 function cut({ start: before, text, anchors, verbatim, kept }, start, end) {
   const piece = text.slice(start, end);
-  [start, end] = [
-    start + piece.length - stripStart(piece).length,
-    end - piece.length + stripEnd(piece).length,
-  ];
-  return {
-    start: before + start,
-    text: text.slice(start, end),
-    anchors: clipped(anchors, start, end),
-    verbatim: clipped(verbatim, start, end),
-    kept: clipped(kept, start, end),
-  };
+  const first = start + piece.length - stripStart(piece).length;
+  const last = end - piece.length + stripEnd(piece).length;
+  const [own, copied, left] = [anchors, verbatim, kept].map((spans) => clipped(spans, first, last));
+  return { start: before + first, text: text.slice(first, last), anchors: own, verbatim: copied, kept: left };
 }

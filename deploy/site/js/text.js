@@ -17,7 +17,6 @@ export const stripStart = (text) => text.replace(START, "");
 export const stripEnd = (text) => text.replace(END, "");
 export const strip = (text) => stripEnd(stripStart(text));
 export const isBlank = (text) => strip(text) === "";
-export const codePoints = (text) => [...text];
 
 /**
  * [[start, end], ...] of the matches of a pattern with the flag g and without named groups. `matchAll` would copy the pattern; a browser may
@@ -139,11 +138,17 @@ function costs(one, other, skipped, columns, rows) {
   return cost;
 }
 
-// --- Where two versions of a text differ, as model/text/changes.py has it. A change is // {sourceStart, sourceEnd, targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence, insteadOf}.
+// --- Where two versions of a text differ, as model/text/changes.py has it. A change is {sourceStart, sourceEnd,
+// targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence, insteadOf}.
 
 export const movesSpaces = ({ wrong, right }) => isBlank(wrong) && isBlank(right);
 export const growth = ({ wrong, right }) => right.length - wrong.length;
 export const confidence = ({ knownConfidence, fix, keep }) => knownConfidence ?? fix * (1 - keep);
+
+/** Whether the places of two changes in the source overlap or touch. */
+export const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
+export const isSameChange = (one, other) =>
+  one.sourceStart === other.sourceStart && one.sourceEnd === other.sourceEnd && one.right === other.right;
 
 export function moved(change, source, target) {
   const { sourceStart, sourceEnd, targetStart, targetEnd } = change;

@@ -1,6 +1,6 @@
 // The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a
 // sentence.
-import { button, filled, menu, node } from "../../../viz/browser/dom.js";
+import { button, filled, menu, node, replaceControls } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
 import { filledBars, filledMosaic, filledPanels, filledScatter } from "./charts.js";
@@ -40,10 +40,8 @@ export function withWords(part, words) {
 const AROUND = 8; // tokens that bars show on each side of a change
 
 function bars(template, { say }, words, table) {
-  return filledBars(
-    withWords(template, { key: say("hover_key"), value: say("hover_weight"), outlined: "", ...words }),
-    table,
-  );
+  const usual = { key: say("hover_key"), value: say("hover_weight") };
+  return filledBars(withWords(template, { ...usual, ...words }), table);
 }
 
 /** The heads that looked at one change more than they usually look at such a place. */
@@ -55,16 +53,11 @@ export function thisChange(shared) {
   const heads = leadingHeads(cross, change, changes);
   const tokens = trace.sourceTokens;
   const { columns } = focusOf("cross_attention", change, tokens.length);
-  const [start, end] = [
-    Math.max(columns[0] - AROUND, 0),
-    Math.min(columns.at(-1) + AROUND + 1, tokens.length),
-  ];
+  const start = Math.max(columns[0] - AROUND, 0);
+  const end = Math.min(columns.at(-1) + AROUND + 1, tokens.length);
   const placeOf = ({ layer, head }) => explorer.place(cross, layer, head);
-  const told = (head) => ({
-    place: placeOf(head),
-    share: percent(say, head.share),
-    usual: percent(say, head.usual),
-  });
+  const shares = ({ share, usual }) => ({ share: percent(say, share), usual: percent(say, usual) });
+  const told = (head) => ({ place: placeOf(head), ...shares(head) });
   const words = { tokens: say("key_cross_attention"), outlined: say("edits_outlined") };
   const table = {
     weights: heads.map((head) => attentionOfChange(cross, head, change).slice(start, end)),
@@ -77,16 +70,12 @@ export function thisChange(shared) {
   const more = heads[0].share > heads[0].usual ? "edits_reading" : "edits_reading_less";
   const written = trace.targetTokens;
   const token = visibleToken(written[askedRow("cross_attention", change, written.length)]);
-  const open = (head) =>
-    button(say("edits_open", { place: placeOf(head) }), () =>
-      explorer.choose({ kind: cross, view: "heatmap", layer: head.layer, head: head.head }),
-    );
+  const open = ({ layer, head }) => explorer.choose({ kind: cross, view: "heatmap", layer, head });
+  const label = inWords(say, change);
   return {
-    reading: say(more, { change: inWords(say, change), token, columns: seen, ...told(heads[0]) }),
-    controls: heads.map(open),
-    rows: [
-      [{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }],
-    ],
+    reading: say(more, { change: label, token, columns: seen, ...told(heads[0]) }),
+    controls: heads.map((head) => button(say("edits_open", { place: placeOf(head) }), () => open(head))),
+    rows: [[{ name: "edits", label, data: bars(templates.edits, shared, words, table) }]],
     notes: [say("edits_caption"), ...(end - start < tokens.length ? [say("edits_window")] : [])],
   };
 }
@@ -94,12 +83,8 @@ export function thisChange(shared) {
 /** How much attention each token receives: the mean over the rows that may look at it. */
 export function received(shared) {
   const { say, changes, chosen, trace, explorer } = shared;
-  const {
-    kind: {
-      kind,
-      shape: [, , rows, columns],
-    },
-  } = explorer;
+  const { kind, shape } = explorer.kind;
+  const [rows, columns] = shape.slice(2);
   const isMasked = kind === "decoder_attention";
   const weights = explorer.weights();
   const column = (key) => upTo(rows).map((row) => weights[row * columns + key]);
@@ -116,19 +101,11 @@ export function received(shared) {
     outlined: changedColumns(kind, chosen ? [chosen] : changes, keys.length),
     first: 1,
   };
-  const words = {
-    tokens: say(`key_${kind}`),
-    value: say("received_mean"),
-    outlined: say("received_changed"),
-  };
+  const words = { value: say("received_mean"), outlined: say("received_changed") };
+  words.tokens = say(`key_${kind}`);
+  const weight = { weight: found[most].toFixed(2), times: (found[most] / even).toFixed(1) };
   return {
-    reading: say("received_reading", {
-      key: visibleToken(keys[most]),
-      position: most + 1,
-      weight: found[most].toFixed(2),
-      times: (found[most] / even).toFixed(1),
-      place,
-    }),
+    reading: say("received_reading", { ...weight, key: visibleToken(keys[most]), position: most + 1, place }),
     rows: [[{ name: "received", label: place, data: bars(shared.templates.received, shared, words, table) }]],
     notes: [say("received_note"), ...(isMasked ? [say("received_masked")] : [])],
   };
@@ -156,64 +133,55 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
   const order = largestFirst(effect.map(Math.abs));
   const off = site.state.off ?? order.slice(0, STRONGEST).map((place) => heads[place]);
   const both = site.inquire({ what: "verdict", number: change.number, off });
-  const isOff = (head) => off.some((each) => String(each) === String(head));
   const put = (heads) => site.change({ off: heads });
-  const press = ({ custom }) =>
-    custom && put(isOff(custom) ? off.filter((each) => String(each) !== String(custom)) : [...off, custom]);
+  const press = ({ custom }) => {
+    const others = off.filter((each) => String(each) !== String(custom));
+    if (custom) put(others.length < off.length ? others : [...off, custom]);
+  };
   const label = (name) => explorer.data.kinds.find(({ kind }) => kind === name).label;
   const named = ([kind, layer, head]) => `${label(kind)} ${layer + 1}·${head + 1}`;
   const looker = largestFirst(attention)[0];
+  const correlation = rankCorrelation(attention, effect.map(Math.abs)).toFixed(2);
   const observed = {
     change: inWords(say, change),
     looker: named(heads[looker]),
     rank: order.indexOf(looker) + 1,
     count: heads.length,
     strongest: named(heads[order[0]]),
-    correlation: rankCorrelation(attention, effect.map(Math.abs))
-      .toFixed(2)
-      .replace("-", "−")
-      .replace("NaN", "–"),
+    correlation: correlation.replace("-", "−").replace("NaN", "–"),
   };
+  const allOn = button(say("without_all_on"), () => put([]));
+  allOn.disabled = !off.length;
+  const strongest = button(say("without_strongest", { count: STRONGEST }), () => put(null));
+  strongest.disabled = !site.state.off;
+  const drawn = { ...found, effect, chosen: off };
+  const data = {
+    mosaic: filledMosaic(templates.mosaic, drawn),
+    scatter: filledScatter(templates.scatter, drawn),
+  };
+  const picture = (name) => ({
+    name: `without_${name}`,
+    label: say(`without_${name}_label`),
+    data: data[name],
+    act: name === "mosaic" ? press : undefined,
+  });
   return {
     reading: both ? told(say, change, off, both) : say("site_asking"),
-    controls: [
-      disabled(
-        button(say("without_all_on"), () => put([])),
-        !off.length,
-      ),
-      disabled(
-        button(say("without_strongest", { count: STRONGEST }), () => put(null)),
-        !site.state.off,
-      ),
-    ],
+    controls: [allOn, strongest],
     parts: [verdictOf(say, both, off, named)],
-    rows: [
-      [
-        {
-          name: "without_mosaic",
-          label: say("without_mosaic_label"),
-          act: press,
-          data: filledMosaic(templates.mosaic, { effect, chosen: off }),
-        },
-        {
-          name: "without_scatter",
-          label: say("without_scatter_label"),
-          data: filledScatter(templates.scatter, { ...found, effect, chosen: off }),
-        },
-      ],
-    ],
-    notes: [
-      say("log_odds_note"),
-      say("without_reading", observed),
-      say("without_note"),
-      say("nat_note"),
-      say("without_intervened"),
-      say("site_off_zero"),
-    ],
+    rows: [["mosaic", "scatter"].map(picture)],
+    notes: NOTES_WITHOUT.map((name) => say(name, observed)),
   };
 }
 
-const disabled = (control, isDisabled) => Object.assign(control, { disabled: isDisabled });
+const NOTES_WITHOUT = [
+  "log_odds_note",
+  "without_reading",
+  "without_note",
+  "nat_note",
+  "without_intervened",
+  "site_off_zero",
+];
 
 function told(say, change, off, [before, after]) {
   const shares = {
@@ -229,12 +197,10 @@ function verdictOf(say, both, off, named) {
   const names = [say("without_all_heads"), namesOf(say, off, named)];
   const sides = names.map((name, side) => {
     const { text, fix, outcome } = both?.[side] ?? {};
-    const written = Object.assign(node("p", "written", both ? (text ?? say("without_no_end")) : "…"), {
-      lang: "ko",
-    });
-    const share = both
-      ? `${say("without_probability", { probability: probabilityText(fix, 3) })} · ${say(`without_${outcome}`)}`
-      : "…";
+    const written = node("p", "written", both ? (text ?? say("without_no_end")) : "…");
+    written.lang = "ko";
+    const made = () => say("without_probability", { probability: probabilityText(fix, 3) });
+    const share = both ? `${made()} · ${say(`without_${outcome}`)}` : "…";
     return node("div", "", node("p", "", name), written, node("p", "", share));
   });
   return node("div", "verdict", ...sides);
@@ -254,10 +220,8 @@ function namesOf(say, off, named) {
 export function sources({ site, say, changes, chosen, trace, templates }) {
   const change = chosen ?? changes[0];
   const asked = site.state.row ?? (change ? null : 0);
-  const found = site.inquire({
-    what: "sources",
-    ...(asked === null ? { number: change.number } : { row: asked }),
-  });
+  const about = asked === null ? { number: change.number } : { row: asked };
+  const found = site.inquire({ what: "sources", ...about });
   const steps = numbered(trace.targetTokens);
   const row = asked ?? found?.row ?? change.targetStart;
   const choice = menu(say("sources_step_label"), steps, row, (row) => site.change({ row }));
@@ -269,25 +233,13 @@ export function sources({ site, say, changes, chosen, trace, templates }) {
   const [key, other] = [lost.map(Math.abs), looked].map(
     (values) => largestFirst(values.slice(0, length - 1))[0] ?? 0,
   );
-  const seen = (place) => visibleToken(trace.sourceTokens[place]);
+  const [seen, looker] = [key, other].map((place) => visibleToken(trace.sourceTokens[place]));
+  const places = { key: seen, position: key + 1, looked: looker, looked_position: other + 1 };
+  const data = filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length });
   return {
-    reading: say("site_sources", {
-      token: visibleToken(trace.targetTokens[found.row]),
-      key: seen(key),
-      position: key + 1,
-      looked: seen(other),
-      looked_position: other + 1,
-    }),
+    reading: say("site_sources", { token: visibleToken(trace.targetTokens[found.row]), ...places }),
     controls: [choice],
-    rows: [
-      [
-        {
-          name: "sources",
-          label: say("sources_label"),
-          data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }),
-        },
-      ],
-    ],
+    rows: [[{ name: "sources", label: say("sources_label"), data }]],
     notes: [say("site_sources_note")],
   };
 }
@@ -320,19 +272,11 @@ export function moreViews(site, found, templates) {
 
 /** Puts a view into its place. Figures keep their places, so that they change without being made anew. */
 function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] }) {
-  const focused = [...place.querySelectorAll("select, button")].indexOf(document.activeElement);
-  const kept = new Map(
-    [...place.querySelectorAll("[data-figure]")].map((each) => [each.dataset.figure, each]),
-  );
   const section = ({ name, heading, words }) => {
-    const box = kept.get(name) ?? node("div", "");
+    const box = place.querySelector(`[data-figure="${name}"]`) ?? node("div", "");
     box.dataset.figure = name;
-    return node(
-      "section",
-      "",
-      ...[heading && node("h3", "", heading), words && node("p", "note", words)].filter(Boolean),
-      box,
-    );
+    const above = [heading && node("h3", "", heading), words && node("p", "note", words)].filter(Boolean);
+    return node("section", "", ...above, box);
   };
   const drawn = rows.map((figures) => {
     const row = node("div", "figures", ...figures.map(section));
@@ -341,18 +285,12 @@ function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] 
     return row;
   });
   const told = Object.assign(node("p", "reading", reading), { ariaLive: "polite" });
-  place.replaceChildren(
-    told,
-    node("div", "choices", ...controls),
-    ...parts,
-    ...drawn,
-    ...notes.map((note) => node("p", "note", note)),
-  );
-  if (focused >= 0) place.querySelectorAll("select, button")[focused]?.focus({ preventScroll: true });
-  for (const { name, data, label, act } of rows.flat()) {
-    const { spec, ...rest } = data;
+  const below = notes.map((note) => node("p", "note", note));
+  replaceControls(place, told, node("div", "choices", ...controls), ...parts, ...drawn, ...below);
+  for (const { name, data, heading, label = heading, act } of rows.flat()) {
+    const spec = JSON.stringify(data.spec);
     window.components.plot({
-      data: { ...rest, spec: JSON.stringify(spec), label, file: name, answers: Boolean(act) },
+      data: { ...data, spec, label, file: name, answers: Boolean(act) },
       parentElement: place.querySelector(`[data-figure="${name}"]`),
       setTriggerValue: (_, point) => act?.(point),
     });

@@ -133,7 +133,10 @@ export async function answered(
     : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
   const reasoned = ({ produced, ...rest }) => {
-    const proposed = rest.proposed.map((each) => ({ ...each, article: articleOf(each, rest.source, corrector.rules) }));
+    const proposed = rest.proposed.map((each) => ({
+      ...each,
+      article: articleOf(each, rest.source, corrector.rules),
+    }));
     return { ...rest, proposed };
   };
   return { ...whole, typed: text, place, trace, sentences: sentences.map(reasoned) };

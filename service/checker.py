@@ -7,22 +7,23 @@ are kept in memory alone, the last ``KEPT`` of them: 45 MB.
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
-from math import inf
 from typing import NamedTuple, overload
 
 from model.correction.corrector import Corrector
-from model.correction.mending import BATCH_SENTENCES, Proposed
+from model.correction.mending import Proposed
 from model.text.passages import Passage
 from service.annotated import Annotated
 from service.matches import Match, matches
 
 KEPT = 4_096  # sentences, with a few changes each
+TOGETHER = 16  # sentences that are corrected before a text may be given up: 0.2 seconds
 
 
 class TooSlowError(Exception):
-    """A text was not corrected in time. The sentences that were are kept, so a second try takes less."""
+    """A text was given up. The sentences that were corrected are kept, so a second try takes less."""
 
 
 class KeepingCorrector(Corrector):
@@ -34,7 +35,7 @@ class KeepingCorrector(Corrector):
         ('밥을 먹어요. 안 돼요.', 2)
     """
 
-    _deadline = inf
+    _is_over: Callable[[], bool] = staticmethod(lambda: False)
 
     @property
     def kept(self) -> OrderedDict[Passage, Proposed]:
@@ -45,10 +46,10 @@ class KeepingCorrector(Corrector):
         """As ``Mending.propose``; passes are not kept."""
         answers = {sentence: self.kept[sentence] for sentence in sentences if sentence in self.kept}
         new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in answers]
-        for first in range(0, len(new), BATCH_SENTENCES):
-            if time.monotonic() > self._deadline:
+        for first in range(0, len(new), TOGETHER):
+            if self._is_over():
                 raise TooSlowError
-            batch = new[first : first + BATCH_SENTENCES]
+            batch = new[first : first + TOGETHER]
             found = dict(zip(batch, super().propose(batch, False), strict=True))
             answers |= found
             self.kept.update((each, found[each]) for each in batch if self._is_short(each))
@@ -63,21 +64,23 @@ class KeepingCorrector(Corrector):
         """False for one that is too long to read: it has its answer at once, and would fill the memory."""
         return len(sentence.text) <= self.config.max_length
 
-    def matches(self, document: Annotated, offers: bool = False, deadline: float = inf) -> tuple[Match, ...]:
+    def matches(
+        self, document: Annotated, offers: bool = False, is_over: Callable[[], bool] = lambda: False
+    ) -> tuple[Match, ...]:
         """The matches of a document.
 
         Args:
             offers: as ``service.matches.matches``.
-            deadline: in seconds of ``time.monotonic``.
+            is_over: whether the answer is not wanted any more; it is called before each batch.
 
         Raises:
-            TooSlowError: if a batch of sentences would begin later than the deadline.
+            TooSlowError: if it is over.
         """
-        self._deadline = deadline
+        self._is_over = is_over
         try:
             return matches(self.correct(document.text), document, offers)
         finally:
-            self._deadline = inf
+            del self._is_over
 
 
 class CheckResult(IntEnum):

@@ -9,10 +9,11 @@ import logging
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import module_from_spec, spec_from_file_location
+from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,6 +45,7 @@ PATH = "/v2"
 PORT = 8081  # as LanguageTool's own server
 # Origins of programs, which no web page can have. Sandboxed frames of web pages have "null".
 PROGRAMS = ("app", "chrome-extension", "moz-extension", "safari-web-extension", "vscode-webview")
+GLANCE = 0.1  # seconds between two looks whether a client is still there
 MOST_CLIENTS = 1_000  # whose requests are counted
 MOST_BYTES = 9 * LONGEST + 4_096  # of a body; each byte of a syllable takes three characters in a form
 
@@ -245,7 +247,7 @@ class Service:
                 raise RequestError(f"{self.limits.requests_a_minute} requests a minute are allowed", 429)
             body = request.scope["query_string"] if request.method == "GET" else await _body(request)
             asked = CheckRequest.of(body)
-            found = await self._matches(asked.document, asked.is_picky)
+            found = await self._matches(asked.document, asked.is_picky, request)
         except RequestError as error:
             return PlainTextResponse(f"Error: {error}\n", error.status)
         except TooSlowError:
@@ -254,18 +256,38 @@ class Service:
             return Response()
         return _json(answer(asked, found, self.link))
 
-    async def _matches(self, document: Annotated, offers: bool) -> tuple[Match, ...]:
+    async def _matches(self, document: Annotated, offers: bool, request: Request) -> tuple[Match, ...]:
+        """The matches, unless the client leaves: then the next request has its turn at once."""
         if self._waiting >= self.limits.waiting:
             raise RequestError("too many requests are waiting", 503)
         self._waiting += 1
+        has_left, found = Event(), None
         try:
-            return await to_thread.run_sync(self._found, document, offers, limiter=self._turn)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_watch, request, has_left, tasks.cancel_scope)
+                with suppress(TooSlowError):
+                    work = partial(self._found, document, offers, has_left)
+                    found = await to_thread.run_sync(work, limiter=self._turn)
+                tasks.cancel_scope.cancel()
         finally:
             self._waiting -= 1
+        if found is None:
+            raise TooSlowError
+        return found
 
-    def _found(self, document: Annotated, offers: bool) -> tuple[Match, ...]:
-        corrector = self._corrector
-        return corrector.matches(document, offers, time.monotonic() + self.limits.patience)
+    def _found(self, document: Annotated, offers: bool, has_left: Event) -> tuple[Match, ...]:
+        deadline = time.monotonic() + self.limits.patience
+        return self._corrector.matches(
+            document, offers, lambda: has_left.is_set() or time.monotonic() > deadline
+        )
+
+
+async def _watch(request: Request, has_left: Event, waiting: anyio.CancelScope) -> None:
+    """End a request whose client closes the connection."""
+    while not await request.is_disconnected():
+        await anyio.sleep(GLANCE)
+    has_left.set()
+    waiting.cancel()
 
 
 async def _body(request: Request) -> bytes:

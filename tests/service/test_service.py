@@ -1,5 +1,6 @@
 """LanguageTool's HTTP API as its clients use it, the limits, and the guards."""
 
+import http.client
 import json
 import random
 import socket
@@ -14,11 +15,10 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from click.testing import CliRunner
 
-from model.correction.mending import BATCH_SENTENCES
 from service import server
 from service.__main__ import main
 from service.annotated import Annotated
-from service.checker import TooSlowError
+from service.checker import TOGETHER, TooSlowError
 from service.languagetool import LONGEST
 from service.server import Guard, Limits, Rate
 from tests.hostile_texts import hostile_texts
@@ -166,14 +166,30 @@ def test_too_many_requests_too_many_waiting_and_too_long_a_wait_are_said(start):
     assert start(limits=Limits(patience=-1)).check(text="처음 보는 문장입니다.").status == 503
 
 
-def test_a_text_that_took_too_long_goes_on_where_it_stopped(corrector, monkeypatch):
+def test_a_text_that_took_too_long_goes_on_where_it_stopped(corrector):
     text = "\n".join(f"{number}번째 문장은 처음 나와요." for number in range(200))
-    clock = iter(range(1_000))  # of this module alone: other threads of the tests read the time, too
-    monkeypatch.setattr("service.checker.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    batches = iter(range(1_000))
     with pytest.raises(TooSlowError):
-        corrector.matches(Annotated.plain(text), deadline=1)
-    assert len(corrector.kept) >= BATCH_SENTENCES
+        corrector.matches(Annotated.plain(text), is_over=lambda: next(batches) > 1)
+    assert len(corrector.kept) >= 2 * TOGETHER
     assert corrector.matches(Annotated.plain(text)) == ()
+
+
+def test_requests_whose_client_left_are_not_computed_to_their_end(start, corrector):
+    """Three of them: one is in work and two wait for their turn."""
+    running, before = start(), len(corrector.kept)
+    texts = [
+        "\n".join(f"{number}번째 문장은 {name}에게 처음 와요." for number in range(400)) for name in "가나다"
+    ]
+    connections = [http.client.HTTPConnection("127.0.0.1", running.port) for _ in texts]
+    for connection, text in zip(connections, texts, strict=True):
+        connection.request("POST", "/v2/check", urlencode({"language": "ko", "text": text}))
+    while len(corrector.kept) == before:
+        time.sleep(0.02)
+    for connection in connections:
+        connection.close()
+    assert shown(running.check(text=WRONG)) == SHOWN
+    assert len(corrector.kept) - before < 400
 
 
 def test_the_rate_forgets_after_a_minute(monkeypatch):

@@ -23,7 +23,7 @@ from model.analysis.circuits import Circuit, find_circuit
 from model.analysis.claims import CLAIMS, verified_explanation
 from model.analysis.patching import Exchanges
 
-CHANGES = 12  # of which both halves of every reference are searched
+CHANGES = 7  # of which both halves of every reference are searched
 
 
 def everyday_edits(corrector: Corrector) -> Iterator[tuple[Edit, Exchanges]]:

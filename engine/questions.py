@@ -9,16 +9,17 @@ To add one, declare a function here; a page calls ``corrector.ask(questions.NAME
 knows the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from engine.question import ChangeSpan, Edit, HeadSets, Means, question
 from engine.records import MB, PackedCorrection, pack
 from model import analysis
+from model.adapters.own_network import InRowsOfTrace
 from model.analysis.ablation import mean_values
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
@@ -59,13 +60,10 @@ def table(corrector: AnswersMany, texts: tuple[str, ...]) -> tuple[tuple[str, tu
 
 @question()
 def own_config(corrector: Answers) -> TracedConfig:
-    """The config of a user's own model (``model.TracedModel``, or a laboratory).
-
-    Views of the residual stream have rows by target token, which the stream of a decoder-only model has not.
-    """
+    """The config of a user's own model (``model.TracedModel``, or a laboratory)."""
     config = corrector.config
     assert isinstance(config, TracedConfig), "only such a model is asked for its config"
-    return replace(config, abilities=config.abilities - {STREAM}) if config.no_stream else config
+    return config
 
 
 @question(kept=(64, 64 * MB))
@@ -228,8 +226,7 @@ def direct_logit_attribution(
     corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitAttribution:
     """The share in nats of each component of the decoder, in every row and for ``edits`` of these texts."""
-    changes = [edit_at(corrector, edit).change for edit in edits]
-    return analysis.direct_logit_attribution(corrector, source, target, changes)
+    return _by_row(analysis.direct_logit_attribution, corrector, (source, target), edits)
 
 
 @question(STREAM, is_long=True, in_numpy=True)
@@ -237,8 +234,7 @@ def logit_lens(
     corrector: Network, source: str, target: str, edits: tuple[Edit, ...] = ()
 ) -> analysis.LogitLens:
     """The logit lens after each sub-layer, in every row and for ``edits`` of these texts."""
-    changes = [edit_at(corrector, edit).change for edit in edits]
-    return analysis.logit_lens(corrector, source, target, changes)
+    return _by_row(analysis.logit_lens, corrector, (source, target), edits)
 
 
 @dataclass(frozen=True)
@@ -362,6 +358,19 @@ def _nested(values: list[Any]) -> tuple[Any, ...]:
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
+
+
+Found = TypeVar("Found", analysis.LogitAttribution, analysis.LogitLens)
+
+
+def _by_row(
+    analyse: Callable[..., Found], corrector: Network, texts: TextPair, edits: tuple[Edit, ...]
+) -> Found:
+    """``analyse`` in the rows of a trace; a decoder alone has rows of its prompt, and none of edits."""
+    if not corrector.patched.layers("encoder"):
+        found = analyse(InRowsOfTrace(corrector, *texts), *texts)
+        return replace(found, changes=(None,) * len(edits))
+    return analyse(corrector, *texts, [edit_at(corrector, edit).change for edit in edits])
 
 
 def _contrasted(corrector: Network, edit: Edit) -> analysis.Edit | None:

@@ -14,8 +14,9 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.adapters.own_passes import OwnPasses
-from model.adapters.own_stream import DECODER_ALONE, OTHER_PARTS, OwnStream
+from model.adapters.own_stream import OTHER_PARTS, OwnStream
 from model.adapters.trace_building import Token, names
+from model.correction.answers import Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Intervening
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM, TracedConfig
@@ -119,6 +120,24 @@ class VocabularyTexts:
         }
 
 
+class InRowsOfTrace:
+    """A decoder-only network for questions about all rows of a trace of two texts.
+
+    The trace has rows for the tokens of the prompt, too, so the first token alone is the prompt here.
+    """
+
+    def __init__(self, network: Network, source: str, target: str):
+        self.patched, self.tokenizer, texts = network.patched, self, network.tokenizer
+        self._ids = [*texts.encode_source(source), *texts.encode_target(target)]
+        self.labels = texts.labels
+
+    def encode_source(self, text: str) -> list[int]:
+        return self._ids[:1]
+
+    def encode_target(self, text: str) -> list[int]:
+        return self._ids[1:]
+
+
 class RewritingNetwork:
     """A network that rewrites texts sentence by sentence.
 
@@ -172,11 +191,10 @@ class OwnNetwork(RewritingNetwork, Intervening):
         self.name, self._passes = name, passes
         self.tokenizer: Any = passes.texts
         abilities = [INTERVENTIONS, GRADIENTS, *([] if missing else [MIXING, STREAM])]
-        no_stream = DECODER_ALONE if passes.is_decoder else ""
         self.config = TracedConfig(
             frozenset(abilities),
             why_no_stream="" if missing is None else str(missing),
-            no_stream=no_stream if missing is None else getattr(missing, "kind", OTHER_PARTS),
+            no_stream="" if missing is None else getattr(missing, "kind", OTHER_PARTS),
         )
 
     def that(self, **told: Any) -> "OwnNetwork":

@@ -24,9 +24,8 @@ from model.activations.walk import ActivationWalk
 from model.trace.interventions import Normalisation
 
 # Reasons why a network has no residual stream. The pages have a text for each, ``no_stream_…``.
-DECODER_ALONE = "decoder_alone"  # it has one, for which there are no pages
 NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = "no_normalisation", "other_logits", "other_parts"
-NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS
+NO_STREAM = NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS
 STEP = 1e-2  # of the differences that give the gradient of a feed-forward network
 CLOSE = 1e-4  # of the largest logit: the tolerance between the walk and the network's own pass
 

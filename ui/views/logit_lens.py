@@ -1,6 +1,7 @@
 """View *when decided*: logit lens after each sub-layer, and jamo lens."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,7 +29,18 @@ NO_FINAL = "∅"
 
 
 def _lens(state: SentenceState) -> LogitLens:
-    return state.ask(declared.logit_lens, *state.texts, state.edits)
+    """The lens behind the sub-layers that the network has: a decoder alone has no cross-attention."""
+    found = state.ask(declared.logit_lens, *state.texts, state.edits)
+    if _side(state) == "decoder":
+        return found
+    names = "likeliest", "probabilities", "written", "scores"
+    own = np.arange(len(found.scores)) % 3 != 2
+    return replace(found, **{name: getattr(found, name)[own] for name in names})
+
+
+def _side(state: SentenceState) -> str:
+    """The side of which the lens shows ``places``."""
+    return "decoder" if "cross_attention" in state.trace.kinds else "alone"
 
 
 def _draw(state: SentenceState, values: Values) -> None:
@@ -74,9 +86,16 @@ def _on_click(state: SentenceState, figure: str) -> Click | None:
     return choose_column if figure == "decided_grid" else None
 
 
+SUBLAYERS_OF = {
+    "encoder": ("encoder", "feed"),
+    "decoder": ("decoder", "cross", "feed"),
+    "alone": ("decoder", "feed"),
+}
+
+
 def places(side: str, count: int) -> list[str]:
     """The beginning of the stream, then each sub-layer by its name."""
-    sublayers = ("encoder", "feed") if side == "encoder" else ("decoder", "cross", "feed")
+    sublayers = SUBLAYERS_OF[side]
     named = [
         say(f"decided_place_{sublayers[n % len(sublayers)]}", layer=n // len(sublayers) + 1)
         for n in range(count - 1)
@@ -98,11 +117,11 @@ def _grid(state: SentenceState, found: LogitLens) -> Specification:
     return viz.layer_grid.specification(
         found.labels(),
         found.probabilities[..., 0],
-        places("decoder", len(found.likeliest)),
+        places(_side(state), len(found.likeliest)),
         state.trace.target_tokens,
         details=details,
         outlined=found.questions[number_of(state, found)].row,
-        emphasis=side_of(state, "decoder")[1],
+        emphasis=side_of(state, "decoder")[1] if _side(state) == "decoder" else (),
         place_title=say("decided_place"),
         token_title=say("decided_step"),
         probability_title=say("decided_probability"),
@@ -116,7 +135,7 @@ def _curve(state: SentenceState, found: LogitLens) -> Specification:
     names = [visible_token(row[question.row]) for row in found.labels()]
     return viz.layer_curve.specification(
         found.scores[:, number].tolist(),
-        places("decoder", len(found.scores)),
+        places(_side(state), len(found.scores)),
         details=[say("decided_likeliest", token=name) for name in names],
         marked=found.settled(question.row),
         captions=viz.Captions(
@@ -166,7 +185,7 @@ def _describe(state: SentenceState, values: Values) -> str:
     found = _lens(state)
     number = number_of(state, found)
     row = found.questions[number].row
-    names = places("decoder", len(found.likeliest))
+    names = places(_side(state), len(found.likeliest))
     place = found.settled(row)
     token = visible_token(state.trace.target_tokens[row])
     if _shown(values, found) == READ_JAMO:

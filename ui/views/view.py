@@ -63,6 +63,8 @@ def needs_activations(question: Question) -> Need:
     network may have its residual stream and still not answer, if its tokens are not single characters."""
 
     def lacks(state: SentenceState) -> str | None:
+        if state.trace.kinds == ("decoder_attention",):
+            return "lacks_source"
         text = "lacks_characters" if state.can(declared.direct_logit_attribution) else _RESIDUAL
         return needs_answer(question, text)(state) or needs_changes(state)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from keras import layers
 
+from engine import questions
 from engine.own_model import load
 from engine.questions import own_config
 from examples.keras_networks import (
@@ -210,9 +211,7 @@ def test_attention_without_the_usual_names_is_said_in_one_argument():
 def test_a_decoder_alone_is_walked_and_asked(build):
     """Rows of the question count in the continuation, positions of the stream from the first read token."""
     lab = whole_decoder(**build)
-    assert (
-        STREAM in lab.config.abilities and STREAM not in own_config(lab).abilities
-    )  # pages have rows of targets
+    assert STREAM in lab.config.abilities and STREAM in own_config(lab).abilities
     read, (source, target) = 4, (lab.tokenizer.encode_source("cab"), lab.tokenizer.encode_target("dc"))
     walked = lab.patched.taps(source, target, ["logits", "decoder_attention", "decoder_residual"])
     own = lab.laboratory.pass_over([source], [target], [Intervention()])
@@ -226,6 +225,11 @@ def test_a_decoder_alone_is_walked_and_asked(build):
     lens = logit_lens(lab, "cab", "dc", [contrast])
     assert attribution.score[number] == pytest.approx(score, abs=1e-4)
     assert lens.scores[-1, number] == pytest.approx(score, abs=1e-3) and lens.written.shape == (7, 3)
+    rows = questions.direct_logit_attribution(lab, "cab", "dc"), questions.logit_lens(lab, "cab", "dc")
+    assert {len(each.questions) for each in rows} == {len(lab.trace("cab", "dc").target_tokens)}
+    np.testing.assert_allclose(
+        rows[0].score[-3:], attribution.score[:3], atol=1e-4
+    )  # behind those of the prompt
     patching = activation_patching(lab, corrupted_by_text(lab, edit, "cbb"), "residual", "decoder")
     assert patching.patched.shape == (7, read + 1) and patching.score == pytest.approx(score, abs=1e-4)
     same = patching.patched[0, [0, 1, 3]]  # the same tokens in both prompts

@@ -146,8 +146,8 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, pl
         assert len(different) > 1
 
 
-def lens_that_can(*known: Question) -> SimpleNamespace:
-    trace = SimpleNamespace(kinds=("cross_attention",))
+def lens_that_can(*known: Question, kinds: tuple[str, ...] = ("cross_attention",)) -> SimpleNamespace:
+    trace = SimpleNamespace(kinds=kinds)
     return SimpleNamespace(can=known.__contains__, corrects=True, places_known=True, trace=trace)
 
 
@@ -167,5 +167,6 @@ def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
     assert lacks(lens_that_can(questions.direct_logit_attribution, question)) is None
     assert lacks(lens_that_can(questions.direct_logit_attribution)) == "lacks_characters"
     assert lacks(lens_that_can()) == "lacks_residual"
+    assert lacks(lens_that_can(question, kinds=("decoder_attention",))) == "lacks_source"
     assert "single characters" in table("en")["lacks_characters"]
     assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

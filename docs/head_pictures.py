@@ -70,9 +70,10 @@ def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head
     names |= {"layer_title": say("layer_label"), "head_title": say("head_label")}
     labels = {role: (sign, say(f"heads_by_{role}")) for role, sign in SIGNS.items()}
     effects = {kind: survey.effect(kind, EDITED).mean for kind in survey.kinds}
+    key = {"key": say("without_key"), "helps_below": True}
     found = {
         "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **names), 640),
-        "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **names), 640),
+        "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **key, **names), 640),
         "heads-pruning": (pruning_curve(say, survey), 640),
     }
     for name, head in stories.items():

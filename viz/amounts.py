@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from viz.axes import RowSizes, row_layout
-from viz.figure import PLAIN, TITLE_HEIGHT, Captions, Specification, as_figure
+from viz.figure import PLAIN, TITLE_HEIGHT, Captions, Specification, as_figure, legend_across
 from viz.labels import plain_text, template_text
-from viz.theme import palette
+from viz.theme import palette, without_points
 
 _SIZES = RowSizes(row=26, least=15, foot=44)
 _DIGIT, _BESIDE = 8, 8  # pixels: a digit of a bar's number, and the space beside the number
@@ -35,6 +35,7 @@ def waterfall(
     total_name: str = "Sum",
     title: str = "",
     value_title: str = "Nats",
+    sides: tuple[str, str] | None = None,
     theme: str = "light",
 ) -> Specification:
     """A bar for each amount, from top to bottom, which begins where the one before it ends; the last one is
@@ -42,6 +43,9 @@ def waterfall(
 
     Amounts above 0 are filled bars, those below 0 hollow ones, so that they differ without colour.
     ``customdata`` of each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
+
+    Args:
+        sides: names of the amounts above 0 and of those below, for a legend.
 
     Raises:
         ValueError: values that are not finite, and for an unknown theme.
@@ -60,10 +64,18 @@ def waterfall(
     layout = _layout(rows, starts, title, value_title, theme)
     if not amounts:
         return {"data": [], "layout": layout}
-    return {
-        "data": [_bars(rows, starts, value_title, theme), _places(rows, starts, value_title)],
-        "layout": layout,
-    }
+    data = [_bars(rows, starts, value_title, theme), _places(rows, starts, value_title)]
+    return {"data": [*data, *_legend(sides, theme)], "layout": layout}
+
+
+def _legend(sides: Sequence[str] | None, theme: str) -> list[dict]:
+    """Entries of the legend: a filled square for amounts above 0, a hollow one for those below."""
+    against, favours = palette(theme).diverging[1], palette(theme).diverging[-2]
+    markers = {"symbol": "square", "color": favours}, {"symbol": "square-open", "color": against}
+    return [
+        without_points(marker | {"size": 11, "line": {"width": 1.5}}) | {"name": plain_text(name)}
+        for marker, name in zip(markers, sides or (), strict=False)
+    ]
 
 
 def _number(value: float) -> str:
@@ -138,7 +150,8 @@ def _layout(
     # phone.
     beside = _BESIDE + _DIGIT * max(len(_number(row.value)) for row in rows)
     margin = layout["margin"] | {"r": beside}
-    return layout | {"margin": margin, "meta": layout["meta"] | {"half": [whole / 40, 0.5]}}
+    meta = layout["meta"] | {"half": [whole / 40, 0.5]}
+    return layout | {"margin": margin, "meta": meta, "legend": legend_across(1, "bottom", fixed=True)}
 
 
 _PAIR_SIZES = RowSizes(row=34, least=20, foot=70)
@@ -220,12 +233,4 @@ def _pair_layout(rows: Sequence[Measured], values: np.ndarray, captions: Caption
     span = lowest - room, highest + room
     layout = row_layout([row.name for row in rows], span, _PAIR_SIZES, captions)
     margin = layout["margin"] | {"t": TITLE_HEIGHT + 8, "r": 16, "b": _PAIR_SIZES.foot - 20}
-    legend = {
-        "orientation": "h",
-        "x": 0,
-        "y": 1,
-        "yanchor": "bottom",
-        "itemclick": False,
-        "itemdoubleclick": False,
-    }
-    return layout | {"margin": margin, "legend": legend}
+    return layout | {"margin": margin, "legend": legend_across(1, "bottom", fixed=True)}

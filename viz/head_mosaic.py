@@ -163,11 +163,13 @@ def head_mosaic(
     *,
     margins: Mapping[str, np.ndarray] | None = None,
     signed: bool = True,
+    helps_below: bool = False,
     names: Mapping[str, str] | None = None,
     title: str = "",
     layer_title: str = "Layer",
     head_title: str = "Head",
     value_title: str = "Change in nats",
+    key: str = "",
     chosen: Collection[MosaicHead] = (),
     largest: float | None = None,
     theme: str = "light",
@@ -175,14 +177,16 @@ def head_mosaic(
     """One square for each head: kinds of attention side by side, layers from top to bottom, heads to the
     right.
 
-    The colours of ``signed`` values diverge from 0, those of others begin at 0. A head without a value (nan)
-    has no colour but a dash. The hover names the head; each square has an invisible marker whose
+    The colours of ``signed`` values diverge from 0: red is above it, or below it where a fall shows that the
+    head ``helps_below``, so that red is for the answer in all pictures. Others begin at 0. A head without a
+    value (nan) has no colour but a dash. The hover names the head; each square has an invisible marker whose
     ``customdata`` is ``(kind, layer, head)``, counted from 0, so that a page can react to a click.
 
     Args:
         values: (L, H) floats by kind, such as ``HeadEffects.grid``; each kind has its own.
         margins: (L, H) by kind, half of the width of each value's interval, for the hover.
         names: a name for each kind; by default the kind.
+        key: a second line beside the colour bar, which says what its colours mean.
         chosen: heads that are framed.
         largest: the value of the strongest colour; by default the largest absolute value.
 
@@ -206,8 +210,10 @@ def head_mosaic(
     if not signed and any((grid < 0).any() for grid in info.grids.values()):
         raise ValueError("values below 0 need colours for both signs")
     figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
+    diverging, sequential = palette(theme).diverging, palette(theme).sequential
+    colours = (diverging[::-1] if helps_below else diverging) if signed else sequential
     for number, kind in enumerate(info.kinds):
-        squares = _squares(info, kind, value_title, signed, theme)
+        squares = _squares(info, kind, (value_title, key), signed, colours)
         figure.add_trace(squares.update(showscale=number == 0))
     if info.kinds:
         if any(np.isnan(grid).any() for grid in info.grids.values()):
@@ -217,17 +223,19 @@ def head_mosaic(
     return figure
 
 
-def _squares(info: MosaicInfo, kind: str, title: str, signed: bool, theme: str) -> go.Heatmap:
-    scale = weight_scale(title, info.height)
+def _squares(
+    info: MosaicInfo, kind: str, titles: Sequence[str], signed: bool, colours: Sequence[str]
+) -> go.Heatmap:
+    scale = weight_scale("", info.height)
     scale |= {"lenmode": "fraction", "len": 1, "nticks": 5, "tickformat": "~g"}
-    colours = palette(theme)
+    scale["title"]["text"] = "<br>".join(plain_text(title) for title in titles if title)
     return go.Heatmap(
         z=info.grids[kind],
         x0=info.starts[kind],
         dx=1,
         zmin=-info.largest if signed else 0,
         zmax=info.largest,
-        colorscale=colour_scale(colours.diverging if signed else colours.sequential),
+        colorscale=colour_scale(tuple(colours)),
         colorbar=scale,
         xgap=2,
         ygap=2,

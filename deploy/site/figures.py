@@ -164,7 +164,8 @@ def words_of_heads(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any
 
 def _mosaic(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:
     grids = {kind: np.ones(trace.shape(kind)) for kind in trace.kinds}
-    return viz.head_mosaic(grids, value_title=say("without_effect"), **words_of_heads(say, trace, theme))
+    words = words_of_heads(say, trace, theme) | {"key": say("without_key"), "helps_below": True}
+    return viz.head_mosaic(grids, value_title=say("without_effect"), **words)
 
 
 def _scatter(say: Say, trace: AttentionTrace, theme: str) -> go.Figure:

@@ -5,7 +5,9 @@ import pytest
 
 from viz import Amount
 from viz.amounts import waterfall
+from viz.head_mosaic import head_mosaic
 from viz.layers import layer_curve, layer_grid
+from viz.theme import palette
 
 AMOUNTS = (Amount("4·1", 5.5, ("cross_attention", 3, 0)), Amount("4층", -2.0), Amount("나머지", 1.0))
 
@@ -21,6 +23,16 @@ def test_filled_and_hollow_bars_tell_the_signs_apart():
     bars, _ = waterfall(AMOUNTS).data
     hollow = [colour == "rgba(0,0,0,0)" for colour in bars.marker.color]
     assert hollow == [False, True, False, False]
+
+
+def test_a_legend_names_both_signs_and_red_is_for_the_answer_in_bars_and_squares():
+    bars, _, *legend = waterfall(AMOUNTS, sides=("‘같’ 쪽", "‘가’ 쪽")).data
+    assert [entry.name for entry in legend] == ["‘같’ 쪽", "‘가’ 쪽"]
+    assert [entry.marker.color for entry in legend] == list(bars.marker.line.color[:2])
+    red, blue = palette("light").diverging[-1], palette("light").diverging[0]
+    for helps_below, lowest in ((True, red), (False, blue)):
+        squares = head_mosaic({"cross": np.array([[-1.0, 2.0]])}, helps_below=helps_below).data[0]
+        assert squares.colorscale[0][1] == lowest
 
 
 def test_what_can_be_chosen_answers_a_click_and_the_arrow_keys():

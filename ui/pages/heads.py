@@ -29,6 +29,7 @@ from ui.components import figures
 from ui.components.component import chosen_row
 from ui.components.live_text import replace
 from ui.parts.head_numbers import (
+    EFFECT,
     INTERVENED,
     LEADING,
     QUANTITIES,
@@ -191,6 +192,8 @@ def _map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
             margins=chosen.grids("margin"),
             signed=chosen.is_signed,
             value_title=chosen.unit,
+            key=say("without_key") if chosen.is_signed else "",
+            helps_below=chosen.name == EFFECT,
             **shared,
         )
     return viz.role_mosaic(

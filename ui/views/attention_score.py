@@ -123,7 +123,11 @@ def _bars(state: SentenceState, look: ScoreDecomposition, of: str) -> Specificat
     if rest:
         amounts.append(viz.Amount(say("wrote_rest", count=len(rest)), sum(part.nats for part in rest)))
     return viz.waterfall.specification(
-        amounts, total_name=say("wrote_sum"), value_title=say("why_nats"), theme=state.theme
+        amounts,
+        total_name=say("wrote_sum"),
+        value_title=say("why_nats"),
+        sides=(say("why_more"), say("why_less")),
+        theme=state.theme,
     )
 
 

@@ -199,6 +199,8 @@ def _figures_of(state: SentenceState, values: Values) -> Figures:
         "without_mosaic": viz.head_mosaic(
             {kind: found.grid(kind) for kind in state.trace.kinds},
             value_title=say("without_effect"),
+            key=say("without_key"),
+            helps_below=True,
             **shared,
         ),
         "without_scatter": viz.attention_effect_scatter(

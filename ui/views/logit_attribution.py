@@ -79,10 +79,16 @@ def _parts(state: SentenceState, values: Values, found: LogitAttribution) -> tup
     amounts += (
         [viz.Amount(say("wrote_rest", count=len(rest)), sum(part.nats for part in rest))] if rest else []
     )
+    question = found.questions[number]
+    written, instead = map(visible_token, (question.written_token, question.instead_token))
     figure = viz.waterfall.specification(
-        amounts, total_name=say("wrote_sum"), value_title=say("wrote_nats"), theme=state.theme
+        amounts,
+        total_name=say("wrote_sum"),
+        value_title=say("wrote_nats"),
+        sides=(say("wrote_side", token=written), say("wrote_side", token=instead)),
+        theme=state.theme,
     )
-    return figure, say("wrote_label", token=visible_token(found.questions[number].written_token))
+    return figure, say("wrote_label", token=written)
 
 
 def _map(state: SentenceState, found: LogitAttribution) -> tuple[Specification, str]:

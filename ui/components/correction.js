@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (root.pending === data.chosen) root.pending = null;
   if (root.opened !== data.chosen && !Number.isInteger(root.pending)) root.opened = null;
   const here = root.getRootNode().activeElement?.dataset?.key;
-  root.replaceChildren(bar(root), sentence(root), hint(data), card(root), list(root));
+  root.replaceChildren(bar(root), sentence(root), card(root), hint(data), list(root));
   place(root);
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
@@ -253,6 +253,9 @@ function act(root, what) {
   root.ask(what, number);
 }
 
+/** In a lecture all that a card would cover is looked at: there it has room of its own (lecture.css). */
+const hasRoom = (root) => getComputedStyle(root).getPropertyValue("--lecture").trim() === "1";
+
 /**
  * Beside its word and over no picture: below its line within a long text, over the typed text at the beginning
  * of a text, above its line at the end; else wherever it is whole.
@@ -260,7 +263,8 @@ function act(root, what) {
 function place(root) {
   const box = root.querySelector(".card");
   const word = box && !box.hidden && wordOf(root, root.opened);
-  if (!word) return;
+  box?.classList.toggle("roomy", hasRoom(root));
+  if (!word || hasRoom(root)) return;
   const outer = root.getBoundingClientRect();
   const lines = [...word.getClientRects()];
   const { left, bottom } = lines.at(-1);

@@ -1,6 +1,8 @@
 """Documents of word processors: only the mistakes change, and what is no document is refused by name."""
 
 import io
+import random
+import unicodedata
 import zipfile
 
 import pytest
@@ -8,7 +10,19 @@ import pytest
 from model.tables.documents import Document
 from model.tables.reading import read_columns, read_rows
 from model.tables.rows import TableError
-from tests.model.tables.made_documents import COMPOUND, HP, MADE, W, archive, docx, hp, hwpx, p
+from tests.model.tables.made_documents import (
+    COMPOUND,
+    HP,
+    LINES,
+    MADE,
+    W,
+    archive,
+    docx,
+    hp,
+    hwpx,
+    p,
+    right_and_wrong,
+)
 from tests.model.tables.made_files import xlsx
 from tests.replacing import Replacer
 
@@ -114,3 +128,50 @@ def test_a_file_that_is_no_such_document_is_refused_with_its_reason(name, conten
 def test_rows_are_paragraphs_with_text():
     rows = list(read_rows(io.BytesIO(docx(p("하나") + p("") + p("셋"))), "글.docx"))
     assert [(row.number, row.text) for row in rows] == [(1, "하나"), (3, "셋")]
+
+
+HERE = "[안되요|안 돼요]"
+RUN, HP_TEXT = f"<w:r><w:t>그건 {HERE}.</w:t></w:r>", f"<hp:t>{HERE}</hp:t>"
+NFD = unicodedata.normalize("NFD", "한글")
+# In the content of a paragraph only what is marked with brackets may change.
+IN_DOCX = (
+    RUN,
+    f"<w:r><w:t xml:space='preserve'>  {HERE}  두  칸 </w:t></w:r>",
+    f"<w:r><w:tab/><w:t>{HERE}</w:t><w:br/><w:t>{NFD} {HERE} &amp;</w:t></w:r>",
+    f"<w:ins w:id='1' w:author='안되요'>{RUN}</w:ins>",
+    "<w:del w:id='1' w:author='가'><w:r><w:delText>안되요</w:delText></w:r></w:del>",
+    "<w:moveFrom w:id='3' w:author='가'><w:r><w:t>안되요</w:t></w:r></w:moveFrom>",
+    f"<w:hyperlink r:id='r9' w:tooltip='안되요'>{RUN}</w:hyperlink>",
+    f"<w:r><w:instrText>REF 안되요</w:instrText><w:fldChar w:fldCharType='separate'/></w:r>{RUN}",
+    f"<w:sdt><w:sdtPr><w:alias w:val='안되요'/></w:sdtPr><w:sdtContent>{RUN}</w:sdtContent></w:sdt>",
+    "<w:bookmarkStart w:id='1' w:name='안되요'/><w:r><w:footnoteReference w:id='2'/></w:r>",
+    "<m:oMath><m:r><m:t>안되요</m:t></m:r></m:oMath><!-- 안되요 --><?안되요 안되요?>",
+    f"<w:r><w:ruby><w:rt><w:r><w:t>안되요</w:t></w:r></w:rt><w:rubyBase>{RUN}</w:rubyBase></w:ruby></w:r>",
+)
+IN_HWPX = (
+    HP_TEXT,
+    f"<hp:t>가<hp:tab width='1'/>{HERE}<hp:lineBreak/>나<hp:nbSpace/>{HERE}<hp:fwSpace/></hp:t>",
+    f"<hp:t>{NFD} <hp:markpenBegin color='안되요'/>{HERE}<hp:markpenEnd/> &lt;</hp:t>",
+    f"<hp:fieldBegin name='안되요'><hp:stringParam>안되요</hp:stringParam></hp:fieldBegin>{HP_TEXT}",
+    "<hp:t>가<hp:deleteBegin Id='1'/>안되요<hp:deleteEnd Id='1'/>나</hp:t>",
+    "<hp:equation><hp:shapeComment>안되요</hp:shapeComment><hp:script>안되요</hp:script></hp:equation>",
+    "<hp:ctrl><hp:indexmark><hp:firstKey>안되요</hp:firstKey></hp:indexmark></hp:ctrl><!-- 안되요 -->",
+    "<hp:dutmal><hp:mainText>안되요</hp:mainText><hp:subText>안되요</hp:subText></hp:dutmal>",
+)
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_only_the_wrong_words_of_any_paragraphs_change(number):
+    """Documents of random fragments: tracked changes, fields, links, notes, equations, decomposed Hangul."""
+    rng = random.Random(number)
+    bodies = ["".join(rng.choices(IN_DOCX, k=rng.randrange(1, 7))) for _ in range(rng.randrange(1, 4))]
+    body = "".join(f"<w:p>{inside}</w:p>" for inside in bodies)
+    sections = ["".join(rng.choices(IN_HWPX, k=rng.randrange(1, 7))) for _ in range(rng.randrange(1, 4))]
+    section = "".join(
+        f"<hp:p id='1'><hp:run charPrIDRef='0'>{inside}</hp:run>"
+        f"{f'[{LINES}|]' if HERE in inside else LINES}</hp:p>"
+        for inside in sections
+    )
+    for make, template in ((docx, body), (hwpx, section)):
+        wrong, right = (make(right_and_wrong(template, is_right)) for is_right in (False, True))
+        assert corrected(wrong) == right

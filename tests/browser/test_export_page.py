@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 import viz
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import visiting
-from tests.browser.visit import BROKEN_WORDS, expect_heatmap, heatmap, toggle
+from tests.browser.visit import BROKEN_WORDS, expect_heatmap, heatmap, pictures_without_a_table, toggle
 from tests.ui.export.test_export import VALUES, make_state
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace
 from ui.export import page as export
@@ -124,6 +124,7 @@ def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width
         "실험", ("말한 것", "주"), {name: (each, name) for name, each in made.items()}, intervenes=True
     )
     page = open_file(make_state("고갱님이 왔어요"), width=width, experiment=told)
+    assert pictures_without_a_table(page) == []
     for name in made:
         box = page.locator(f"#{name} .js-plotly-plot").bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1, name

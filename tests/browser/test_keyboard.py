@@ -58,7 +58,7 @@ def test_arrow_keys_reach_cells_and_tiles_and_say_what_they_hold(open_page, corr
     expect_settings(page, layer="2", head="4")
 
 
-def test_every_picture_of_cells_opens_as_a_table(open_page, corrector):
+def test_the_table_of_a_picture_holds_its_numbers_and_gives_the_focus_back(open_page, corrector):
     page = open_page("?layer=1&head=1")
     trace = corrector.correct(FIRST_EXAMPLE).trace
     as_table = page.locator(".st-key-heatmap .as-table")

@@ -3,7 +3,15 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import choose, expect_settings, pick, serious_violations, settle, toggle
+from tests.browser.visit import (
+    choose,
+    expect_settings,
+    pick,
+    pictures_without_a_table,
+    serious_violations,
+    settle,
+    toggle,
+)
 from ui.shell.header import PAGES
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
@@ -22,6 +30,7 @@ def go_to(page: Page, name: str, language: str = "ko") -> None:
 def faults(page: Page) -> dict:
     """What a reader without eyes, or with a phone, would stumble over."""
     return {
+        "without a table": pictures_without_a_table(page),
         "axe": serious_violations(page),
         "wider than the window": page.evaluate(
             """() => [document.documentElement, document.querySelector(".stMain")]
@@ -31,48 +40,66 @@ def faults(page: Page) -> dict:
 
 
 TABS = ".st-key-tabs [role=radiogroup]"
-NO_FAULTS = {"axe": [], "wider than the window": [0, 0]}
+NO_FAULTS = {"without a table": [], "axe": [], "wider than the window": [0, 0]}
+# For each language two of the four combinations of theme and width.
+LOOKS = {"ko": [("light", 1280), ("dark", 390)], "en": [("dark", 1280), ("light", 390)]}
 
 
-@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1024, "ko"), ("dark", 390, "en")])
-def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, colour, width, language):
-    page = open_page(f"?lang={language}", colour=colour, width=width)
+def expect_no_faults(page: Page, name: str, language: str) -> None:
+    """In both looks of a language, the one that the page has first."""
+    is_narrow = page.viewport_size["width"] == 390
+    for colour, width in sorted(LOOKS[language], key=lambda look: (look[1] == 390) != is_narrow):
+        page.emulate_media(color_scheme=colour)
+        page.set_viewport_size({"width": width, "height": 900})
+        # For what opens over the page.
+        expect(page.locator("html")).to_have_css("color-scheme", colour)
+        settle(page)
+        assert faults(page) == NO_FAULTS, (name, colour, width)
+
+
+def opened(open_page, path: str, language: str) -> Page:
+    colour, width = LOOKS[language][0]
+    return open_page(f"{path}lang={language}", colour=colour, width=width)
+
+
+@pytest.mark.parametrize("language", LOOKS)
+def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, language):
+    page = opened(open_page, "?", language)
     expect(page.locator("html")).to_have_attribute("lang", language)
-    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for what opens over the page
-    assert faults(page) == NO_FAULTS, "the first page"
+    expect_no_faults(page, "the first page", language)
     for popover in ("settings", "view_options", "taking"):
         toggle(page, popover)
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
         settle(page)
-        assert faults(page) == NO_FAULTS, popover
+        expect_no_faults(page, popover, language)
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     for name in (*PAGES[1:], PAGES[0]):
         go_to(page, name, language)
         expect(page.locator("html")).to_have_attribute("lang", language)
         if name != PAGES[0]:
-            assert faults(page) == NO_FAULTS, name
+            expect_no_faults(page, name, language)
     assert page.requested_elsewhere == []
     loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
     assert page.evaluate(loaded)
 
 
-@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "en"), ("dark", 390, "ko")])
-def test_every_view_is_for_everyone(open_page, colour, width, language):
-    page = open_page(f"?lang={language}&edit=1&marks=1&revealed=1", colour=colour, width=width)
+@pytest.mark.parametrize("language", LOOKS)
+def test_every_view_is_for_everyone(open_page, language):
+    page = opened(open_page, "?edit=1&marks=1&revealed=1&", language)
     for view in VIEWS[1:]:
         choose(page, "view", table(language)[f"view_{view.name}"])
         expect_settings(page, view=view.name)
-        assert faults(page) == NO_FAULTS, view.name
+        expect_no_faults(page, view.name, language)
 
 
-@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "en"), ("dark", 390, "ko")])
-def test_every_experiment_is_for_everyone(open_page, colour, width, language):
-    page = open_page(f"laboratory?lang={language}&edit=1&twin=pair", colour=colour, width=width)
+@pytest.mark.parametrize("language", LOOKS)
+def test_every_experiment_is_for_everyone(open_page, language):
+    page = opened(open_page, "laboratory?edit=1&twin=pair&", language)
     for view in EXPERIMENTS:
         choose(page, "experiment", table(language)[f"view_{view.name}"])
         expect_settings(page, experiment=None if view is EXPERIMENTS[0] else view.name)
-        assert faults(page) == NO_FAULTS, view.name
+        expect_no_faults(page, view.name, language)
 
 
 def test_lecture_mode_is_for_everyone(open_page):

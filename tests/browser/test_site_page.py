@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
-from tests.browser.visit import heatmap, serious_violations
+from tests.browser.visit import heatmap, pictures_without_a_table, serious_violations
 from tests.hostile_texts import hostile_texts
 from ui.export import take_away
 from ui.shell.settings import defaults
@@ -209,7 +209,7 @@ def test_further_views_are_drawn_on_a_phone_and_for_everyone(typed, view):
     expect(place.locator(".reading")).to_be_visible()
     expect(place.locator(".js-plotly-plot").first).to_be_visible()
     expect(place).not_to_contain_text(table("ko")["site_asking"])
-    assert serious_violations(typed) == []
+    assert serious_violations(typed) == [] and pictures_without_a_table(typed) == []
     assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert typed.complaints == []
 
@@ -267,7 +267,7 @@ def test_it_is_for_everyone(typed, theme, width):
     typed.set_viewport_size({"width": width, "height": 900})
     typed.evaluate("(theme) => window.site.change({ theme })", theme)
     shows(typed, WRONG)
-    assert serious_violations(typed) == []
+    assert serious_violations(typed) == [] and pictures_without_a_table(typed) == []
     assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 

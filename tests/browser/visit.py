@@ -148,6 +148,28 @@ def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
     ]
 
 
+_WITHOUT_A_TABLE = """() => [...document.querySelectorAll(".plot")].map(root => {
+  if (!root.clientWidth) return null;
+  const plot = root.plot, map = plot.canvas._fullData?.find(trace => trace.type === "heatmap");
+  if (!map && plot.cells.hidden) return null;
+  if (plot.asTable.hidden) return `${plot.data.label}: no button`;
+  plot.asTable.click();
+  const table = root.querySelector("dialog table");
+  const names = [...table.querySelectorAll("th")].map(each => each.innerText);
+  const rows = [...table.tBodies[0].rows].map(row => row.cells.length - 1);
+  table.closest("dialog").close();
+  const { rows: all, columns, side } = plot.stops();
+  const count = [...Array(all).keys()].filter(side).length; // a gap has no name
+  return rows.length === count && rows.every(cells => cells === columns) && names.every(Boolean)
+    ? null : `${plot.data.label}: ${rows} of ${count} x ${columns}, ${names}`;
+}).filter(Boolean)"""
+
+
+def pictures_without_a_table(page: Page) -> list[str]:
+    """The pictures with cells whose button opens no table of all their cells, with names for each."""
+    return page.evaluate(_WITHOUT_A_TABLE)
+
+
 # --- the controls of the main page ---
 
 

@@ -261,7 +261,7 @@ class Plot {
     return {
       label: this.data.label,
       head: upTo(columns).map(head),
-      rows: upTo(rows).map((row) => [
+      rows: upTo(rows).filter(side).map((row) => [ // a gap between two parts has no name
         side(row),
         ...upTo(columns).map((column) => at(row, column)?.value ?? ""),
       ]),

@@ -258,10 +258,11 @@ class Plot {
   /** The figure for plot_table.js. */
   table() {
     const { rows, columns, at, side, head } = this.stops();
+    const named = upTo(rows).filter(side); // a gap between two parts has no name
     return {
       label: this.data.label,
       head: upTo(columns).map(head),
-      rows: upTo(rows).filter(side).map((row) => [ // a gap between two parts has no name
+      rows: named.map((row) => [
         side(row),
         ...upTo(columns).map((column) => at(row, column)?.value ?? ""),
       ]),

@@ -54,7 +54,7 @@ def _paragraph(length: int, wrong_each: int, seed: int = 60) -> str:
 
 
 @main.command()
-@click.option("--times", default=20, show_default=True)
+@click.option("--times", default=60, show_default=True)
 def latency(times: int) -> None:
     """Time of a request with one new sentence in a paragraph of 3,000 characters, in milliseconds."""
     corrector = KeepingCorrector.load()
@@ -62,6 +62,7 @@ def latency(times: int) -> None:
     corrector.warm_up_doubts()
     text, link = _paragraph(LENGTH, wrong_each=10)[:LENGTH], app_link("http://127.0.0.1:8081/")
     corrector.matches(Annotated.plain(text))
+    click.echo(f"{len(text)} characters and a new sentence, {times} times")
     waited, worked = [], []
     for number in range(times):
         new = f" 그리고 {number}일 뒤에 다시 만나기로 했다."
@@ -70,8 +71,8 @@ def latency(times: int) -> None:
         json.dumps(answer(request, corrector.matches(request.document, request.is_picky), link))
         waited.append(1_000 * (time.perf_counter() - begun))
         worked.append(1_000 * (time.process_time() - used))
-    click.echo(f"{len(text)} characters: median {statistics.median(waited):.0f} ms, ", nl=False)
-    click.echo(f"of the processor {statistics.median(worked):.0f} ms")
+    for name, times_of in (("by the clock", waited), ("of the processor", worked)):
+        click.echo(f"{name}: median {statistics.median(times_of):.0f} ms, least {min(times_of):.0f} ms")
 
 
 @main.command()

@@ -310,20 +310,22 @@ def catalogue(text: str) -> Iterator[Annotated]:
             yield Annotated.of(text, _unescaped(text, *match.span(1), _PO))
 
 
-_ELEMENT = re.compile(r"<(string|item|value|source|target)\b[^>]*(?<!/)>(.*?)</\1\s*>|<!--.*?-->", re.DOTALL)
+_ELEMENT = re.compile(
+    r"<!--.*?-->|<(string|item|value|source|target)\b([^>]*)(?<!/)>(.*?)</\1\s*>", re.DOTALL
+)
 
 
 def strings(text: str) -> Iterator[Annotated]:
     """The texts of an XML string table: Android's ``string`` and ``item``, ``value`` of .resx, and ``target``
-    of XLIFF.
+    of XLIFF; none that are not to be translated.
 
     Example:
         >>> [each.text for each in strings("<string name='a'>밥을 <b>머거</b>요</string>")]
         ['밥을 머거요']
     """
     for match in _ELEMENT.finditer(text):
-        if match[1] not in (None, "source"):
-            yield Annotated.of(text, _unescaped(text, *match.span(2), _XML))
+        if match[1] not in (None, "source") and not re.search(r"translatable=.false", match[2]):
+            yield Annotated.of(text, _unescaped(text, *match.span(3), _XML))
 
 
 def subtitles(text: str) -> Iterator[Annotated]:
@@ -355,6 +357,9 @@ READERS: dict[str, Reader] = {
     ".pot": catalogue,
     ".json": string_table,
     ".xml": strings,
+    ".resx": strings,
+    ".xlf": strings,
+    ".xliff": strings,
     ".srt": subtitles,
     ".ipynb": notebook,
 }

@@ -88,7 +88,8 @@ FORMATS = {  # by ending: beginning, fragments, separator, end
         "<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY 안되요 '안되요'>]>\n<a>",
         (
             "<!-- <string>안되요</string> --><string a='안되요'>○ <b a='안되요'>○</b>&lt;○&#54620;</string>",
-            "<item>○</item><string><![CDATA[○]]></string><안되요>안되요</안되요><string a='안되요'/>",
+            "<item>○</item><string><![CDATA[○]]></string><string a='안되요'/>",
+            "<string translatable='false'>안되요</string><안되요>안되요</안되요>",
             "<value>○ &안되요;</value><source>안되요</source><target>○ <x id='안되요'/>○</target>",
         ),
         "\n",
@@ -169,4 +170,4 @@ def _notebook(sources: list[str]) -> dict:
 
 
 def test_every_ending_is_generated():
-    assert {*READERS} - {".markdown", ".pot"} == {".md", ".ipynb", *FORMATS}
+    assert {*READERS} - {".markdown", ".pot", ".resx", ".xlf", ".xliff"} == {".md", ".ipynb", *FORMATS}

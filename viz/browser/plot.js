@@ -208,8 +208,8 @@ class Plot {
       (trace) => trace.customdata && trace.type === "scatter" && (meta?.across || isMosaic(trace)),
     );
     if (tiles) {
-      // A mosaic's squares lie row by row, so its first row ends where the height changes.
-      const { across = tiles.y.findIndex((y) => y !== tiles.y[0]), half = [0.5, 0.5] } = meta ?? {};
+      // A mosaic's squares lie row by row, so its first row has the height of its first square.
+      const { across = tiles.y.filter((y) => y === tiles.y[0]).length, half = [0.5, 0.5] } = meta ?? {};
       return {
         rows: Math.ceil(tiles.x.length / across),
         columns: across,

@@ -90,10 +90,8 @@ class KnownMistake(NamedTuple):
         rated = tuple(map(rate, self.changes))
         if math.prod(each.fix_probability or 0.0 for each in rated) < self.least:
             return ()
-        return tuple(
-            offered_in_dialect(replace(each, known_confidence=CONFIDENCE, instead_of=each.wrong), text)
-            for each in rated
-        )
+        known = partial(replace, known_confidence=CONFIDENCE, from_list=True)
+        return tuple(offered_in_dialect(known(each, instead_of=each.wrong), text) for each in rated)
 
 
 def find_known_mistakes(text: str, words: Words) -> list[KnownMistake]:

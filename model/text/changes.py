@@ -23,6 +23,9 @@ class Change:
     files. With it a change may be proposed that is not the network's own choice. Then ``instead_of`` is the
     network's own text for it.
 
+    ``from_list``: the norm's list of misspellings made it where the network, which was asked for its
+    probabilities, would have left the text as typed.
+
     ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.keyboard``). No
     network judged it, so it has no confidence, and it is made only where a person accepts it.
 
@@ -41,6 +44,7 @@ class Change:
     known_confidence: float | None = field(default=None, compare=False)
     instead_of: str | None = field(default=None, compare=False)
     is_english_layout: bool = field(default=False, compare=False)
+    from_list: bool = field(default=False, compare=False)
     asked: int = field(default=0, compare=False)  # number of the one of ``questions`` that analyses answer
 
     @property

@@ -78,11 +78,14 @@ def test_the_browser_writes_what_python_writes(asked, light, kind):
 
 
 def test_the_browser_proposes_what_python_proposes(asked, light):
-    texts, far = composed(40, seed=21), 0
+    texts, far = [*composed(40, seed=21), "우유값이 올랐다. 숫강아지가 왔다."], 0
     for one, other in zip(asked(texts), light.correct_batch(texts), strict=True):
         for sentence, wanted in zip(one["sentences"], other.sentences, strict=True):
             places = [(c["sourceStart"], c["sourceEnd"], c["right"]) for c in sentence["proposed"]]
             assert places == [(c.source_start, c.source_end, c.right) for c in wanted.proposed]
+            assert [c.get("fromList", False) for c in sentence["proposed"]] == [
+                c.from_list for c in wanted.proposed
+            ]
             sure = [(c["knownConfidence"], c["fix"], c["keep"]) for c in sentence["proposed"]]
             wanted_sure = [
                 (c.known_confidence, c.fix_probability, c.keep_probability) for c in wanted.proposed
@@ -94,6 +97,7 @@ def test_the_browser_proposes_what_python_proposes(asked, light):
     # A tree asks whether the logarithm of a probability of almost 1 is above -0.000001; there rounding in 32
     # bits decides, and the known confidence differs by a leaf.
     assert far <= 2
+    assert all(c.from_list for each in light.correct(texts[-1]).sentences for c in each.changes)
 
 
 def test_the_attention_is_that_of_python(asked, light):

@@ -338,7 +338,7 @@ export class Corrector {
       if (!isFree || isSettled(mistake, others)) continue;
       const rated = mistake.changes.map(await this.rating(text, applyChanges(text, mistake.changes)));
       if (rated.reduce((product, { fix }) => product * fix, 1) < mistake.least) continue;
-      const sure = rated.map((change) => ({ ...change, knownConfidence: this.rules.numbers.KNOWN_CONFIDENCE, insteadOf: change.wrong }));
+      const sure = rated.map((change) => ({ ...change, knownConfidence: this.rules.numbers.KNOWN_CONFIDENCE, insteadOf: change.wrong, fromList: true }));
       found.push(...sure.map((change) => offeredInDialect(change, text, this.rules)));
     }
     return found;

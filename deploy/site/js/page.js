@@ -110,6 +110,12 @@ function side(source, start, end, changes, old) {
   return [...parts, [source.slice(done, end), false]].filter(([text, differs]) => text || differs);
 }
 
+/** That the norm's list decided and not the network, or the text that the network would rather have written. */
+function noteOf({ fromList, fix }, instead, say) {
+  if (fromList) return say("correction_from_list", { probability: probabilityText(fix, 3) });
+  return instead ? say("correction_instead_of", instead) : "";
+}
+
 /** What a card shows: by the article of the norm, else by the difference alone. */
 function cardOf(change, write, say, labels) {
   const what = changeLabel(labels, { wrong: write(change.wrong), right: write(change.right) });
@@ -129,7 +135,7 @@ function cardOf(change, write, say, labels) {
     why: article ? known : say(`mistake_${kind}_why`),
     article: told.includes(article) ? "" : article,
     sure: say("correction_sure", { words: say(`sure_${level}`), confidence: probabilityText(sureness) }),
-    note: instead ? say("correction_instead_of", instead) : "",
+    note: noteOf(change, instead, say),
   };
 }
 

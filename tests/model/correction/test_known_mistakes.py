@@ -53,3 +53,10 @@ def test_held_out_words_can_be_left_to_the_network():
 
 def test_own_words_stay(corrector):
     assert corrector.with_words(["또아리"]).correct("또아리를 얹었다.").text == "또아리를 얹었다."
+
+
+def test_what_the_list_made_says_so_and_keeps_the_probability_of_the_network(corrector):
+    (change,) = corrector.correct("우유값이 올랐다.").sentences[0].changes
+    assert change.from_list and change.fix_probability < 0.1
+    (change,) = corrector.correct("밥을 머거요.").sentences[0].changes
+    assert not change.from_list

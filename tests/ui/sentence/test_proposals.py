@@ -240,7 +240,7 @@ def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(ope
 
 def card_of(source: str, target: str, **changed) -> dict:
     (change,) = find_changes(source, target)
-    change = replace(change, fix_probability=0.99, keep_probability=0.0, **changed)
+    change = replace(change, **{"fix_probability": 0.99, "keep_probability": 0.0} | changed)
     return decisions._card(change, SentenceCorrection(0, source, (change,), 0.5, False, None), target)
 
 
@@ -261,3 +261,10 @@ def test_a_proposal_that_was_not_the_networks_first_choice_says_so(settings, lan
     assert "note" not in card_of("고갱", "고객")
     note = card_of("고갱", "고객", instead_of=first)["note"]
     assert note == table(language)["correction_instead_of"].format(text=told)
+
+
+@pytest.mark.parametrize(("language", "says"), [("ko", "신경망이 아니라"), ("en", "not the network")])
+def test_a_card_says_that_the_list_decided_and_what_the_network_thought(settings, language, says):
+    settings["lang"] = language
+    note = card_of("우유값", "우윳값", fix_probability=0.0069, instead_of="우유값", from_list=True)["note"]
+    assert says in note and "0.007" in note

@@ -70,6 +70,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Any, str]] = {
     "switch": ("SwitchTransformers" + TO_TEXT, T5_LIKE | {"num_experts": 2}, (2, 4), STREAMED),
     "gemma2": ("Gemma2" + LM, HEADS | CAPPED, (2, 4), GEMMA_2),
     "stablelm": ("StableLm" + LM, GROUPED | PARTLY_ROTATED, (2, 2), STREAMED),
+    "gemma3": ("Gemma3" + LM, HEADS | {"sliding_window": 4}, (2, 4), "lacks a normalisation of the output"),
     "olmo2": ("Olmo2" + LM, GROUPED, (2, 4), "lacks a normalisation of the output of each sub-layer"),
     "gpt-j": ("GPTJ" + LM, GPT, (2, 4), NOT_NAMED),
     "neox": ("GPTNeoX" + LM, NARROW, (2, 4), NOT_NAMED),

@@ -12,7 +12,7 @@ knows the answer.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from engine.question import ChangeSpan, Edit, HeadSets, Means, question
 from engine.records import MB, PackedCorrection, pack
 from model import analysis
 from model.adapters.own_network import InRowsOfTrace
+from model.analysis import model_editing
 from model.analysis.ablation import mean_values
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
@@ -300,6 +301,25 @@ def verified_explanation(corrector: Network, edit: Edit) -> analysis.Explanation
     """The explanation of the edit, each claim with its ablation check."""
     about = _contrasted(corrector, edit)
     return None if about is None else analysis.verified_explanation(corrector, about)
+
+
+class Teaching(NamedTuple):
+    """The options of an edit of the network: pairs (wrong, wanted), and a sentence to try it on."""
+
+    pairs: tuple[tuple[str, str], ...]
+    layer: int  # of the decoder, from 0
+    whitening: int  # per cent
+    strength: int  # per cent
+    tried: str
+
+
+@question(INSIDE, is_long=True, in_numpy=True)
+def edited_network(corrector: Network, teaching: Teaching) -> analysis.EditOutcome:
+    """The effects of an edit that teaches the pairs, also on the text of the sentence ``tried``."""
+    pairs = [model_editing.Pair(*pair) for pair in teaching.pairs]
+    own = model_editing.OwnSentences.of(corrector)
+    edit = own.edit(pairs, teaching.layer, teaching.whitening / 100)
+    return model_editing.edit_outcome(corrector, edit, teaching.strength / 100, teaching.tried)
 
 
 # --- The survey of heads over a file ---

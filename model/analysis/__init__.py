@@ -14,6 +14,7 @@ They take a corrector (``model.correction.answers``) and a pair of texts, or tra
   for one edit or a kind of mistake, and their edges by path patching.
 * ``decompose_attention_score``: one attention score over the parts of its query and key.
 * ``replaced_attention``, ``alternative_continuation``: other weights in one head, another token in one row.
+* ``edit_network``, ``edit_outcome``: a few corrections taught by a low-rank change of a feed-forward network.
 * ``verified_explanation``: claims about a correction, each tested by an intervention.
 * ``aligned_difference``: the difference between the attention of two passes.
 * ``Result.save``, ``load``: a result as a folder, with settings, fingerprint, versions and ids of the data.
@@ -66,6 +67,7 @@ from model.analysis.head_effects import (
     pair_effects,
     pruning_curve,
 )
+from model.analysis.model_editing import EditedText, EditOutcome, ModelEdit, edit_network, edit_outcome
 from model.analysis.patching import (
     ActivationPatching,
     CorruptedRun,
@@ -105,6 +107,8 @@ __all__ = [
     "CorruptedRun",
     "Edge",
     "Edit",
+    "EditOutcome",
+    "EditedText",
     "EffectEstimates",
     "Exchanges",
     "Explanation",
@@ -113,6 +117,7 @@ __all__ = [
     "JamoLens",
     "LogitAttribution",
     "LogitLens",
+    "ModelEdit",
     "NodeEffects",
     "PairEffects",
     "PruningPoint",
@@ -143,6 +148,8 @@ __all__ = [
     "data_id",
     "decompose_attention_score",
     "direct_logit_attribution",
+    "edit_network",
+    "edit_outcome",
     "edits_of",
     "exchanges",
     "faithfulness",

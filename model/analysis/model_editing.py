@@ -50,7 +50,7 @@ MOST_PAIRS, MOST_ROWS = 5, 6  # pairs of an edit, and rows of one pair that the 
 OWN_PAIRS = ASSETS / "editing.csv"
 KEY_PAIRS, OTHER_PAIRS = 300, 200  # of the file: those of the keys, and those that an edit should leave alone
 _STEPS, _SLACK = 8, 0.01  # Gauss-Newton steps, and nats beyond the margin that they aim at
-_RIDGE, _BATCH, _UNMOVED = 1e-2, 25, 1e-5
+_RIDGE, _BATCH, _UNMOVED, _FAINT = 1e-2, 25, 1e-5, 1e-12
 _KIND = "decoder_feed_forward"
 # Other beginnings of a sentence whose mistake an edit was made from.
 OPENINGS = ("그런데 ", "아마 ", "내 생각에는 ", "어제 들었는데 ", "친구 말로는 ", "다시 말하지만 ")
@@ -132,7 +132,9 @@ class EditOutcome:
     elsewhere: tuple[EditedText, ...]  # the same mistake; only sentences that the network got wrong
     others: tuple[EditedText, ...]  # those that changed
     num_others: int
+    others_right: int  # those that the network wrote as wanted before the edit
     heads: tuple[HeadChange, ...]  # for the first pair, the largest change first; only heads that changed
+    tried: EditedText | None = None  # another sentence, twice the same text as its pair
 
 
 def edit_network(corrector: Network, pairs: Sequence[Pair], layer: int, whitening: float = 1.0) -> ModelEdit:
@@ -205,7 +207,7 @@ def kernel_edit(node: Node, keys: np.ndarray, values: np.ndarray, rare: np.ndarr
 
 def whitened(moment: np.ndarray, whitening: float) -> np.ndarray:
     """(F, F): between the identity (0) and the second-moment matrix (1), both with a mean diagonal of 1."""
-    scaled = moment * np.float32(whitening / moment.diagonal().mean())
+    scaled = moment * np.float32(whitening / max(moment.diagonal().mean(), _FAINT))
     scaled[np.diag_indices(len(scaled))] += np.float32(1 - whitening + _RIDGE)
     return scaled
 
@@ -215,7 +217,7 @@ def relative_size(network: ActivationWalk, edit: KernelEdit) -> float:
     directions, values = edit.directions.astype(np.float64), edit.values.astype(np.float64)
     squared = np.sum((directions.T @ directions) * (values @ values.T))
     kernel = network.arrays[f"decoder_{edit.node.layer + 1}/feed_forward/output/kernel"]
-    return float(np.sqrt(max(squared, 0.0)) / np.linalg.norm(kernel))
+    return float(np.sqrt(max(squared, 0.0)) / max(np.linalg.norm(kernel), _FAINT))
 
 
 class OwnSentences:
@@ -227,7 +229,8 @@ class OwnSentences:
     def __init__(self, corrector: Network):
         self._corrector = corrector
         self._moments: dict[int, np.ndarray] = {}
-        self._last: tuple[tuple[Pair, ...], ReadSentences] | None = None
+        self._read: tuple[tuple[Pair, ...], ReadSentences] | None = None
+        self._edit: tuple[tuple[Any, ...], ModelEdit] | None = None
 
     @classmethod
     def of(cls, corrector: Network) -> "OwnSentences":
@@ -248,10 +251,17 @@ class OwnSentences:
         return ReadSentences(self._corrector, sorted(pairs, key=lambda pair: len(pair.wrong)))
 
     def read(self, pairs: tuple[Pair, ...]) -> "ReadSentences":
-        """Other sentences; the last ones are kept, so that a slider needs not read them again."""
-        if self._last is None or self._last[0] != pairs:
-            self._last = pairs, ReadSentences(self._corrector, pairs)
-        return self._last[1]
+        """Other sentences; the last ones are kept for the next strength of an edit."""
+        if (read := self._read) is None or read[0] != pairs:
+            self._read = read = pairs, ReadSentences(self._corrector, pairs)
+        return read[1]
+
+    def edit(self, pairs: Sequence[Pair], layer: int, whitening: float) -> ModelEdit:
+        """``edit_network``; the last edit is kept for its other strengths."""
+        asked = (*pairs, layer, whitening)
+        if (last := self._edit) is None or last[0] != asked:
+            self._edit = last = asked, edit_network(self._corrector, pairs, layer, whitening)
+        return last[1]
 
 
 @lru_cache(maxsize=1)
@@ -319,23 +329,28 @@ def _least_change(corrector: Network, pair: Pair, row: int, layer: int) -> tuple
 # --- The effects of an edit ---
 
 
-def edit_outcome(corrector: Network, edit: ModelEdit, strength: float = 1.0) -> EditOutcome:
+def edit_outcome(corrector: Network, edit: ModelEdit, strength: float = 1.0, tried: str = "") -> EditOutcome:
     """The effects of an edit at a ``strength`` from 0, which is none, to 1 or more.
 
-    ``others`` are OTHER_PAIRS sentences of our own, half of them with a mistake.
+    ``others`` are OTHER_PAIRS sentences of our own, half of them with a mistake. ``tried`` is another
+    sentence, whose text is compared.
     """
-    intervention, taught = edit.intervention(strength), len(edit.taught)
+    intervention, taught, own = edit.intervention(strength), len(edit.taught), OwnSentences.of(corrector)
     same = tuple(other for pair in edit.taught for other in same_mistake(pair))
-    own = OwnSentences.of(corrector)
-    about, others = own.read((*edit.taught, *same)).under(intervention), own.others.under(intervention)
+    also = (Pair(tried, tried),) if tried and len(tried) <= corrector.config.max_length else ()
+    about = own.read((*edit.taught, *same, *also)).under(intervention)
+    others = own.others.under(intervention)
+    elsewhere = about[taught : taught + len(same)]
     return EditOutcome(
         size=strength * edit.size,
         pairs=tuple(about[:taught]),
         refused=edit.refused,
-        elsewhere=tuple(each for each in about[taught:] if each.before != each.pair.wanted),
+        elsewhere=tuple(each for each in elsewhere if each.before != each.pair.wanted),
         others=tuple(each for each in others if each.before != each.after),
         num_others=len(others),
+        others_right=sum(each.before == each.pair.wanted for each in others),
         heads=changed_heads(corrector, edit.taught[0], intervention) if edit.taught else (),
+        tried=about[-1] if also else None,
     )
 
 
@@ -350,15 +365,37 @@ class Written(NamedTuple):
 def written(
     corrector: Network, pairs: Sequence[Pair], intervention: Intervention | None = None
 ) -> list[Written]:
-    """The network's own output for each wrong sentence."""
+    """The network's own output for each wrong sentence.
+
+    Most sentences are written as wanted, which one pass over the wanted sentence shows.
+    """
     found: list[Written] = []
+    tokenizer, change = corrector.tokenizer, intervention or Intervention()
     for some in _batches(pairs):
-        sources = [corrector.tokenizer.encode_source(pair.wrong) for pair in some]
-        produced = corrector.laboratory.write(sources, [intervention or Intervention()] * len(some))
-        for pair, each in zip(some, produced, strict=True):
-            text = each and corrector.tokenizer.decode(each.ids, pair.wrong)
-            found.append(Written(pair, each and each.ids, text))
+        wanted = [(pair, tokenizer.encode_target(pair.wanted)) for pair in some]
+        agreed = dict(zip(some, _agreeing(corrector, wanted, change), strict=True))
+        others = [pair for pair, agrees in agreed.items() if not agrees]
+        sources = [tokenizer.encode_source(pair.wrong) for pair in others]
+        produced = corrector.laboratory.write(sources, [change] * len(others)) if others else []
+        ids = {pair: each and each.ids for pair, each in zip(others, produced, strict=True)}
+        for pair, target in wanted:
+            tokens = target if agreed[pair] else ids[pair]
+            text = None if tokens is None else tokenizer.decode(tokens, pair.wrong)
+            found.append(Written(pair, tokens, text))
     return found
+
+
+def _agreeing(
+    corrector: Network, targets: Sequence[tuple[Pair, list[int]]], intervention: Intervention
+) -> list[bool]:
+    """Of each target, whether all its tokens are the most probable ones: then greedy decoding writes it."""
+    if not targets:
+        return []
+    network, ids = corrector.patched, [ids for _, ids in targets]
+    sources = [corrector.tokenizer.encode_source(pair.wrong) for pair, _ in targets]
+    ends, _ = network.run(Rows.of(sources, ids, [intervened(intervention, network)] * len(ids)))
+    tokens = network.logits(ends).argmax(axis=-1)
+    return [row[: len(each)].tolist() == each for row, each in zip(tokens, ids, strict=True)]
 
 
 class ReadSentences:
@@ -410,14 +447,10 @@ class ReadSentences:
         return {pairs[row] for row in other}
 
     def _touched_in_passes(self, intervention: Intervention) -> set[Pair]:
-        network, touched = self._corrector.patched, set()
-        change = intervened(intervention, network)
+        touched: set[Pair] = set()
         for some in _batches(self._ended):
-            sources = [self._corrector.tokenizer.encode_source(pair.wrong) for pair, _ in some]
-            ends, _ = network.run(Rows.of(sources, [ids for _, ids in some], [change] * len(some)))
-            for (pair, ids), logits in zip(some, network.logits(ends), strict=True):
-                if logits[: len(ids)].argmax(axis=-1).tolist() != ids:
-                    touched.add(pair)
+            agree = _agreeing(self._corrector, some, intervention)
+            touched |= {pair for (pair, _), agrees in zip(some, agree, strict=True) if not agrees}
         return touched
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine import remote as wire
 from engine.question import QUESTIONS, Edit
-from engine.questions import Patching
+from engine.questions import Patching, Teaching
 from engine.records import EngineBusyError, EngineError, ModelKey, Progress, freeze, pack
 from model import ModelFolderError
 from model.analysis.attention_scores import AttentionCell
@@ -40,6 +40,7 @@ ASKED = {
     "circuit_edges": (EDIT, 90, "mean"),
     "decompose_attention_score": (SOURCE, TARGET, AttentionCell(HEAD, 3, 2)),
     "verified_explanation": (EDIT,),
+    "edited_network": (Teaching(((SOURCE, TARGET), (SOURCE, SOURCE)), 1, 100, 100, SOURCE),),
     "output_weights": (),
     "embeddings": (SOURCE,),
     "weight_sizes": (),

@@ -132,7 +132,7 @@ def test_pages_about_the_inside_say_that_they_show_none(open_own, page):
 
 
 # Experiments that take the inside of a pass apart, which a model of one's own does not hand out.
-INSIDE = {"patched", "circuit", "why", "receipts"}
+INSIDE = {"patched", "circuit", "why", "receipts", "teach"}
 
 
 def lacking(view) -> str | None:

@@ -62,11 +62,7 @@ def serve(host: str, port: int, hosts: tuple[str, ...], origins: tuple[str, ...]
     from service.languagetool import app_link
     from service.server import AppOnDemand, Guard, Service, application
 
-    try:
-        read_config(find_model_folder(named["model"]))
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
-    options, links = {"model": named["model"], **_words(named["words"])}, named["links"]
+    options, links = _options(named["model"], named["words"]), named["links"]
     if not _is_here(host):
         click.echo(f"warning: everybody who reaches {host} can ask, and texts travel unencrypted", err=True)
     here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -98,11 +94,7 @@ def mcp(model: str, words: Path | None) -> None:
     from service.checker import KeepingCorrector
     from service.tools import tool_server
 
-    try:
-        read_config(find_model_folder(model))
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
-    options = {"model": model, **_words(words)}
+    options = _options(model, words)
     tool_server(lambda: KeepingCorrector.load(**options)).run("stdio")
 
 
@@ -156,7 +148,7 @@ def check(
     if changes is not None and not fix:
         raise click.UsageError("--changes needs --fix")
 
-    options = {"model": named["model"], **_words(named["words"])}
+    options = _options(named["model"], named["words"])
     files = list(files_in(paths, ignored))
     times = [path.stat().st_mtime_ns for path in files]
 
@@ -202,12 +194,18 @@ def _is_written(path: Path, time: int, found: Iterable["Finding"]) -> bool:
     return False
 
 
-def _words(path: Path | None) -> dict[str, Any]:
-    """The option of ``Corrector.load`` for a file of words."""
-    if path is None:
-        return {}
-    lines = (line.strip() for line in path.read_text("utf-8-sig").splitlines())
-    return {"words": tuple(line for line in lines if line and not line.startswith("#"))}
+def _options(model: str, words: Path | None) -> dict[str, Any]:
+    """The options of ``Corrector.load`` for a model and a file of words.
+
+    Raises:
+        click.ClickException: for a folder that holds no model.
+    """
+    try:
+        read_config(find_model_folder(model))
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    lines = () if words is None else map(str.strip, words.read_text("utf-8-sig").splitlines())
+    return {"model": model, "words": tuple(line for line in lines if line and not line.startswith("#"))}
 
 
 if __name__ == "__main__":

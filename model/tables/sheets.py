@@ -10,7 +10,6 @@ import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from string import ascii_uppercase
 from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape
@@ -73,6 +72,8 @@ class Sheet:
             raise TableError("no_xlsx", f"this is no worksheet: {type(error).__name__}") from error
 
     def _parse(self) -> None:
+        from openpyxl.utils.cell import coordinate_to_tuple, range_boundaries  # it takes a third of a second
+
         parser, begun = expat.ParserCreate(), list[_Place]()
         row, column = 0, -1
 
@@ -84,13 +85,13 @@ class Sheet:
             if local == "row":
                 row, column = int(attributes.get("r", row + 1)), -1
             elif local == "c":
-                column = _column(attributes["r"]) if "r" in attributes else column + 1
+                column = coordinate_to_tuple(attributes["r"])[1] - 1 if "r" in attributes else column + 1
                 self._prefix = name[:-1]
             elif local == "f":
                 self._formulas.add((row, column))
             elif local == "mergeCell":
-                first, _, last = attributes["ref"].partition(":")
-                self._merged.append((_row(first), _row(last or first), _column(last or first)))
+                _, first, last_column, last = range_boundaries(attributes["ref"])
+                self._merged.append((first, last, last_column - 1))
 
         def end(name: str) -> None:
             place = begun.pop()
@@ -134,6 +135,8 @@ class Sheet:
 
     def _edits(self, place: tuple[int, int], text: str) -> Iterator[tuple[int, int, bytes]]:
         """The bytes that are replaced, from where to where and by which."""
+        from openpyxl.utils.cell import get_column_letter
+
         if place in self._formulas:
             return
         p, (row, column) = self._prefix, place
@@ -154,35 +157,4 @@ class Sheet:
                     if following < len(columns)
                     else self._content.rindex(b"</", found.start, found.end)
                 )
-                yield at, at, f'<{p}c r="{_letters(column)}{row}" t="inlineStr">{text}'.encode()
-
-
-def _row(reference: str) -> int:
-    return int(reference.strip(ascii_uppercase))
-
-
-def _column(reference: str) -> int:
-    """The column of a cell, from 0.
-
-    Example:
-        >>> _column("AA7")
-        26
-    """
-    number = 0
-    for letter in reference.rstrip("0123456789"):
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number - 1
-
-
-def _letters(column: int) -> str:
-    """The letters of a column.
-
-    Example:
-        >>> _letters(26)
-        'AA'
-    """
-    found, number = "", column + 1
-    while number:
-        number, place = divmod(number - 1, 26)
-        found = chr(ord("A") + place) + found
-    return found
+                yield at, at, f'<{p}c r="{get_column_letter(column + 1)}{row}" t="inlineStr">{text}'.encode()

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -79,27 +79,25 @@ def markdown(text: str) -> Iterator[Annotated]:
     parsed = _FRONT_MATTER.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]), text)
     parser, defined = MarkdownIt("commonmark").enable("table").disable("inline"), dict[str, Any]()
     parser.parse(parsed, defined)
-    kept, before = Kept.of(text, defined.get("references", {})), ""
+    kept = Kept.of(text, defined.get("references", {}))
     parsed = re.sub(r"(?m)^( {0,3}\[\^[^\[\]\s]+\]):", r"\1;", parsed)
     lines, place, seen = _line_starts(text), 0, -1
-    for token in parser.parse(parsed):
-        before, opened = token.type, before
+    for opened, token in pairwise(parser.parse(parsed)):
         if token.type != "inline" or token.map is None:
             continue
+        is_cell = opened.type in ("th_open", "td_open")
+        content = token.content.replace("|", "\\|") if is_cell else token.content
         first, last = token.map
         place, seen = (place if first == seen else lines[first]), first  # cells share their line
         spans = list[tuple[int, int]]()  # of each line of the paragraph
-        for number, line in enumerate(token.content.split("\n")):
-            begun = place if number == 0 else lines[first + number]
-            if opened in ("th_open", "td_open"):
-                line = line.replace("|", "\\|")
-            begun = parsed.find(line, begun, lines[last])
+        for number, line in enumerate(content.split("\n")):
+            begun = parsed.find(line, place if number == 0 else lines[first + number], lines[last])
             if begun < 0:
                 break
             place = begun + len(line)
             spans.append((begun, place))
         is_ignored = not spans or any(a < spans[-1][1] and spans[0][0] < b for a, b in ignored)
-        if not is_ignored and not (opened == "heading_open" and kept.is_linked(token.content)):
+        if not is_ignored and not (opened.type == "heading_open" and kept.is_linked(content)):
             yield Annotated.of(text, _inline(text, spans, kept))
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 from model.text.changes import Change
-from model.text.hangul import FINALS, INITIALS, compose, decompose, is_syllable
+from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
 from model.text.tokenizer import Span
 
 ROWS = (  # (the row's jamo from left to right, how many keys the row is shifted to the right)
@@ -109,6 +109,17 @@ def spell(word: str) -> str:
     return "".join("".join(strokes_of(syllable)) for syllable in word)
 
 
+_TWO_VOWELS, _TWO_CONSONANTS = (
+    "|".join(strokes for strokes in JOINED if (strokes[0] in MEDIALS) == vowels) for vowels in (True, False)
+)
+# A syllable by its keys: a consonant is its final unless a vowel follows. Else two keys that write one vowel,
+# or a character that no key writes.
+TYPED_SYLLABLE = re.compile(
+    rf"([{INITIALS}])({_TWO_VOWELS}|[{MEDIALS}])((?:{_TWO_CONSONANTS}|[{''.join(FINALS)}])(?![ㅏ-ㅣ]))?"
+    rf"|(?:{_TWO_VOWELS})|[^ㄱ-ㅣ]"
+)
+
+
 def compose_strokes(strokes: str) -> str:
     """The text that a two-set input method writes for these keys, one jamo a key; other characters are left
     out.
@@ -118,45 +129,14 @@ def compose_strokes(strokes: str) -> str:
     >>> compose_strokes("ㅂㅓㅅㅡㅔㅇ")
     '버스ㅔㅇ'
     """
-    written: list[str] = [""]  # the last one is still being put together
-    for stroke in strokes:
-        if not "ㄱ" <= stroke <= "ㅣ":
-            written.append("")
-        else:
-            written[-1:] = (
-                _with_vowel(written[-1], stroke) if is_vowel(stroke) else _with_consonant(written[-1], stroke)
-            )
-    return "".join(written)
+    return TYPED_SYLLABLE.sub(_composed, strokes)
 
 
-@lru_cache(maxsize=65536)
-def _with_consonant(current: str, key: str) -> tuple[str, ...]:
-    """The unfinished syllable and the text behind it after a consonant: 가 and ㄱ are 각, 값 and ㄱ are 값
-    ㄱ.
-    """
-    if is_syllable(current):
-        initial, medial, final = decompose(current)
-        longer = JOINED.get(final + key) if final else key
-        if longer is not None and longer in FINALS:
-            return (compose(initial, medial, longer),)
-    return current, key
-
-
-@lru_cache(maxsize=65536)
-def _with_vowel(current: str, key: str) -> tuple[str, ...]:
-    """The unfinished syllable and the text behind it after a vowel: 각 and ㅏ are 가 가, 고 and ㅏ are 과."""
-    if is_syllable(current):
-        initial, medial, final = decompose(current)
-        if final:
-            *kept, moved = tuple(STROKES.get(final, final))
-            return compose(initial, medial, "".join(kept)), compose(moved, key)
-        if longer := JOINED.get(medial + key):
-            return (compose(initial, longer),)
-    elif current in tuple(INITIALS):
-        return (compose(current, key),)
-    elif current and (longer := JOINED.get(current + key)):
-        return (longer,)
-    return current, key
+def _composed(found: re.Match[str]) -> str:
+    initial, medial, final = found.groups(default="")
+    if initial:
+        return compose(initial, JOINED.get(medial, medial), JOINED.get(final, final))
+    return JOINED.get(found[0], "")
 
 
 LEAST_SYLLABLES = 2  # one syllable is too often an English word: go, so, to, for

@@ -1,4 +1,4 @@
-// From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/english_layout.py.
+// From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/keyboard.py.
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
 import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
@@ -7,7 +7,7 @@ import { applyChanges, clipped, confidence, findChanges, growth, inOrder, meet, 
 import { isSyllable, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
 import { splitSentences, withSubstitutes } from "./text.js";
 
-// --- Words that were typed in the English keyboard layout, as model/text/english_layout.py and
+// --- Words that were typed in the English keyboard layout, as model/text/keyboard.py and
 // model/correction/offers.py. They are offered beside the corrections, never made.
 
 const LEAST_SYLLABLES = 2;
@@ -19,7 +19,7 @@ export function findOffers({ text, verbatim }, words, rules) {
     const word = text.slice(start, end);
     if (word === word.toUpperCase() || keys.latin_words.includes(word.toLowerCase())) continue;
     if (verbatim.some(([first, last]) => start < last && first < end)) continue;
-    const right = hangulOf(word, keys);
+    const right = hangulOf(word, rules);
     if (!right || right.length < LEAST_SYLLABLES) continue;
     const least = right.length === 2 ? numbers.LEAST_COUNT_SHORT : numbers.LEAST_COUNT_LONGER;
     if (words.known([right])[0] >= Math.log1p(least)) found.push({ sourceStart: start, sourceEnd: end, wrong: word, right, isOffer: true });
@@ -28,40 +28,14 @@ export function findOffers({ text, verbatim }, words, rules) {
 }
 
 /** The syllables that the keys of `word` write in the two-set layout; null where they write anything else. */
-export function hangulOf(word, keys) {
+function hangulOf(word, { patterns, keys }) {
   if (![...word].every((letter) => letter in keys.jamo)) return null;
-  const written = [""]; // the last one is still being put together
-  for (const letter of word) {
-    const key = keys.jamo[letter];
-    const vowel = key >= "ㅏ";
-    written.splice(-1, 1, ...(vowel ? withVowel(written.at(-1), key, keys) : withConsonant(written.at(-1), key, keys)));
-  }
-  const text = written.join("");
+  const strokes = Array.from(word, (letter) => keys.jamo[letter]).join("");
+  const joined = (jamo = "") => keys.joined[jamo] ?? jamo;
+  const text = strokes.replace(patterns.typed_syllable, (typed, initial, medial, final) =>
+    initial ? compose(initial, joined(medial), joined(final), keys) : typed,
+  );
   return [...text].every(isSyllable) ? text : null;
-}
-
-function withConsonant(current, key, keys) {
-  if (isSyllable(current)) {
-    const [initial, medial, final] = decompose(current, keys);
-    const longer = final ? keys.joined[final + key] : key;
-    if (longer !== undefined && keys.finals.includes(longer)) return [compose(initial, medial, longer, keys)];
-  }
-  return [current, key];
-}
-
-function withVowel(current, key, keys) {
-  if (isSyllable(current)) {
-    const [initial, medial, final] = decompose(current, keys);
-    if (final) {
-      const strokes = [...(keys.strokes[final] ?? final)];
-      const last = strokes.pop();
-      return [compose(initial, medial, strokes.join(""), keys), compose(last, key, "", keys)];
-    }
-    const longer = keys.joined[medial + key];
-    if (longer) return [compose(initial, longer, "", keys)];
-  } else if (current && keys.initials.includes(current)) return [compose(current, key, "", keys)];
-  else if (current && keys.joined[current + key]) return [keys.joined[current + key]];
-  return [current, key];
 }
 
 function decompose(syllable, { initials, medials, finals }) {

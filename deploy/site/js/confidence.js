@@ -1,5 +1,7 @@
-// The confidence of a candidate from boosted trees, word counts and n-grams; ports of model/correction/confidence.py, words.py and ngrams.py.
-import { distance, findChanges, isBlank } from "./text.js";
+// The confidence of a candidate from boosted trees, word counts and n-grams; ports of
+// model/correction/confidence.py, words.py and ngrams.py.
+import { sum, upTo } from "./numbers.js";
+import { distance, findChanges, isBlank, spansOf } from "./text.js";
 
 // --- How often each word stands in the training sentences, as model/correction/words.py.
 
@@ -7,8 +9,8 @@ const WORD = /[가-힣]+/g; // a run of whole syllables
 
 /** The words that hold a character of `text[start:end]`, or that begin or end at its edges. */
 export function touching(text, start, end) {
-  const found = [...text.matchAll(WORD)].filter(({ index, 0: word }) => index <= end && start <= index + word.length);
-  return found.map(([word]) => word);
+  const found = spansOf(WORD, text).filter(([first, last]) => first <= end && start <= last);
+  return found.map((span) => text.slice(...span));
 }
 
 /** {text, starts}: `text` has a word and its count a line, sorted; `starts` says where each line begins. */
@@ -39,7 +41,10 @@ export class Words {
     return 0;
   }
 
-  /** [whole, beginning, count of the beginning] of the least known word; 0 in every measure where there is none. */
+  /**
+   * [whole, beginning, count of the beginning] of the least known word; 0 in every measure where there is
+   * none.
+   */
   known(words) {
     if (!words.length) return [0, 0, 0];
     const measures = words.map((word) => this.knownWord(word));
@@ -49,45 +54,52 @@ export class Words {
   knownWord(word) {
     for (let length = word.length; length; length -= 1) {
       const count = this.count(word.slice(0, length));
-      if (count) return [Math.log1p(length === word.length ? count : 0), length / word.length, Math.log1p(count)];
+      const whole = length === word.length ? count : 0;
+      if (count) return [Math.log1p(whole), length / word.length, Math.log1p(count)];
     }
     return [0, 0, 0];
   }
 }
 
-// --- How usual a run of up to five characters is, as model/correction/ngrams.py; the counts stay a tree, as they are stored.
+// --- How usual a run of up to five characters is, as model/correction/ngrams.py; the counts stay a tree, as
+// they are stored.
 
 export const ORDER = 5;
 const EDGE = "\n"; // stands before and behind every sentence
 const SHORT = 2; // characters up to which a run counts by the characters before it
 const LEVELS = 8; // of a count between a power of two and the next
-const APART = 32; // runs between two of which it is kept where they begin; to keep it of all would take half as much memory again
+// Runs between two of which it is kept where they begin; of all it would take half as much memory again.
+const APART = 32;
 
 export class NGrams {
   /** `table`: of countedRuns. */
   constructor(table) {
-    this.numbers = new Map(Array.from(table.characters, (code, number) => [String.fromCodePoint(code), number]));
+    const characters = Array.from(table.characters, (code) => String.fromCodePoint(code));
+    this.numbers = new Map(characters.map((character, number) => [character, number]));
     this.last = [];
     this.levels = [];
     this.children = []; // where the runs that continue each run begin and end
     for (let length = 1; length <= ORDER; length += 1) {
       this.last.push(table[`last_${length}`]);
       this.levels.push(table[`levels_${length}`]);
-      if (length > 1) this.children.push(new Children(table[`following_${length}`], table[`starts_${length}`]));
+      const [counts, starts] = [table[`following_${length}`], table[`starts_${length}`]];
+      if (length > 1) this.children.push(new Children(counts, starts));
     }
     let all = 0.5 * (this.numbers.size + 1);
     for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
     [this.all, this.unseen] = [all, 0.5 / all];
   }
 
-  /** How usual the characters from start to stop are after those before them: the logarithm of their probability. */
+  /**
+   * How usual the characters from start to stop are after those before them: the logarithm of their
+   * probability.
+   */
   score(text, start, stop) {
     const before = Math.max(0, ORDER - 1 - start);
-    const run = EDGE.repeat(before) + text.slice(Math.max(0, start - ORDER + 1), stop) + EDGE.repeat(Math.max(0, stop - text.length));
+    const edges = [before, Math.max(0, stop - text.length)].map((count) => EDGE.repeat(count));
+    const run = edges.join(text.slice(Math.max(0, start - ORDER + 1), stop));
     const numbers = Array.from(run, (character) => this.numbers.get(character) ?? -1);
-    let sum = 0;
-    for (let i = 0; i < stop - start; i += 1) sum += Math.log(this.probability(numbers.slice(i, i + ORDER)));
-    return sum;
+    return sum(upTo(stop - start).map((i) => Math.log(this.probability(numbers.slice(i, i + ORDER)))));
   }
 
   /** Of the last of ORDER characters after those before it. */
@@ -115,7 +127,8 @@ export class NGrams {
     let seen = 0;
     for (let place = start; place < end; place += 1) seen += this.count(length, place);
     let rest = end - start;
-    if (length > SHORT + 1) rest += Math.max(this.count(length - 1, history) - seen, 0); // each that was left out stood there, too
+    // Each that was left out stood there, too.
+    if (length > SHORT + 1) rest += Math.max(this.count(length - 1, history) - seen, 0);
     const all = Math.max(seen + rest, 1);
     return { all, rest: seen > 0 ? rest / all : 1 };
   }
@@ -145,9 +158,10 @@ export class NGrams {
 
 /** The arrays of ngrams.npz by their names, and of every APART-th run where those begin that continue it. */
 export function countedRuns(table) {
-  const starts = {};
-  for (let length = 2; length <= ORDER; length += 1) starts[`starts_${length}`] = startsOf(table[`following_${length}`]);
-  return { ...table, ...starts };
+  const found = { ...table };
+  for (let length = 2; length <= ORDER; length += 1)
+    found[`starts_${length}`] = startsOf(table[`following_${length}`]);
+  return found;
 }
 
 function startsOf(counts) {
@@ -174,12 +188,18 @@ class Children {
   }
 }
 
-// --- Chooses among the candidates for a stretch of text, and says how sure the choice is, as model/correction/confidence.py. // The second trees, which ask a morphological analyser, are left out: that takes 80 MB.
+// --- Chooses among the candidates for a stretch of text, and says how sure the choice is, as
+// model/correction/confidence.py. The second trees, which ask a morphological analyser, are left out: that
+// takes 80 MB.
 
 const LEAST_LOG = Math.log(1e-5); // the least logarithm of a probability
-const ALONE = 20; // stands for how much more usual a phrase is than the next candidate's, where there is no other candidate
+// Stands for how much more usual a phrase is than the next candidate's, where there is no other candidate.
+const ALONE = 20;
 
-/** Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, branch below it, branch from it on]. */
+/**
+ * Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, branch below it,
+ * branch from it on].
+ */
 export class Trees {
   constructor({ start, trees }) {
     Object.assign(this, { start, trees });
@@ -198,7 +218,10 @@ export class Confidence {
     Object.assign(this, { words, ngrams, trees });
   }
 
-  /** [{stretch, text, confidence}]: the likeliest candidate of each stretch; where the network changed nothing, only likely ones. */
+  /**
+   * [{stretch, text, confidence}]: the likeliest candidate of each stretch; where the network changed
+   * nothing, only likely ones.
+   */
   choose(source, stretches) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
@@ -214,49 +237,55 @@ export class Confidence {
 
   /** The features of all candidates of one sentence that would change it. */
   rated(source, stretches) {
-    const logs = stretches.map(({ candidates }) => new Map([...candidates].map(([text, log]) => [text, Math.max(log, LEAST_LOG)])));
+    const floored = (candidates) => [...candidates].map(([text, log]) => [text, Math.max(log, LEAST_LOG)]);
+    const logs = stretches.map(({ candidates }) => new Map(floored(candidates)));
     const certain = stretches.map(({ written }, number) => logs[number].get(written));
-    const sum = certain.reduce((all, one) => all + one, 0);
     const changed = stretches.filter(({ isChanged }) => isChanged).length;
     return stretches.flatMap((stretch, number) => {
       const [mine, { kept }] = [logs[number], stretch];
       const texts = [...mine.keys()];
       const phrases = new Map(texts.map((text) => [text, this.phrase(source, stretches, number, text)]));
       const wrong = this.words.known(touching(source, stretch.start, stretch.end));
+      const usualness = (each) => phrases.get(each).usual;
       const keep = mine.get(kept);
-      return texts.filter((text) => text !== kept).map((text) => {
-        const others = texts.filter((each) => each !== text && each !== kept);
-        const { whole, start, usual, size } = phrases.get(text);
-        const right = this.words.known(touching(whole, start, start + text.length));
-        const fix = mine.get(text);
-        const features = {
-          fix,
-          keep,
-          other: others.length ? Math.max(...others.map((each) => mine.get(each))) : LEAST_LOG,
-          network: Math.exp(fix) * (1 - Math.exp(keep)),
-          wrong_count: wrong[0],
-          wrong_beginning: wrong[1],
-          wrong_beginning_count: wrong[2],
-          right_count: right[0],
-          right_beginning: right[1],
-          right_beginning_count: right[2],
-          spaces: spacesIn(kept, text),
-          length: Math.max(kept.length, text.length),
-          jamo: distance(kept.normalize("NFD"), text.normalize("NFD")),
-          changes: changed,
-          sentence: sum - certain[number],
-          candidates: texts.length,
-          written: Number(text === stretch.written),
-          phrase_kept: usual - phrases.get(kept).usual,
-          phrase_other: others.length ? usual - Math.max(...others.map((each) => phrases.get(each).usual)) : ALONE,
-          phrase: usual / Math.max(size, 1),
-        };
-        return { number, text, features };
-      });
+      return texts
+        .filter((text) => text !== kept)
+        .map((text) => {
+          const others = texts.filter((each) => each !== text && each !== kept);
+          const { whole, start, usual, size } = phrases.get(text);
+          const right = this.words.known(touching(whole, start, start + text.length));
+          const fix = mine.get(text);
+          const features = {
+            fix,
+            keep,
+            other: others.length ? Math.max(...others.map((each) => mine.get(each))) : LEAST_LOG,
+            network: Math.exp(fix) * (1 - Math.exp(keep)),
+            wrong_count: wrong[0],
+            wrong_beginning: wrong[1],
+            wrong_beginning_count: wrong[2],
+            right_count: right[0],
+            right_beginning: right[1],
+            right_beginning_count: right[2],
+            spaces: spacesIn(kept, text),
+            length: Math.max(kept.length, text.length),
+            jamo: distance(kept.normalize("NFD"), text.normalize("NFD")),
+            changes: changed,
+            sentence: sum(certain) - certain[number],
+            candidates: texts.length,
+            written: Number(text === stretch.written),
+            phrase_kept: usual - phrases.get(kept).usual,
+            phrase_other: others.length ? usual - Math.max(...others.map(usualness)) : ALONE,
+            phrase: usual / Math.max(size, 1),
+          };
+          return { number, text, features };
+        });
     });
   }
 
-  /** The sentence with `text` in one stretch and the network's own text in the others, and how usual the phrase is. */
+  /**
+   * The sentence with `text` in one stretch and the network's own text in the others, and how usual the
+   * phrase is.
+   */
   phrase(source, stretches, number, text) {
     let [whole, done, start] = ["", 0, 0];
     stretches.forEach((stretch, i) => {

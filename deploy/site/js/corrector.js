@@ -1,10 +1,13 @@
-// From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and model/text/keyboard.py.
+// From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and
+// model/text/keyboard.py.
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
 import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
-import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll, verbatimSpans } from "./protected.js";
-import { applyChanges, clipped, confidence, findChanges, growth, inOrder, meet, moved } from "./text.js";
-import { isSyllable, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
+import { between } from "./numbers.js";
+import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll } from "./protected.js";
+import { verbatimSpans } from "./protected.js";
+import { applyChanges, clipped, confidence, findChanges, growthOf, inOrder, isSameChange } from "./text.js";
+import { isSyllable, meet, moved, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
 import { splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words that were typed in the English keyboard layout, as model/text/keyboard.py and
@@ -12,17 +15,18 @@ import { splitSentences, withSubstitutes } from "./text.js";
 
 const LEAST_SYLLABLES = 2;
 
-export function findOffers({ text, verbatim }, words, rules) {
+function findOffers({ text, verbatim }, words, rules) {
   const { numbers, keys } = rules;
   const found = [];
   for (const [start, end] of spansOf(rules.patterns.latin_word, text)) {
     const word = text.slice(start, end);
     if (word === word.toUpperCase() || keys.latin_words.includes(word.toLowerCase())) continue;
-    if (verbatim.some(([first, last]) => start < last && first < end)) continue;
+    if (!outside([[start, end]], verbatim).length) continue;
     const right = hangulOf(word, rules);
     if (!right || right.length < LEAST_SYLLABLES) continue;
     const least = right.length === 2 ? numbers.LEAST_COUNT_SHORT : numbers.LEAST_COUNT_LONGER;
-    if (words.known([right])[0] >= Math.log1p(least)) found.push({ sourceStart: start, sourceEnd: end, wrong: word, right, isOffer: true });
+    const offer = { sourceStart: start, sourceEnd: end, wrong: word, right, isOffer: true };
+    if (words.known([right])[0] >= Math.log1p(least)) found.push(offer);
   }
   return inOrder(found);
 }
@@ -48,7 +52,8 @@ function compose(initial, medial, final, { initials, medials, finals }) {
   return String.fromCharCode(0xac00 + offset);
 }
 
-// --- Particles behind figures, Latin letters, brackets and mark-up, and stand-ins for placeholders, as model/text/readings.py.
+// --- Particles behind figures, Latin letters, brackets and mark-up, and stand-ins for placeholders, as
+// model/text/readings.py.
 
 /** How the end of a text is read aloud: its class of codas; "" where that is uncertain. */
 function reading(text, rules) {
@@ -61,8 +66,11 @@ function reading(text, rules) {
   text = text.slice(-2 * numbers.LONGEST_READ);
   const [brackets] = spansOf(patterns.brackets, text);
   if (brackets) {
-    const [inside, before] = [text.slice(brackets[0] + 1, brackets[1] - 1), silent(text.slice(0, brackets[0]), "]")];
-    return isSyllable(before.slice(-1)) || reading(before, rules) === reading(inside, rules) ? reading(before, rules) : "";
+    const before = silent(text.slice(0, brackets[0]), "]");
+    const [said, inside] = [before, text.slice(brackets[0] + 1, brackets[1] - 1)].map((each) =>
+      reading(each, rules),
+    );
+    return isSyllable(before.slice(-1)) || said === inside ? said : "";
   }
   text = silent(text, "]");
   if (isSyllable(text.slice(-1))) return keys.codas[decompose(text.slice(-1), keys)[2]] ?? "closed";
@@ -79,32 +87,43 @@ export function findParticles(text, spans, rules) {
   for (const [start, end] of outside(spansOf(rules.patterns.particle, text), spans)) {
     const form = text.slice(start, end).trim();
     const base = ["으로", "로"].find((each) => form.startsWith(each)) ?? form;
-    target += text.slice(done, start) + fitting(base, reading(text.slice(0, start), rules), rules) + form.slice(base.length);
+    const fit = fitting(base, reading(text.slice(0, start), rules), rules);
+    target += text.slice(done, start) + fit + form.slice(base.length);
     done = end;
   }
   return findChanges(text, target + text.slice(done));
 }
 
 export function findStandIns(text, spans, rules) {
-  return outside(spansOf(rules.patterns.placeholder, text), spans).map(([start, end]) => ({
-    sourceStart: start, sourceEnd: end, wrong: text.slice(start, end), right: rules.marks.stand_in,
+  const found = outside(spansOf(rules.patterns.placeholder, text), spans);
+  const right = rules.marks.stand_in;
+  return found.map(([start, end]) => ({
+    sourceStart: start,
+    sourceEnd: end,
+    wrong: text.slice(start, end),
+    right,
   }));
 }
 
-const outside = (found, spans) => found.filter(([start, end]) => !spans.some(([first, last]) => start < last && first < end));
+/** Those of the `found` spans that overlap none of the others. */
+const outside = (found, spans) =>
+  found.filter(([start, end]) => !spans.some(([first, last]) => start < last && first < end));
 
 // --- Changes that are made before the network reads a sentence, as in model/correction/proposing.py.
 
 /** {shown, hidden, all}: offers and particles; stand-ins, which are taken back; both, in order. */
-export function findEdits(part, words, rules) {
+function findEdits(part, words, rules) {
   const spans = [...part.verbatim, ...part.kept];
   const apart = (changes, others) => changes.filter((change) => !others.some((other) => meet(change, other)));
   const offers = findOffers(part, words, rules);
   const hidden = apart(findStandIns(part.text, spans, rules), offers);
   const particles = apart(findParticles(part.text, spans, rules), [...offers, ...hidden]);
-  const shown = [...offers, ...particles.map((each) => ({ ...each, knownConfidence: rules.numbers.PARTICLE_CONFIDENCE, insteadOf: each.wrong }))];
+  const shown = [...offers, ...particles.map((each) => known(each, rules.numbers.PARTICLE_CONFIDENCE))];
   return { shown, hidden, all: inOrder([...shown, ...hidden]) };
 }
+
+/** A change by a rule, in place of the network's own text. */
+const known = (change, sureness) => ({ ...change, knownConfidence: sureness, insteadOf: change.wrong });
 
 // --- Misspellings of the norm that the network missed, as model/correction/mending.py.
 
@@ -120,7 +139,10 @@ function rowsOf(rules) {
   return rules.rows;
 }
 
-/** Whether `text` has an end of a word where `boundary` demands one for the spelling between `start` and `end`. */
+/**
+ * Whether `text` has an end of a word where `boundary` demands one for the spelling between `start` and
+ * `end`.
+ */
 function isBounded(text, start, end, boundary, { patterns }) {
   const isWord = (character = "") => /[\p{L}\p{N}]/u.test(character);
   if (["left", "both", "noun"].includes(boundary) && isWord(text[start - 1])) return false;
@@ -129,26 +151,31 @@ function isBounded(text, start, end, boundary, { patterns }) {
 }
 
 /**
- * [kind, article, Korean, English] of the longest row of the norm that makes this change, as model/norm/articles.py
- * finds it; undefined without one.
+ * [kind, article, Korean, English] of the longest row of the norm that makes this change, as
+ * model/norm/articles.py finds it; undefined without one.
  */
 export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rules) {
-  const [before, after, end] = [source.slice(0, sourceStart), source.slice(sourceEnd), sourceStart + right.length];
+  const [before, after] = [source.slice(0, sourceStart), source.slice(sourceEnd)];
+  const end = sourceStart + right.length;
   const text = before + right + after;
   const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
   const isAsLong = letters.length === right.replaceAll(" ", "").length;
-  const spaced = isAsLong ? [...right].map((each) => (each === " " ? each : letters.shift())).join("") : wrong;
-  const fits = (mistaken) => ([typed, spelt, boundary]) => {
-    for (let start = Math.max(0, end - spelt.length); start <= sourceStart; start += 1) {
-      const stop = start + spelt.length;
-      if (!text.startsWith(spelt, start) || text.slice(0, start) + typed + text.slice(stop) !== mistaken) continue;
-      if (isBounded(text, start, stop, boundary, rules)) return true;
-    }
-    return false;
-  };
+  const spaced = isAsLong ? right.replace(/[^ ]/g, () => letters.shift()) : wrong;
+  const fits =
+    (mistaken) =>
+    ([typed, spelt, boundary]) => {
+      for (let start = Math.max(0, end - spelt.length); start <= sourceStart; start += 1) {
+        const stop = start + spelt.length;
+        const isThere =
+          text.startsWith(spelt, start) && text.slice(0, start) + typed + text.slice(stop) === mistaken;
+        if (isThere && isBounded(text, start, stop, boundary, rules)) return true;
+      }
+      return false;
+    };
   for (const each of new Set([wrong, spaced])) {
-    const found = each === right ? [] : [...rowsOf(rules).values()].flat().filter(fits(before + each + after));
-    const longest = found.reduce((best, row) => (best && best[1].length >= row[1].length ? best : row), undefined);
+    const found =
+      each === right ? [] : [...rowsOf(rules).values()].flat().filter(fits(before + each + after));
+    const [longest] = found.sort((one, other) => other[1].length - one[1].length);
     if (longest) return rules.keys.articles[longest[4]];
   }
   return undefined;
@@ -156,11 +183,9 @@ export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rule
 
 /** Whether each word in the stretch begins with a counted word that covers its part of that. */
 function isKnownThere(text, start, end, words) {
-  return [...text.matchAll(/[가-힣]+/g)].every(({ index, 0: word }) => {
-    if (index >= end || index + word.length <= start) return true;
-    for (let length = Math.min(index + word.length, end) - index; length <= word.length; length += 1)
-      if (words.count(word.slice(0, length))) return true;
-    return false;
+  return spansOf(/[가-힣]+/g, text).every(([first, last]) => {
+    if (first >= end || last <= start) return true;
+    return between(Math.min(last, end), last + 1).some((stop) => words.count(text.slice(first, stop)));
   });
 }
 
@@ -173,11 +198,13 @@ export function findKnownMistakes(text, words, rules) {
   const found = [];
   let done = 0;
   for (let start = 0; start < text.length - 1; start += 1) {
-    const rows = (rowsOf(rules).get(text.slice(start, start + 2)) ?? []).filter(([wrong]) => text.startsWith(wrong, start));
+    const begun = rowsOf(rules).get(text.slice(start, start + 2)) ?? [];
+    const rows = begun.filter(([wrong]) => text.startsWith(wrong, start));
     for (const [wrong, right, boundary, isCertain] of rows.sort(byRank)) {
-      const [before, behind, stop] = [text.slice(0, start) + right, text.slice(start + wrong.length), start + right.length];
+      const [before, behind] = [text.slice(0, start) + right, text.slice(start + wrong.length)];
+      const stop = start + right.length;
       if (start < done || !isBounded(before + behind, start, stop, boundary, rules)) continue;
-      const isWord = Math.max(wrong.length, right.length) >= LONG || boundary === "noun" || boundary === "both";
+      const isWord = Math.max(wrong.length, right.length) >= LONG || ["noun", "both"].includes(boundary);
       if (!isCertain && (!isWord || isKnownThere(text, start, start + wrong.length, words))) continue;
       done = start + wrong.length;
       const isLong = wrong.length >= LONG && isKnownThere(before + behind, start, stop, words);
@@ -200,60 +227,80 @@ function fitted(behind, wrong, right, rules) {
 
 /** Whether the changes that are made mend a mistake, or, unless it is certain, mend something there. */
 function isSettled({ changes, least }, others) {
-  const placeOf = ({ sourceStart, sourceEnd, right }) => JSON.stringify([sourceStart, sourceEnd, right]);
-  const places = others.map(placeOf);
-  return changes.every((change) => places.includes(placeOf(change))) || (least > 0 && changes.some((change) => others.some((other) => meet(change, other))));
+  const isTouched = () => changes.some((change) => others.some((other) => meet(change, other)));
+  return (
+    changes.every((change) => others.some((other) => isSameChange(change, other))) ||
+    (least > 0 && isTouched())
+  );
 }
 
 /** The sentence with all edits made, as the network is to read it. */
-export function asIfRight(part, edits, rules) {
+function asIfRight(part, edits, rules) {
   if (!edits.length) return part;
-  const drift = (place) => edits.filter(({ sourceEnd }) => sourceEnd <= place).reduce((sum, edit) => sum + growth(edit), 0);
+  const drift = (place) => growthOf(edits.filter(({ sourceEnd }) => sourceEnd <= place));
   const shifted = (spans) => spans.map(([start, end]) => [start + drift(start), end + drift(start)]);
   return partOf(applyChanges(part.text, edits), shifted(part.verbatim), shifted(part.kept), rules);
 }
 
 /** The changes of a sentence from those of the sentence `asIfRight`, and the shown edits among them. */
-export function withEdits(changes, { shown, all }) {
-  const touches = (change, edit) => change.sourceStart <= edit.targetEnd && edit.targetStart <= change.sourceEnd;
-  const drift = (place) => all.filter(({ targetEnd }) => targetEnd <= place).reduce((sum, edit) => sum + growth(edit), 0);
-  const rest = changes.filter((change) => !all.some((edit) => touches(change, edit)));
+function withEdits(changes, { shown, all }) {
+  const places = all.map(({ targetStart, targetEnd }) => ({
+    sourceStart: targetStart,
+    sourceEnd: targetEnd,
+  }));
+  const drift = (place) => growthOf(all.filter(({ targetEnd }) => targetEnd <= place));
+  const rest = changes.filter((change) => !places.some((edit) => meet(change, edit)));
   return inOrder([...rest.map((change) => moved(change, -drift(change.sourceStart), 0)), ...shown]);
 }
 
-// --- From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that wrote it.
+// --- From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the
+// pass that wrote it.
 
 const MOST_READINGS = 4; // of a sentence
-const KEPT = 24; // sentences whose answers are kept with their passes: of a text that grows, only the last one is new
+// sentences whose answers are kept with their passes: of a text that grows, only the last one is new
+const KEPT = 24;
 
 export class Corrector {
-  /** `network`: reads ids. `confidence`: a Confidence. `rules`: portable_rules of Python. `limits`: of the network's config. */
+  /**
+   * `network`: reads ids. `confidence`: a Confidence. `rules`: portable_rules of Python. `limits`: of the
+   * network's config.
+   */
   constructor(network, tokenizer, confidence, rules, limits) {
     Object.assign(this, { network, tokenizer, confidence, rules, limits });
     this.kept = new Map();
   }
 
-  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}: the pass that wrote it, read off, with its ids. */
+  /**
+   * {source, sentences, substitutes}; each sentence {start, source, proposed, produced}: the pass that wrote
+   * it, read off, with its ids.
+   */
   async correct(typed) {
     const normal = normalise(typed);
     const { text: source, substitutes } = withSubstitutes(normal) ?? { text: normal };
     const sentences = [];
     if (!substitutes) return { source, sentences, substitutes: {} }; // thousands of rare characters
-    const copied = [verbatimSpans(source, this.rules), keptSpans(source, this.rules)];
+    const copied = [verbatimSpans, keptSpans].map((find) => find(source, this.rules));
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
-      const part = partOf(source.slice(start, end), ...copied.map((spans) => clipped(spans, start, end)), this.rules);
+      const own = copied.map((spans) => clipped(spans, start, end));
+      const part = partOf(source.slice(start, end), ...own, this.rules);
       sentences.push({ start, source: part.text, ...(await this.remembered(part)) });
     }
     return { source, sentences: agreeing(sentences), substitutes };
   }
 
-  /** A correction with a person's decisions about some proposals, by their numbers from 0, at any confidence. */
+  /**
+   * A correction with a person's decisions about some proposals, by their numbers from 0, at any confidence.
+   */
   decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
-    const isMade = (change) => accepted.includes(change.number) || (!change.isOffer && confidence(change) >= this.limits.minimum_confidence);
+    const isSure = (change) => !change.isOffer && confidence(change) >= this.limits.minimum_confidence;
+    const isMade = (change) => accepted.includes(change.number) || isSure(change);
     const found = sentences.map((sentence) => {
       const proposed = sentence.proposed.map((change) => ({ ...change, number: number++ }));
-      const changes = selectChanges(proposed, (change) => !rejected.includes(change.number) && isMade(change));
+      const changes = selectChanges(
+        proposed,
+        (change) => !rejected.includes(change.number) && isMade(change),
+      );
       return { ...sentence, proposed, changes, text: applyChanges(sentence.source, changes) };
     });
     const all = found.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
@@ -262,7 +309,8 @@ export class Corrector {
 
   /** The network's own correction of a text with interventions on its passes, as Network.produce. */
   produce(source, changed) {
-    return this.network.produce(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(" ")[0], changed);
+    const [space] = this.tokenizer.encodeTarget(" ");
+    return this.network.produce(this.tokenizer.encodeSource(source), space, changed);
   }
 
   /** The pass that reads `source` and writes `target`. */
@@ -286,7 +334,8 @@ export class Corrector {
 
   async propose(part) {
     const isRead = part.text.length <= this.limits.max_length;
-    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : { shown: [], hidden: [], all: [] };
+    const none = { shown: [], hidden: [], all: [] };
+    const edits = isRead ? findEdits(part, this.confidence.words, this.rules) : none;
     const first = await this.readWith(part, edits);
     const missed = isRead ? await this.missed(part, edits, first.proposed) : [];
     if (!missed.length) return first;
@@ -299,26 +348,35 @@ export class Corrector {
     if (!edits.all.length) return { proposed: changes, produced };
     const proposed = withEdits(changes, edits);
     const isRated = edits.shown.some(({ isOffer }) => !isOffer);
-    return { proposed: isRated ? await this.withParticlesRated(part.text, proposed) : proposed, produced: null };
+    const rated = isRated ? await this.withParticlesRated(part.text, proposed) : proposed;
+    return { proposed: rated, produced: null };
   }
 
   /** The changes of known mistakes that the network did not mend but finds possible to mend. */
   async missed(part, edits, proposed) {
     const { text } = part;
-    const others = made(proposed.filter(({ isOffer }) => !isOffer), this.limits.minimum_confidence);
+    const others = made(
+      proposed.filter(({ isOffer }) => !isOffer),
+      this.limits.minimum_confidence,
+    );
     const found = [];
     for (const mistake of findKnownMistakes(text, this.confidence.words, this.rules)) {
-      const isFree = mistake.changes.every((change) => this.accepts(part, change) && !edits.all.some((edit) => meet(change, edit)));
+      const isApart = (change) => !edits.all.some((edit) => meet(change, edit));
+      const isFree = mistake.changes.every((change) => this.accepts(part, change) && isApart(change));
       if (!isFree || isSettled(mistake, others)) continue;
       const rated = mistake.changes.map(await this.rating(text, applyChanges(text, mistake.changes)));
       if (rated.reduce((product, { fix }) => product * fix, 1) < mistake.least) continue;
-      const sure = rated.map((change) => ({ ...change, knownConfidence: this.rules.numbers.KNOWN_CONFIDENCE, insteadOf: change.wrong, fromList: true }));
+      const { KNOWN_CONFIDENCE } = this.rules.numbers;
+      const sure = rated.map((change) => ({ ...known(change, KNOWN_CONFIDENCE), fromList: true }));
       found.push(...sure.map((change) => offeredInDialect(change, text, this.rules)));
     }
     return found;
   }
 
-  /** The changes, those of particles with their probabilities in a pass over the text with all changes but offers. */
+  /**
+   * The changes, those of particles with their probabilities in a pass over the text with all changes but
+   * offers.
+   */
   async withParticlesRated(source, changes) {
     const weighed = selectChanges(changes, ({ isOffer }) => !isOffer);
     const rate = await this.rating(source, applyChanges(source, weighed));
@@ -333,7 +391,8 @@ export class Corrector {
     if (!made(changes, minimum).length) return { changes, produced };
     for (let reading = 1; reading < MOST_READINGS; reading += 1) {
       const text = applyChanges(part.text, made(changes, minimum));
-      const again = await this.oneReading(partOf(text, verbatimSpans(text, this.rules), keptSpans(text, this.rules), this.rules));
+      const copied = [verbatimSpans, keptSpans].map((find) => find(text, this.rules));
+      const again = await this.oneReading(partOf(text, ...copied, this.rules));
       if (!made(again.changes, minimum).length) return { changes, produced };
       [changes, produced] = [afterSecondReading(part.text, changes, again.changes, minimum), null];
     }
@@ -343,11 +402,13 @@ export class Corrector {
   async oneReading(sentence) {
     const isRead = hasProse(sentence) && sentence.text.length <= this.limits.max_length;
     const found = [];
-    for (const answer of isRead ? await this.read(sentence) : []) found.push({ ...answer, ...(await this.weigh(answer)) });
-    const changes = inOrder(found.flatMap(({ part, changes: own }) => own.map((change) => moved(change, part.start, 0))));
+    for (const answer of isRead ? await this.read(sentence) : [])
+      found.push({ part: answer.part, ...(await this.weigh(answer)) });
+    const all = found.flatMap(({ part, changes }) => changes.map((change) => moved(change, part.start, 0)));
     const isWhole = found.length === 1 && found[0].part.text === sentence.text;
     const { produced } = isWhole ? found[0] : {};
-    return { changes, produced: produced ? { ids: produced.ids, ...readOff(produced, this.tokenizer) } : null };
+    const pass = produced ? { ids: produced.ids, ...readOff(produced, this.tokenizer) } : null;
+    return { changes: inOrder(all), produced: pass };
   }
 
   /** The network's text for a sentence: whole, or in the parts beside the anchors that it lost. */
@@ -366,7 +427,9 @@ export class Corrector {
     const source = part.text;
     const accepts = (change) => this.accepts(part, change);
     const isTorn = target.length + 1 !== produced.ids.length;
-    const stretches = isTorn ? [] : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
+    const stretches = isTorn
+      ? []
+      : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
     const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts, this.rules);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target) produced = await this.pass(source, text);
@@ -387,11 +450,17 @@ export class Corrector {
     return ![...around].some((character) => this.tokenizer.isOutside(character));
   }
 
-  /** The attention of the pass that turns one sentence into `target`, in the pass `produced` where that wrote it. */
+  /**
+   * The attention of the pass that turns one sentence into `target`, in the pass `produced` where that wrote
+   * it.
+   */
   async trace(source, target, produced, substitutes = {}) {
     const isItsOwn = String(produced?.ids) === String(this.tokenizer.encodeTarget(target));
-    const { ids: _, ...seen } = isItsOwn ? produced : readOff(await this.pass(source, target), this.tokenizer);
-    const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, substitutes)));
+    const { ids: _, ...seen } = isItsOwn
+      ? produced
+      : readOff(await this.pass(source, target), this.tokenizer);
+    const tokens = (text) => visible(text).map((token) => restored(token, substitutes));
+    const [sourceTokens, targetTokens] = [tokens(source), tokens(target)];
     return {
       sourceTokens: [...sourceTokens, "</s>"],
       targetTokens: [...targetTokens, "</s>"],

@@ -139,7 +139,9 @@ function cardOf(change, write, say, labels) {
   };
 }
 
-/** Words of the corrected text, each by its key without "correction_"; their places stay for correction.js. */
+/**
+ * Words of the corrected text, each by its key without "correction_"; their places stay for correction.js.
+ */
 const SAID = ["count", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
 const PLACES = { count: "{count}", text: "{text}", share: "{share}", number: "{number}" };
 

@@ -1,29 +1,33 @@
-// Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
+// Candidates, proposed changes, second reading, agreement of repeated words; ports of
+// model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
 import { isDialect } from "./protected.js";
-import { applyChanges, confidence, findChanges, growth, inOrder, isSameChange, meet } from "./text.js";
-import { moved, selectChanges } from "./text.js";
+import { between, sum } from "./numbers.js";
+import { applyChanges, confidence, findChanges, growthOf, inOrder, isSameChange, meet } from "./text.js";
+import { moved, selectChanges, spansOf } from "./text.js";
 
-// --- What else the network could have written, as model/correction/candidates.py. A stretch is // {start, end, kept, candidates: Map of text -> log probability, written, isChanged}.
+// --- What else the network could have written, as model/correction/candidates.py. A stretch is {start, end,
+// kept, candidates: Map of text -> log probability, written, isChanged}.
 
 export function findStretches(source, target, produced, tokenizer, accepts, { numbers }) {
   const log = logSoftmax(produced);
   const written = findChanges(source, target);
   const others = othersOf(produced, log, tokenizer, numbers);
-  const edits = [...written.map(({ targetStart, targetEnd }) => [targetStart, targetEnd]), ...others.map(({ first, last }) => [first, last])];
+  const own = written.map(({ targetStart, targetEnd }) => [targetStart, targetEnd]);
+  const edits = [...own, ...others.map(({ first, last }) => [first, last])];
   const original = tokenizer.encodeTarget(source);
   const stretches = [];
   for (const [first, last] of together(edits)) {
-    const grown = (changes) => changes.reduce((sum, change) => sum + growth(change), 0);
     const stop = Math.max(last, first + 1);
-    const drift = grown(written.filter((c) => c.targetEnd <= first && first > c.targetStart));
-    const inside = written.filter((c) => c.targetEnd <= last && first <= c.targetStart && c.targetStart < stop);
-    const [start, end] = [first - drift, last - drift - grown(inside)];
+    const drift = growthOf(written.filter((c) => c.targetEnd <= first && first > c.targetStart));
+    const begins = ({ targetStart }) => first <= targetStart && targetStart < stop;
+    const inside = written.filter((c) => c.targetEnd <= last && begins(c));
+    const [start, end] = [first - drift, last - drift - growthOf(inside)];
     const kept = source.slice(start, end);
-    const accepted = (text) => applyChanges(kept, findChanges(kept, text).filter((change) => accepts(moved(change, start, start))));
+    const isAccepted = (change) => accepts(moved(change, start, start));
+    const accepted = (text) => applyChanges(kept, findChanges(kept, text).filter(isAccepted));
 
-    let certain = 0;
-    for (let t = first; t < stop; t += 1) certain += log(t, produced.ids[t]);
+    const certain = sum(between(first, stop).map((t) => log(t, produced.ids[t])));
     const candidates = new Map([[accepted(target.slice(first, last)), certain]]);
     for (const other of others)
       if (first <= other.first && other.first < stop && other.last <= last) {
@@ -34,8 +38,9 @@ export function findStretches(source, target, produced, tokenizer, accepts, { nu
       const same = commonStart(kept, target.slice(first, last));
       candidates.set(kept, log(first + same, original[start + same]));
     }
-    const [own] = candidates.keys();
-    if (candidates.size > 1) stretches.push({ start, end, kept, candidates, written: own, isChanged: own !== kept });
+    const [answer] = candidates.keys();
+    const found = { start, end, kept, candidates, written: answer, isChanged: answer !== kept };
+    if (candidates.size > 1) stretches.push(found);
   }
   return stretches;
 }
@@ -54,17 +59,21 @@ function othersOf({ ids, size }, log, tokenizer, { LEAST_PROBABILITY, MOST }) {
   for (let t = 0; t < ids.length; t += 1)
     for (let token = 0; token < size; token += 1) {
       const own = log(t, token);
-      if (own > least && token !== ids[t] && !never.includes(token)) rated.push([own - log(t, ids[t]), t, token]);
+      if (own <= least || token === ids[t] || never.includes(token)) continue;
+      rated.push([own - log(t, ids[t]), t, token]);
     }
   rated.sort((one, other) => other[0] - one[0] || other[1] - one[1] || other[2] - one[2]);
-  return rated.slice(0, MOST).flatMap(([ratio, t, token]) =>
-    instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio }))
-  );
+  return rated
+    .slice(0, MOST)
+    .flatMap(([ratio, t, token]) =>
+      instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio })),
+    );
 }
 
 /** The ways in which `token` can stand at place `t`: how many characters it replaces, and the new text. */
 function instead(ids, t, token, tokenizer) {
-  if (token === END_ID) return t === ids.length - 2 ? [[1, ""]] : []; // elsewhere it would cut the sentence off
+  // elsewhere it would cut the sentence off
+  if (token === END_ID) return t === ids.length - 2 ? [[1, ""]] : [];
   const text = tokenizer.decode([token], "");
   if (ids[t] === END_ID) return [[0, text]];
   const follows = token === ids[t + 1];
@@ -86,14 +95,16 @@ function together(edits) {
   return spans;
 }
 
-// --- From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and second_reading.py.
+// --- From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and
+// second_reading.py.
 
 /** The changes that the chosen candidates make, each with its confidence. */
 export function changesOf(source, chosen, accepts, rules) {
   const kept = withoutSpoilers(chosen);
-  const parts = kept.map(({ stretch, text }) => ({ sourceStart: stretch.start, sourceEnd: stretch.end, right: text }));
-  const changes = findChanges(source, applyChanges(source, parts));
-  return selectChanges(changes, accepts).map((change) => offeredInDialect(rated(change, kept), source, rules));
+  const part = ({ stretch, text }) => ({ sourceStart: stretch.start, sourceEnd: stretch.end, right: text });
+  const changes = findChanges(source, applyChanges(source, kept.map(part)));
+  const offered = (change) => offeredInDialect(rated(change, kept), source, rules);
+  return selectChanges(changes, accepts).map(offered);
 }
 
 /** `change`, no surer than an offer where it is of a dialect form in quotes. */
@@ -102,14 +113,17 @@ export function offeredInDialect(change, source, rules) {
   return { ...change, knownConfidence: Math.min(confidence(change), rules.numbers.OFFERED) };
 }
 
-/** Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed. */
+/**
+ * Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the
+ * network changed.
+ */
 function withoutSpoilers(chosen) {
   const changed = chosen.filter(({ stretch }) => stretch.isChanged);
-  return chosen.filter(
+  const spoils =
     (each) =>
-      each.stretch.isChanged ||
-      !changed.some(({ confidence: surer, stretch }) => surer > each.confidence && touches(each, stretch.start, stretch.end))
-  );
+    ({ confidence, stretch: { start, end } }) =>
+      confidence > each.confidence && touches(each, start, end);
+  return chosen.filter((each) => each.stretch.isChanged || !changed.some(spoils(each)));
 }
 
 const touches = ({ stretch }, start, end) => stretch.start <= end && start <= stretch.end;
@@ -125,23 +139,30 @@ function rated(change, chosen) {
 const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]/gu, "");
 const wordsOf = (text) => text.split(/\s+/u).filter(Boolean).join(" ");
 
-/** Whether fewer letters are written than were typed, or several words change both their letters and their spaces. */
+/**
+ * Whether fewer letters are written than were typed, or several words change both their letters and their
+ * spaces.
+ */
 function loses({ wrong, right }) {
   const [typed, written] = [wrong, right].map(lettersOf);
   const isDivided = wrong.trim().includes(" ") && wordsOf(wrong) !== wordsOf(right);
   return [...written].length < [...typed].length || (isDivided && typed !== written);
 }
 
-/** Whether the network still finds the change of `source` possible with all other proposals made. A change that removes letters needs more. */
-export function isSupported(change, source, { LEAST_PROBABILITY, PROBABILITY_OF_LOSS, PROBABILITY_OF_LOST_BEGINNING }) {
-  if (losesBeginning(change, source)) return change.fix >= PROBABILITY_OF_LOST_BEGINNING;
-  return change.fix >= (loses(change) ? PROBABILITY_OF_LOSS : LEAST_PROBABILITY);
+/**
+ * Whether the network still finds the change of `source` possible with all other proposals made. A change
+ * that removes letters needs more.
+ */
+export function isSupported(change, source, numbers) {
+  if (losesBeginning(change, source)) return change.fix >= numbers.PROBABILITY_OF_LOST_BEGINNING;
+  return change.fix >= (loses(change) ? numbers.PROBABILITY_OF_LOSS : numbers.LEAST_PROBABILITY);
 }
 
 function losesBeginning({ sourceStart, sourceEnd, wrong, right }, source) {
   const isWord = (text) => text !== "" && lettersOf(text) === text;
   let [start, end] = [sourceStart, sourceEnd];
-  while (start && source[start - 1] === source[end - 1]) [start, end] = [start - 1, end - 1]; // the first of two equal ones
+  // The first of two equal ones.
+  while (start && source[start - 1] === source[end - 1]) [start, end] = [start - 1, end - 1];
   return !right && isWord(wrong) && !isWord(source[start - 1] ?? "") && isWord(source[sourceEnd] ?? "");
 }
 
@@ -150,16 +171,20 @@ export function probable(produced, original) {
   const known = logSoftmax(produced);
   const log = (t, id) => (id < produced.size ? known(t, id) : -Infinity);
   return (change) => {
-    let written = 0;
-    for (let t = change.targetStart; t < Math.max(change.targetEnd, change.targetStart + 1); t += 1) written += log(t, produced.ids[t]);
-    const keep = Math.min(1, Math.exp(log(change.targetStart, original[change.sourceStart])));
-    return { ...change, fix: Math.min(1, Math.exp(written)), keep };
+    const { targetStart: start, targetEnd: end } = change;
+    const written = sum(between(start, Math.max(end, start + 1)).map((t) => log(t, produced.ids[t])));
+    const kept = log(start, original[change.sourceStart]);
+    const [fix, keep] = [written, kept].map((sure) => Math.min(1, Math.exp(sure)));
+    return { ...change, fix, keep };
   };
 }
 
 export const made = (changes, minimum) => changes.filter((change) => confidence(change) >= minimum);
 
-/** The changes of `source` after both readings: `first` are those of `source`, `second` those of the text with the sure ones of `first` made. */
+/**
+ * The changes of `source` after both readings: `first` are those of `source`, `second` those of the text with
+ * the sure ones of `first` made.
+ */
 export function afterSecondReading(source, first, second, minimum) {
   const [sure, again] = [made(first, minimum), made(second, minimum)];
   const once = applyChanges(source, sure);
@@ -168,51 +193,67 @@ export function afterSecondReading(source, first, second, minimum) {
     if (!before) return weighed(change, sure, inOrder(again));
     return { ...before, targetStart: change.targetStart, targetEnd: change.targetEnd };
   });
-  const unsure = first.filter((change) => confidence(change) < minimum && !combined.some((each) => meet(change, each)));
+  const isFree = (change) => !combined.some((each) => meet(change, each));
+  const unsure = first.filter((change) => confidence(change) < minimum && isFree(change));
   return inOrder([...combined, ...unsure]);
 }
 
-/** A change made of changes of both readings. It has the lowest confidence of these, and the probabilities of the second reading. */
+/**
+ * A change made of changes of both readings. It has the lowest confidence of these, and the probabilities of
+ * the second reading.
+ */
 function weighed(change, first, second) {
   const mine = first.filter((each) => meet(change, each));
-  const others = second.filter((each) => each.targetStart <= change.targetEnd && change.targetStart <= each.targetEnd);
-  // Of two equal syllables the combined change may name the other one. Then it touches no part, so all parts count.
+  const { targetStart, targetEnd } = change;
+  const others = second.filter((each) => each.targetStart <= targetEnd && targetStart <= each.targetEnd);
+  // Of two equal syllables the combined change may name the other one. Then it touches no part, so all parts
+  // count.
   const parts = mine.length + others.length ? [...mine, ...others] : [...first, ...second];
   const least = leastSure(parts, confidence);
   const last = leastSure(others.length ? others : parts, confidence);
-  return { ...change, fix: last.fix, keep: last.keep, knownConfidence: confidence(least), insteadOf: last.insteadOf };
+  const { fix, keep, insteadOf } = last;
+  return { ...change, fix, keep, insteadOf, knownConfidence: confidence(least) };
 }
 
-const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
+const leastSure = (all, measure) =>
+  all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 
 // --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/agreeing.py.
 
 const BEGINNING = ""; // stands for the word before the first one of a sentence
 const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
 
-/** The same sentences. If the words of a change stand in the text more than once, it gets the lowest confidence of these places. */
+/**
+ * The same sentences. If the words of a change stand in the text more than once, it gets the lowest
+ * confidence of these places.
+ */
 export function agreeing(sentences) {
   if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
-  const read = sentences.map(({ start, source }) =>
-    [...source.matchAll(SAID)].map(({ index, 0: said }) => ({ said, start: start + index, end: start + index + said.length }))
-  );
+  const read = sentences.map(({ start, source }) => {
+    const words = spansOf(SAID, source);
+    return words.map(([from, to]) => ({
+      said: source.slice(from, to),
+      start: start + from,
+      end: start + to,
+    }));
+  });
   const lines = read.map((words) => [BEGINNING, ...words.map(({ said }) => said)]);
-  const places = sentences.map(({ start, proposed }, i) => proposed.map((change) => placeOf(read[i], moved(change, start, 0))));
-  const sure = new Map();
-  sentences.forEach(({ proposed }, i) =>
-    proposed.forEach((change, n) => {
-      const place = places[i][n];
-      if (place && !change.isOffer) sure.set(place.key, { place, found: [...(sure.get(place.key)?.found ?? []), confidence(change)] });
-    })
+  const placed = sentences.map(({ start, proposed }, i) =>
+    proposed.map((change) => [change, change.isOffer ? null : placeOf(read[i], moved(change, start, 0))]),
   );
+  const sure = new Map();
+  for (const [change, place] of placed.flat())
+    if (place)
+      sure.set(place.key, { place, found: [...(sure.get(place.key)?.found ?? []), confidence(change)] });
   const least = new Map();
   for (const [key, { place, found }] of sure) {
     const count = timesSaid(place.said, lines);
     if (count > 1) least.set(key, found.length === count ? Math.min(...found) : 0);
   }
   if (!least.size) return sentences;
-  const agreed = (change, place) => (place && !change.isOffer && least.has(place.key) ? { ...change, knownConfidence: least.get(place.key) } : change);
-  return sentences.map((sentence, i) => ({ ...sentence, proposed: sentence.proposed.map((change, n) => agreed(change, places[i][n])) }));
+  const agreed = ([change, place]) =>
+    place && least.has(place.key) ? { ...change, knownConfidence: least.get(place.key) } : change;
+  return sentences.map((sentence, i) => ({ ...sentence, proposed: placed[i].map(agreed) }));
 }
 
 /** The word before a change, the words that it touches, and how far behind their beginning it stands. */
@@ -226,7 +267,7 @@ function placeOf(words, { sourceStart, sourceEnd, wrong, right }) {
 
 /** How often these words stand in the text, one behind the other. */
 function timesSaid(said, lines) {
-  let count = 0;
-  for (const line of lines) for (let i = 0; i + said.length <= line.length; i += 1) count += said.every((word, n) => line[i + n] === word);
-  return count;
+  const stands = (line) => (place) => said.every((word, i) => line[place + i] === word);
+  const places = (line) => between(0, line.length - said.length + 1);
+  return sum(lines.map((line) => places(line).filter(stands(line)).length));
 }

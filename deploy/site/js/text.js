@@ -1,30 +1,37 @@
-// Characters, edit operations, changes and sentences of a text; ports of model/text/changes.py and sentences.py.
+// Characters, edit operations, changes and sentences of a text; ports of model/text/changes.py and
+// sentences.py.
+import { between, sum, upTo } from "./numbers.js";
 
 // --- Characters as Python sees them: white space, Hangul, and one unit of a string for each.
 
-const SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"; // str.isspace
+// Those of str.isspace.
+const SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const SPACE = new RegExp(`[${SPACES}]`);
-export const GAPS = new RegExp(`[${SPACES}]+`, "g");
+const GAPS = new RegExp(`[${SPACES}]+`, "g");
 export const WORDS = new RegExp(`[^${SPACES}]+`, "g");
 const START = new RegExp(`^[${SPACES}]+`);
 const END = new RegExp(`[${SPACES}]+$`);
 
 export const isSpace = (character) => SPACE.test(character);
 export const isLetterOrNumber = (character) => /[\p{L}\p{N}]/u.test(character);
-export const isSyllable = (character) => character >= "가" && character <= "힣" && character.length === 1;
-export const isHangul = (character) => isSyllable(character) || (character >= "ㄱ" && character <= "ㅣ" && character.length === 1);
+export const isSyllable = (character) => /^[가-힣]$/.test(character);
+export const isHangul = (character) => /^[가-힣ㄱ-ㅣ]$/.test(character);
 export const stripStart = (text) => text.replace(START, "");
 export const stripEnd = (text) => text.replace(END, "");
 export const strip = (text) => stripEnd(stripStart(text));
 export const isBlank = (text) => strip(text) === "";
 
 /**
- * [[start, end], ...] of the matches of a pattern with the flag g and without named groups. `matchAll` would copy the pattern; a browser may
- * compile a copy anew, and for the long ones of rules.py that takes longer than to correct a sentence.
+ * [[start, end], ...] of the matches of a pattern with the flag g and without named groups. `matchAll` would
+ * copy the pattern; a browser may compile a copy anew, and for the long ones of rules.py that takes longer
+ * than to correct a sentence.
  */
 export function spansOf(pattern, text) {
   const found = [];
-  text.replace(pattern, (match, ...groupsAndPlace) => found.push([groupsAndPlace.at(-2), groupsAndPlace.at(-2) + match.length]));
+  text.replace(pattern, (match, ...groups) => {
+    const start = groups.at(-2); // behind the groups come the place and the text
+    found.push([start, start + match.length]);
+  });
   return found;
 }
 
@@ -37,12 +44,14 @@ export function normalise(text) {
   return pieces.map((piece, i) => (i % 2 ? piece : piece.normalize("NFC"))).join("");
 }
 
-// Rare hanja and private characters are substitutes of letters and signs of two units. All rules treat them alike.
+// Rare hanja and private characters are substitutes of letters and signs of two units. All rules treat them
+// alike.
 const SUBSTITUTES = { letter: [0x3400, 0x4dbf], sign: [0xe000, 0xf8ff] };
 
 /**
- * A text in which each character is one unit, and the characters behind the substitutes. Python counts code points and JavaScript UTF-16 units,
- * so an emoji would shift all places behind it. Null for a text with more such characters than there are substitutes: thousands.
+ * A text in which each character is one unit, and the characters behind the substitutes. Python counts code
+ * points and JavaScript UTF-16 units, so an emoji would shift all places behind it. Null for a text with more
+ * such characters than there are substitutes: thousands.
  */
 export function withSubstitutes(text) {
   const substitutes = {};
@@ -71,9 +80,13 @@ export function restored(text, substitutes) {
   return Array.from(text, (character) => substitutes[character] ?? character).join("");
 }
 
-// --- The fewest edits between two texts (Levenshtein 1966), with the choices among equally few that RapidFuzz makes.
+// --- The fewest edits between two texts (Levenshtein 1966), with the choices among equally few that
+// RapidFuzz makes.
 
-/** [{tag, start, end, first, last}] of equal, replaced, deleted and inserted parts: one[start:end] becomes other[first:last]. */
+/**
+ * [{tag, start, end, first, last}] of equal, replaced, deleted and inserted parts: one[start:end] becomes
+ * other[first:last].
+ */
 export function opcodes(one, other) {
   const blocks = [];
   let [at, to] = [0, 0];
@@ -82,7 +95,8 @@ export function opcodes(one, other) {
     equal(a, b);
     [at, to] = [a + (tag !== "insert"), b + (tag !== "delete")];
     const before = blocks.at(-1);
-    if (before?.tag === tag && before.end === a && before.last === b) Object.assign(before, { end: at, last: to });
+    if (before?.tag === tag && before.end === a && before.last === b)
+      Object.assign(before, { end: at, last: to });
     else blocks.push({ tag, start: a, end: at, first: b, last: to });
   }
   equal(one.length, other.length);
@@ -138,11 +152,13 @@ function costs(one, other, skipped, columns, rows) {
   return cost;
 }
 
-// --- Where two versions of a text differ, as model/text/changes.py has it. A change is {sourceStart, sourceEnd,
-// targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence, insteadOf}.
+// --- Where two versions of a text differ, as model/text/changes.py has it. A change is {sourceStart,
+// sourceEnd, targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence,
+// insteadOf}.
 
 export const movesSpaces = ({ wrong, right }) => isBlank(wrong) && isBlank(right);
 export const growth = ({ wrong, right }) => right.length - wrong.length;
+export const growthOf = (changes) => sum(changes.map(growth));
 export const confidence = ({ knownConfidence, fix, keep }) => knownConfidence ?? fix * (1 - keep);
 
 /** Whether the places of two changes in the source overlap or touch. */
@@ -162,18 +178,23 @@ export function findChanges(source, target) {
   const changes = [];
   for (let i = 1; i < common.length; i += 1) {
     const [[first, one], [last, other]] = [common[i - 1], common[i]];
-    if (last - first > 1 || other - one > 1) changes.push(...differences(source, target, [first + 1, last], [one + 1, other]));
+    const parts = [
+      [first + 1, last],
+      [one + 1, other],
+    ];
+    if (last - first > 1 || other - one > 1) changes.push(...differences(source, target, ...parts));
   }
   return changes;
 }
 
 function commonLetters(source, target) {
-  const places = (text) => [...Array(text.length).keys()].filter((i) => !isSpace(text[i]));
+  const places = (text) => upTo(text.length).filter((i) => !isSpace(text[i]));
   const [letters, others] = [places(source), places(target)];
   const common = [[-1, -1]];
   const said = (text, at) => at.map((i) => text[i]);
   for (const { tag, start, end, first } of opcodes(said(source, letters), said(target, others)))
-    if (tag === "equal") for (let i = 0; i < end - start; i += 1) common.push([letters[start + i], others[first + i]]);
+    if (tag === "equal")
+      common.push(...upTo(end - start).map((i) => [letters[start + i], others[first + i]]));
   return [...common, [source.length, target.length]];
 }
 
@@ -218,8 +239,8 @@ export function selectChanges(changes, accepts) {
 /** The changes of one source, in order, with the places that they have in the text with all of them. */
 export function inOrder(changes) {
   let drift = 0;
-  const sorted = [...changes].sort((one, other) => one.sourceStart - other.sourceStart || one.sourceEnd - other.sourceEnd);
-  return sorted.map((change) => {
+  const byPlace = (one, other) => one.sourceStart - other.sourceStart || one.sourceEnd - other.sourceEnd;
+  return [...changes].sort(byPlace).map((change) => {
     const targetStart = change.sourceStart + drift;
     drift += growth(change);
     return { ...change, targetStart, targetEnd: targetStart + change.right.length };
@@ -237,7 +258,9 @@ export function clipped(spans, start, end) {
 export function splitSentences(text, longest, rules) {
   const again = ([start, end]) => repetitions(text, start, end, rules);
   const whole = [text.length - stripStart(text).length, stripEnd(text).length];
-  const sentences = again(whole).flatMap((said) => sentencesOf(text, said, rules)).flatMap(again);
+  const sentences = again(whole)
+    .flatMap((said) => sentencesOf(text, said, rules))
+    .flatMap(again);
   return sentences.flatMap(([start, end]) => parts(text, start, end, longest));
 }
 
@@ -255,15 +278,15 @@ function sentencesOf(text, [first, end], rules) {
 /** The repetitions of which a part of a text consists; the part itself if it repeats nothing. */
 function repetitions(text, start, end, { numbers }) {
   const said = text.slice(start, end);
-  const gaps = [...said.matchAll(GAPS)].map(({ index, 0: gap }) => index + gap.length);
-  let periods = gaps;
-  if (!gaps.length && new Set(said).size > 1)
-    periods = Array.from({ length: Math.max(said.length - numbers.LEAST_JOINED, 0) }, (_, i) => i + numbers.LEAST_JOINED);
+  const gaps = spansOf(GAPS, said).map(([, behind]) => behind);
+  const joined = new Set(said).size > 1 ? between(numbers.LEAST_JOINED, said.length) : [];
+  const periods = gaps.length ? gaps : joined;
   const least = gaps.length ? numbers.LEAST_REPETITIONS : numbers.LEAST_REPETITIONS_JOINED;
   for (const period of periods) {
     if (period * (least - 1) >= said.length) break;
     const length = ((said.length - 1) % period) + 1;
-    if (!said.startsWith(said.slice(period)) || [...said.slice(length, period)].some(isLetterOrNumber)) continue;
+    if (!said.startsWith(said.slice(period)) || [...said.slice(length, period)].some(isLetterOrNumber))
+      continue;
     const spans = [];
     for (let first = start; first < end; first += period) spans.push([first, first + length]);
     return spans;
@@ -273,7 +296,7 @@ function repetitions(text, start, end, { numbers }) {
 
 function parts(text, start, end, longest) {
   const found = [];
-  const gaps = [...text.slice(start, end).matchAll(GAPS)].map(({ index, 0: gap }) => [start + index, start + index + gap.length]);
+  const gaps = spansOf(GAPS, text.slice(start, end)).map((gap) => gap.map((place) => start + place));
   const behind = (place) => gaps.filter(([from]) => from <= place).length; // bisect_right
   while (end - start > longest) {
     const [first, last] = [behind(start), behind(start + longest)];

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 
 from model import Change, Corrector, SentenceCorrection
+from model.analysis.school_kinds import reason_of, school_kind
 from model.correction.features import FIRST
 from model.export.graphs import graph_of
 from model.graph.files import POSITIONS, GraphFiles
@@ -24,6 +25,7 @@ from model.stored.folder import (
     read_description,
     read_weights,
 )
+from model.text.changes import apply_changes
 from model.trace.trace import AttentionTrace
 from viz.browser.explore_data import UNIT, packed_weights
 
@@ -161,14 +163,15 @@ def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
 
 def _sentence(sentence: SentenceCorrection, first: int) -> dict[str, Any]:
     numbers = {_span(change): number for number, change in enumerate(sentence.proposed, first)}
-    written = [[_change(change, numbers) for change in all] for all in (sentence.proposed, sentence.changes)]
-    return {
-        "start": sentence.start,
-        "source": sentence.source,
-        "text": sentence.text,
-        "proposed": written[0],
-        "changes": written[1],
-    }
+    proposed, changes = (
+        [_change(change, numbers) for change in all] for all in (sentence.proposed, sentence.changes)
+    )
+    text = apply_changes(sentence.source, sentence.proposed)
+    for change, written in zip(sentence.proposed, proposed, strict=True):
+        article = reason_of(change, sentence.source, text).article
+        if article is not None:
+            written["article"] = [school_kind(article.kind), article.article, article.ko, article.en]
+    return {**_named(sentence, "start source text"), "proposed": proposed, "changes": changes}
 
 
 def _span(change: Change) -> tuple[int, int]:
@@ -176,29 +179,25 @@ def _span(change: Change) -> tuple[int, int]:
 
 
 def _change(change: Change, numbers: dict[tuple[int, int], int]) -> dict[str, Any]:
-    return {
-        "number": numbers[_span(change)],
-        "sourceStart": change.source_start,
-        "sourceEnd": change.source_end,
-        "targetStart": change.target_start,
-        "targetEnd": change.target_end,
-        "wrong": change.wrong,
-        "right": change.right,
-        "fix": change.fix_probability,
-        "keep": change.keep_probability,
-        "known": change.known_confidence,
-        "insteadOf": change.instead_of,
-    }
+    known = _named(
+        change,
+        "source_start source_end target_start target_end wrong right known_confidence instead_of",
+    )
+    probabilities = {"fix": change.fix_probability, "keep": change.keep_probability}
+    return {"number": numbers[_span(change)], **known, **probabilities}
+
+
+def _named(value: object, names: str) -> dict[str, Any]:
+    """Fields of ``value`` as JavaScript names them: ``source_start`` is ``sourceStart``."""
+    first = {name: name.title().replace("_", "") for name in names.split()}
+    return {name[0] + short[1:]: getattr(value, name) for name, short in first.items()}
 
 
 def _trace(trace: AttentionTrace) -> dict[str, Any]:
     assert trace.log_probabilities is not None and trace.alternative_probabilities is not None
     return {
-        "sourceTokens": trace.source_tokens,
-        "targetTokens": trace.target_tokens,
-        "decoderInputTokens": trace.decoder_input_tokens,
+        **_named(trace, "source_tokens target_tokens decoder_input_tokens alternatives"),
         "logProbabilities": trace.log_probabilities.tolist(),
-        "alternatives": trace.alternatives,
         "alternativeProbabilities": trace.alternative_probabilities.tolist(),
         "attention": {
             kind: {

@@ -198,7 +198,7 @@ function word(root, { typed, now, made, offered }) {
   return found;
 }
 
-/** Each press opens the word's next change; after the last one, a press closes the card and lets the word go. */
+/** Each press opens the word's next change; one after the last closes the card and lets the word go. */
 function pressed(root, made) {
   const at = made.indexOf(root.opened);
   const next = at < 0 ? (made.includes(root.data.chosen) ? root.data.chosen : made[0]) : made[at + 1];
@@ -298,8 +298,5 @@ function marked(tag, parts) {
   );
 }
 
-/**
- * What somebody has typed may hold characters that turn the direction of writing. Their effect ends with the
- * piece.
- */
+/** Typed characters may turn the direction of writing; their effect ends with the piece. */
 const apart = (...parts) => node("bdi", "", ...parts);

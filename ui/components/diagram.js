@@ -77,10 +77,7 @@ class Diagram {
     return group;
   }
 
-  /**
-   * Title and detail below one another, or in a low box beside one another; `sign` is the room that the sign
-   * of `lead` takes.
-   */
+  /** Title above detail, in a low box beside it; `sign` is the room that the sign of `lead` takes. */
   labels(box, sign) {
     const { x, y, width, height, title, detail, style } = box;
     const size = FORMS[this.form];

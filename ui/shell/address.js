@@ -36,8 +36,10 @@ function plain(query) {
 }
 
 function follow(data) {
-  for (const [name, value] of Object.entries(data.kept))
-    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; SameSite=Strict${value ? "" : "; Max-Age=0"}`;
+  for (const [name, value] of Object.entries(data.kept)) {
+    const gone = value ? "" : "; Max-Age=0";
+    document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; SameSite=Strict${gone}`;
+  }
   const parameters = new URLSearchParams(window.location.search);
   for (const [name, value] of data.settings) {
     parameters.delete(name); // it is appended again at the end, so that equal views have equal addresses

@@ -1,4 +1,4 @@
-// Elements of HTML and SVG, texts with places to fill, objects with other values, and places in lists.
+// Elements of HTML and SVG, keys, texts with places to fill, objects with other values, places in lists.
 
 /** An HTML element with a class and its children. */
 export function node(tag, className, ...children) {
@@ -34,7 +34,7 @@ export function menu(label, options, chosen, act) {
   return node("label", "", label, list);
 }
 
-/** What draws in the place of its `name` within `parent`: a `Kind`, made once, which keeps what a visitor did. */
+/** The `Kind` that draws in the place of its `name` within `parent`; made once, it keeps its state. */
 export function drawnIn(parent, name, Kind) {
   const root = parent.querySelector(`.${name}`) ?? parent.appendChild(node("div", name));
   return (root[name] ??= new Kind(root));

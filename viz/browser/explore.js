@@ -156,9 +156,7 @@ class Explorer {
     replaceControls(this.controls, ...parts);
   }
 
-  /**
-   * The switches for the colours. A logarithmic scale and one up to the largest weight exclude each other.
-   */
+  /** Switches for colours: a logarithmic scale and one up to the largest weight exclude each other. */
   colours() {
     const { words } = this;
     return [

@@ -45,10 +45,7 @@ function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], spars
   return { isPadded, isMasked };
 }
 
-/**
- * The hatching of a map for one layer, or for all, where layers have masks of their own; any other part of
- * the figure as it is.
- */
+/** The hatching of a map where layers have masks of their own; another part of the figure as it is. */
 function hatchedIn(layer, area, kind, { x0 = 0, y0 = 0 }) {
   const {
     windows,
@@ -100,9 +97,7 @@ function largestOf(weights) {
   return weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 10 * FAINT);
 }
 
-/**
- * A heatmap whose strongest colour stands for `largest`; weights below FAINT keep the colour of the ground.
- */
+/** Colours up to the weight `largest`; weights below FAINT keep the colour of the ground. */
 function fittedTo(heatmap, largest) {
   if (heatmap.zmin < 0) return { ...heatmap, zmin: -largest, zmax: largest };
   const place = (weight) =>
@@ -178,10 +173,7 @@ function frame(spec, place, color) {
   };
 }
 
-/**
- * For each row the fewest [query, key, weight] that together carry `mass` of it, the strongest first; as
- * lines.py.
- */
+/** For each row the fewest [query, key, weight] that carry `mass` of it, strongest first; as lines.py. */
 function strongestEdges(weights, [, , rows], mass) {
   const columns = weights.length / rows;
   return upTo(rows).map((query) => {
@@ -198,10 +190,7 @@ function strongestEdges(weights, [, , rows], mass) {
   });
 }
 
-/**
- * At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in
- * lines.py.
- */
+/** At most MOST_LINES edges: all rows of all heads may keep equally many, the strongest; as lines.py. */
 function thinned(heads) {
   const sizes = heads.flat().map((row) => row.length);
   let allowed = Math.max(...sizes);

@@ -82,10 +82,7 @@ class Lines {
     if (again) this.tokens[this.cursor.side][this.cursor.place].focus({ preventScroll: true });
   }
 
-  /**
-   * In a lecture the pixels down to the edge of the window, and those that the words below the drawing take
-   * of them; else null.
-   */
+  /** In a lecture the pixels down to the window's edge, and those of the words below the drawing. */
   room() {
     if (!inLecture()) return null;
     const isBelow = this.told.offsetTop > this.box.offsetTop;
@@ -112,10 +109,7 @@ class Lines {
     this.box.onscroll();
   }
 
-  /**
-   * The weights that `wanted` holds true of, the strongest on top; a weight of 0 would have the opacity
-   * `faintest`.
-   */
+  /** The `wanted` weights, the strongest on top; a weight of 0 would have the opacity `faintest`. */
   curves(wanted, faintest) {
     const { at, data } = this;
     const found = data.heads.flatMap(({ edges }, head) =>
@@ -275,10 +269,7 @@ class Lines {
     this.tell(shown, found);
   }
 
-  /**
-   * The tokens at the ends of the isolated lines: [{place, weights: [[head, weight], …]}, …], the strongest
-   * first.
-   */
+  /** The tokens at the ends of lines: [{place, weights: [[head, weight], …]}, …], the strongest first. */
   ends(wanted, end) {
     const found = new Map();
     this.data.heads.forEach(({ edges }, head) => {
@@ -291,9 +282,7 @@ class Lines {
       .sort((a, b) => strongest(b) - strongest(a));
   }
 
-  /**
-   * The weights beside one token, each underlined in the way of its head; the strongest where room is short.
-   */
+  /** The weights beside a token, each underlined as its head; the strongest where room is short. */
   beside({ place, weights }, end) {
     const { at, data } = this;
     const strongest = [...weights].sort((one, other) => other[1] - one[1]).slice(0, at.slots);

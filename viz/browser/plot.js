@@ -86,10 +86,7 @@ class Plot {
     return roomBelow(this.root, this.figure.layout.meta);
   }
 
-  /**
-   * Plotly draws in pieces, so a figure that arrives meanwhile waits for its turn, and only the latest one
-   * gets it.
-   */
+  /** Plotly draws in pieces: a figure that arrives meanwhile waits, and only the latest one is drawn. */
   async draw(width) {
     const turn = (this.turn += 1);
     const at = fitted(this.figure, width, this.room());
@@ -130,10 +127,7 @@ class Plot {
     this.form = form;
   }
 
-  /**
-   * Of axes whose cells are square Plotly remembers the first range they had, and would fit that of a longer
-   * or shorter text into it.
-   */
+  /** Plotly remembers the first range of axes with square cells, and would fit any later one into it. */
   forgetOtherRanges({ xaxis, yaxis }) {
     const ranges = JSON.stringify([xaxis?.range, yaxis?.range]);
     if (this.ranges === ranges) return;
@@ -148,10 +142,7 @@ class Plot {
       this.busy = window.Plotly.relayout(this.canvas, { shapes: this.figure.layout.shapes });
   }
 
-  /**
-   * The buttons and words, only where they are others than before: Plotly would build the whole figure anew
-   * for them.
-   */
+  /** Buttons and words, only where they are new: Plotly would build the whole figure anew for them. */
   newConfig() {
     const { words } = this.data;
     const { still } = this.figure.layout.meta ?? {};
@@ -175,7 +166,8 @@ class Plot {
         "select2d",
         "lasso2d",
         "autoScale2d",
-        ...["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"], // drawing a box and a double click do it
+        // Drawing a box and a double click do it.
+        ...["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"],
       ],
       modeBarButtonsToAdd: buttons,
       locale: "page",

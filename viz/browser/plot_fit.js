@@ -42,10 +42,7 @@ function buttonsStay() {
   return window.innerWidth < PHONE || window.matchMedia("(hover: none)").matches;
 }
 
-/**
- * {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's
- * edge.
- */
+/** {figure, width, height} as drawn in `width` pixels, with `room` pixels down to the window's edge. */
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
@@ -178,9 +175,7 @@ function enlarged(figure) {
   return { ...figure, data: figure.data.map(withLargerType), layout: merged(layout, changed) };
 }
 
-/**
- * The size of a label of `pixels`. In a lecture it is at least LECTURE_TYPE, before the page's enlargement.
- */
+/** The size of a label of `pixels`, in a lecture at least LECTURE_TYPE, with the page's enlargement. */
 function sized(pixels) {
   return Math.max(pixels, inLecture() ? LECTURE_TYPE : 0) * enlargement();
 }
@@ -280,9 +275,7 @@ function pixels(name, family, size = sized(KEY_TYPE)) {
   return Math.max(...name.split("<br>").map((row) => pen.measureText(row).width));
 }
 
-/**
- * A label for every column, in as many `lines`. Left and right of the map there are so many pixels of `room`.
- */
+/** A label for every column in `fit.lines` lines, with `fit.room` pixels left and right of the map. */
 function labels(axis, upright, fit) {
   const { cell, font, lines } = fit;
   if (!upright) return { ...inLines(axis, Math.min(lines, 1.5), cell, font), tickangle: -90 };

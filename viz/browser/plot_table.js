@@ -6,10 +6,7 @@ function tableButton(read, words) {
   return made;
 }
 
-/**
- * Over the page, so that nothing on it moves; Escape closes it. `head`: names of the columns; `rows`: [name,
- * ...cells].
- */
+/** Over the page, so that nothing moves; Escape closes it. `head`: of columns; `rows`: [name, ...cells]. */
 function openTable(place, words, found) {
   const dialog = Object.assign(node("dialog", ""), { ariaLabel: found.label });
   const cell = (tag, text, scope) => Object.assign(node(tag, "", text), scope && { scope });

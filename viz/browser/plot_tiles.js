@@ -6,9 +6,7 @@ const EDGE = 4; // pixels around tiles where nothing is written, and no button a
 const FRAME_LINE = 3; // pixels, as head_grid.py has them
 const LEAST_SHARE = 0.0125; // of the window's width: smaller type cannot be read from the last row
 
-/**
- * {figure, width, height} of tiles in a box of `width` pixels with `room` pixels down to the window's edge.
- */
+/** {figure, width, height} of tiles in `width` pixels, with `room` pixels down to the window's edge. */
 function fittedTiles(figure, width, room) {
   const { layout } = figure;
   const margin = marginsOfTiles(layout);

@@ -15,10 +15,7 @@ function roomBelow(element, { low, least } = {}) {
   return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }
 
-/**
- * Has `watch`, a ResizeObserver, watch an element and all its ancestors: elements above it can change without
- * its own size.
- */
+/** Has a ResizeObserver watch an element and its ancestors: those above can change without its size. */
 function watchAround(watch, element) {
   for (let part = element; part; part = part.parentElement ?? part.getRootNode().host) watch.observe(part);
 }

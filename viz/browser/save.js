@@ -20,9 +20,7 @@ async function savePicture(svg, format, { name, ground, font, font_file }) {
   offer(await painted(pictureFile(picture), width, height), `${name}.png`);
 }
 
-/**
- * A button for each format, with the `words` that it is spoken by; `draw` makes the <svg> when it is pressed.
- */
+/** A button for each format, spoken by its word; `draw` makes the <svg> when it is pressed. */
 function savingButtons(words, draw, style) {
   const save = (format) => () => savePicture(draw(), format, style);
   return ["png", "svg"].map((format) => button(format.toUpperCase(), save(format), { label: words[format] }));

@@ -200,18 +200,12 @@ class Player {
     }
   }
 
-  /**
-   * Draw anew where another width, or the style of a lecture, which may arrive after the player, leaves room
-   * for more or fewer cells.
-   */
+  /** Draw anew where another width, or a lecture's style, which may come later, has room for other cells. */
   fit() {
     if (this.room() !== this.data.whole) this.draw();
   }
 
-  /**
-   * How many cells of a strip are shown: in a lecture as many as stand in two rows, where three of them are
-   * as wide as two.
-   */
+  /** How many cells of a strip are shown: in a lecture two rows, where three cells are as wide as two. */
   room() {
     if (!inLecture()) return WHOLE;
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);

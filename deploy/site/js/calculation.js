@@ -12,10 +12,7 @@ const [PLACES_BEHIND, NO_TOKEN] = [3, "∅"];
 const LONGEST_MAP = 30; // tokens, so that every cell can be seen
 const [HALF, THIRD] = [440, 260]; // pixels that a map has where two, or three, stand side by side
 
-/**
- * Every step of one attention for one query, as model/analysis/building_blocks.py; `sees`: whether it may
- * look at a key.
- */
+/** Every step of attention for one query, as model/analysis/building_blocks.py; `sees(key)`: the mask. */
 export function dotProduct(query, keys, values, sees = () => true) {
   const products = keys.map((key) => sum(key.map((number, i) => number * query[i])));
   const scaled = products.map((product) => product / Math.sqrt(query.length));
@@ -102,10 +99,7 @@ export function numbers(shared) {
   };
 }
 
-/**
- * Padding and look-ahead mask of a sentence with some padding behind it, and their effect before and after
- * the softmax.
- */
+/** Padding and look-ahead mask of a padded sentence, and their effect before and after the softmax. */
 export function masks({ site, say, trace, explorer, templates }) {
   const open = headOf(explorer);
   if (trace.sourceTokens.length > LONGEST_MAP)

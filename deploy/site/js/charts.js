@@ -9,10 +9,7 @@ import { upTo } from "./numbers.js";
 const isSame = (one, other) => String(one) === String(other);
 const signed = (value) => `${value < 0 || Object.is(value, -0) ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
-/**
- * `effect`: of each head in the order of the template's squares; `chosen`: heads [kind, layer, head] that are
- * framed.
- */
+/** `effect`: of each head in the order of the squares; `chosen`: framed heads [kind, layer, head]. */
 export function filledMosaic(template, { effect, chosen }) {
   const { data: parts, layout } = template.spec;
   const squares = parts.at(-1);
@@ -73,10 +70,7 @@ function overTokens(tokens, { panels, range, height, margin, bold, first = 0 }) 
   };
 }
 
-/**
- * `weights`: a list for each of the panels called `names`, as many as the template has; `outlined`: columns
- * from 0.
- */
+/** `weights`: a list for each of the panels called `names`; `outlined`: columns from 0. */
 export function filledBars(template, { weights, tokens, names, outlined = [], first = 0 }) {
   const foot = ticksOf(tokens).height + BARS.foot;
   const highest = Math.max(0, ...weights.flat()) || 1;
@@ -118,9 +112,7 @@ function outlineOf(columns, first, highest) {
   return { x, y };
 }
 
-/**
- * `values`: of each method of the template over `tokens`; `split`: where the second group of tokens begins.
- */
+/** `values`: of each method over `tokens`; `split`: where the second group of tokens begins. */
 export function filledPanels(template, { values, tokens, outlined = [], split }) {
   const foot = PANELS.foot + ticksOf(tokens).height;
   const height = TITLE_HEIGHT + PANELS.legend + values.length * (PANELS.panel + PANELS.name) + foot;
@@ -267,10 +259,7 @@ export function filledTable({ colours, textfont, ...template }, table) {
   });
 }
 
-/**
- * The steps of one query: `steps` are lists with a number for each key, `weights` the last of them; `names`:
- * of all.
- */
+/** `steps`: lists with a number for each key, `weights` the last of them; `names`: of all. */
 export function filledCalculation(template, { steps, weights, keys, names }) {
   const [signed, share, ...others] = template.spec.data;
   const part = (map) => merged(template, { spec: { data: [map, ...others] } });

@@ -41,10 +41,7 @@ export class Words {
     return 0;
   }
 
-  /**
-   * [whole, beginning, count of the beginning] of the least known word; 0 in every measure where there is
-   * none.
-   */
+  /** [whole, beginning, count of the beginning] of the least known word; zeros where there is none. */
   known(words) {
     if (!words.length) return [0, 0, 0];
     const measures = words.map((word) => this.knownWord(word));
@@ -90,10 +87,7 @@ export class NGrams {
     [this.all, this.unseen] = [all, 0.5 / all];
   }
 
-  /**
-   * How usual the characters from start to stop are after those before them: the logarithm of their
-   * probability.
-   */
+  /** The logarithm of the probability of text[start:stop] after the characters before it. */
   score(text, start, stop) {
     const before = Math.max(0, ORDER - 1 - start);
     const edges = [before, Math.max(0, stop - text.length)].map((count) => EDGE.repeat(count));
@@ -196,10 +190,7 @@ const LEAST_LOG = Math.log(1e-5); // the least logarithm of a probability
 // Stands for how much more usual a phrase is than the next candidate's, where there is no other candidate.
 const ALONE = 20;
 
-/**
- * Small trees whose leaves add up to log odds. A tree is a leaf or [feature, threshold, branch below it,
- * branch from it on].
- */
+/** Trees whose leaves add up to log odds: a leaf or [feature, threshold, branch below it, branch from it]. */
 export class Trees {
   constructor({ start, trees }) {
     Object.assign(this, { start, trees });
@@ -218,10 +209,7 @@ export class Confidence {
     Object.assign(this, { words, ngrams, trees });
   }
 
-  /**
-   * [{stretch, text, confidence}]: the likeliest candidate of each stretch; where the network changed
-   * nothing, only likely ones.
-   */
+  /** [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. */
   choose(source, stretches) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
@@ -282,10 +270,7 @@ export class Confidence {
     });
   }
 
-  /**
-   * The sentence with `text` in one stretch and the network's own text in the others, and how usual the
-   * phrase is.
-   */
+  /** The sentence with `text` in one stretch and the network's in the others; how usual the phrase is. */
   phrase(source, stretches, number, text) {
     let [whole, done, start] = ["", 0, 0];
     stretches.forEach((stretch, i) => {

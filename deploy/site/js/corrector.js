@@ -139,10 +139,7 @@ function rowsOf(rules) {
   return rules.rows;
 }
 
-/**
- * Whether `text` has an end of a word where `boundary` demands one for the spelling between `start` and
- * `end`.
- */
+/** Whether `text` has an end of a word where `boundary` demands one for text[start:end]. */
 function isBounded(text, start, end, boundary, { patterns }) {
   const isWord = (character = "") => /[\p{L}\p{N}]/u.test(character);
   if (["left", "both", "noun"].includes(boundary) && isWord(text[start - 1])) return false;
@@ -261,10 +258,7 @@ const MOST_READINGS = 4; // of a sentence
 const KEPT = 24;
 
 export class Corrector {
-  /**
-   * `network`: reads ids. `confidence`: a Confidence. `rules`: portable_rules of Python. `limits`: of the
-   * network's config.
-   */
+  /** `network` reads ids. `rules`: portable_rules of Python. `limits`: of the network's config. */
   constructor(network, tokenizer, confidence, rules, limits) {
     Object.assign(this, { network, tokenizer, confidence, rules, limits });
     this.kept = new Map();
@@ -288,9 +282,7 @@ export class Corrector {
     return { source, sentences: agreeing(sentences), substitutes };
   }
 
-  /**
-   * A correction with a person's decisions about some proposals, by their numbers from 0, at any confidence.
-   */
+  /** A correction with a person's decisions about proposals, by numbers from 0, at any confidence. */
   decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
     const isSure = (change) => !change.isOffer && confidence(change) >= this.limits.minimum_confidence;
@@ -373,10 +365,7 @@ export class Corrector {
     return found;
   }
 
-  /**
-   * The changes, those of particles with their probabilities in a pass over the text with all changes but
-   * offers.
-   */
+  /** The changes; those of particles get their probabilities in a pass with all changes but offers. */
   async withParticlesRated(source, changes) {
     const weighed = selectChanges(changes, ({ isOffer }) => !isOffer);
     const rate = await this.rating(source, applyChanges(source, weighed));
@@ -450,10 +439,7 @@ export class Corrector {
     return ![...around].some((character) => this.tokenizer.isOutside(character));
   }
 
-  /**
-   * The attention of the pass that turns one sentence into `target`, in the pass `produced` where that wrote
-   * it.
-   */
+  /** The attention of the pass that writes `target`: of `produced` where that pass wrote it. */
   async trace(source, target, produced, substitutes = {}) {
     const isItsOwn = String(produced?.ids) === String(this.tokenizer.encodeTarget(target));
     const { ids: _, ...seen } = isItsOwn

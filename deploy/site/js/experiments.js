@@ -59,10 +59,7 @@ function rowOf({ values, shape: [, , rows, columns] }, head, row) {
 
 const meanOver = (lists) => lists[0].map((_, i) => mean(lists.map((each) => each[i])));
 
-/**
- * Where each row stands among its keys: a row of cross-attention at the character that a plain copy would
- * look at.
- */
+/** Where each row stands among its keys: in cross-attention where a plain copy would look. */
 function standingPlaces(kind, changes, rows) {
   const places = upTo(rows);
   if (kind !== "cross_attention") return places;
@@ -75,9 +72,7 @@ function standingPlaces(kind, changes, rows) {
   return places;
 }
 
-/**
- * [{layer, head, share, usual}]: the heads that look at the source of a change most beyond their usual share.
- */
+/** [{layer, head, share, usual}]: the heads that attend to a change most beyond their usual share. */
 export function leadingHeads(cross, change, changes, count = 3) {
   const { share, usual } = attentionToEdit("cross_attention", cross, change, changes);
   const heads = cross.shape[1];
@@ -105,10 +100,7 @@ export async function experiment(corrector, sentence, trace, about, pause) {
   return { effects, verdict, sources, vectors }[about.what](asked);
 }
 
-/**
- * The places in `wrong` and `right` of the first character that carries the mistake, as `Change.mistake` of
- * model/text/changes.py.
- */
+/** The places of the first character that carries the mistake, as Change.mistake of model/text/changes.py. */
 export function mistakeOf({ wrong, right }) {
   let [i, j] = [0, 0];
   while (i < wrong.length && j < right.length) {
@@ -178,10 +170,7 @@ async function verdict({ corrector, sentence, change, off }) {
   return found;
 }
 
-/**
- * Whether `text` makes just this change of `source`, leaves its place as typed, or writes something else
- * there.
- */
+/** Whether `text` makes just this change of `source`, leaves its place as typed, or has another one. */
 function outcomeOf(source, text, change) {
   if (text === null) return "other";
   const here = findChanges(source, text).filter((each) => meet(each, change));
@@ -189,10 +178,7 @@ function outcomeOf(source, text, change) {
   return here.some((each) => isSameChange(each, change)) ? "made" : "other";
 }
 
-/**
- * Occlusion of each source token, then of each token read before, for a written one; and the mean attention
- * of all heads.
- */
+/** Occlusion of each source token, then of each token read before; and the mean attention of all heads. */
 async function sources({ corrector, sentence, trace, change, row: asked, pause }) {
   const contrast = change
     ? contrastOfChange(corrector, sentence, change)

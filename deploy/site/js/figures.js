@@ -45,9 +45,7 @@ export function cellSize(columns, rows) {
   return { width, height, square, font };
 }
 
-/**
- * The labels of columns: upright if they fit, on several steps if they are crowded, turned if they are long.
- */
+/** Labels of columns: upright if they fit, on several steps if they are crowded, turned if long. */
 export function columnTicks(tokens, { font, width }) {
   let labels = tokens.map((token) => tokenLabel(token));
   let positions = upTo(tokens.length);
@@ -159,10 +157,7 @@ function withTokens(template, queries, keys, emphasised, colour) {
   });
 }
 
-/**
- * One filled rectangle for each run of hidden cells in a row, as viz/number_table.py; rows and columns are
- * counted from `first`.
- */
+/** A filled rectangle for each run of hidden cells in a row, counted from `first`; as viz/number_table.py. */
 export function areaOf(rows, columns, isHidden, first = 0) {
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
@@ -200,10 +195,7 @@ function withTiles(template, { shape: [layers, heads, queries, keys], joined }) 
   });
 }
 
-/**
- * The ends of lines, as viz/browser/lines.py. A repeated token keeps its own place, which is part of its
- * name.
- */
+/** The ends of lines, as viz/browser/lines.py; a repeated token is named by its place, too. */
 function withEnds(lines, queries, keys, rows, name) {
   const ends = (tokens, changed) =>
     tokens.map((token, i) => {

@@ -38,9 +38,7 @@ export class Tokenizer {
     return [...Array.from(text, (character) => this.ids.get(character) ?? OUTSIDE_ID), END_ID];
   }
 
-  /**
-   * Text of produced ids, up to the end mark; `<outside>` becomes the character of the source at its place.
-   */
+  /** Text of ids up to the end mark; `<outside>` becomes the character of the source at its place. */
   decode(ids, source) {
     const end = ids.indexOf(END_ID);
     const isText = (id) => id === OUTSIDE_ID || id >= SPECIAL.length;
@@ -107,10 +105,7 @@ function certainTokens(draft, said) {
   return agreed < 0 ? draft : [...draft.slice(0, agreed), said[agreed]];
 }
 
-/**
- * Only the first difference is certain; the later ones are good guesses, because the network reads the
- * source, too.
- */
+/** Only the first difference is certain; later ones are good guesses: the network reads the source, too. */
 function redraft(draft, said, spaceId) {
   const better = [];
   for (let t = 0; t < draft.length; t += 1) {
@@ -162,10 +157,7 @@ function rowSums(logits, size) {
   return sums;
 }
 
-/**
- * The part of a trace that one pass gives: the probability of each written token, and the most probable ones
- * of each row.
- */
+/** Of a trace what one pass gives: probabilities of the written tokens, and each row's most probable ones. */
 export function readOff(produced, tokenizer) {
   const { ids, size, logits, attention } = produced;
   const log = logSoftmax(produced);
@@ -195,10 +187,7 @@ function strongest(logits) {
 // --- The two halves of the network in ONNX Runtime. `ort` is its module; S source and T target tokens, V
 // vocabulary, L layers, H heads.
 
-/**
- * Interventions on a pass, as model/trace/interventions.py: heads [kind, layer, head], places of the source
- * and of the decoder's input.
- */
+/** As model/trace/interventions.py: heads [kind, layer, head], places of source and decoder's input. */
 const NOTHING = { off: [], source: [], target: [] };
 // The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes
 // a quarter of a second; weights in another order, and memory kept for the next pass, take 10 MB.
@@ -221,10 +210,7 @@ const INSIDE = {
 };
 
 export class Network {
-  /**
-   * `halves`: the graphs `encode` and `decode`; `weights`: the file in which they look for theirs; `config`:
-   * of the network.
-   */
+  /** `encode`, `decode`: graphs; `weights`: the file in which they find theirs; `config`: of the network. */
   static async open(ort, { encode, decode }, weights, config) {
     const options = {
       externalData: [{ path: weights.name, data: weights.bytes }],
@@ -240,9 +226,7 @@ export class Network {
     Object.assign(this, { ort, encode, decode, shape: [num_layers, num_heads], remembered: new Map() });
   }
 
-  /**
-   * The network's own correction of a sentence's ids, with the pass over it; null where no end mark comes.
-   */
+  /** The network's own correction of a sentence's ids, as one pass over it; null where no end mark comes. */
   async produce(source, spaceId, changed = {}) {
     return settle(await this.reading(source, changed), source, spaceId);
   }

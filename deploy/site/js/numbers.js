@@ -27,10 +27,7 @@ export function rankCorrelation(one, other) {
   return product(first, second) / Math.sqrt(product(first, first) * product(second, second));
 }
 
-/**
- * Sine in even dimensions, cosine in odd ones (Vaswani et al. 2017, section 3.5): Float32Array of `rows`
- * times `width`.
- */
+/** (rows, width): sine in even dimensions, cosine in odd ones (Vaswani et al. 2017, section 3.5). */
 export function sinusoids(rows, width) {
   const found = new Float32Array(rows * width);
   for (let i = 0; i < width; i += 1) {

@@ -11,10 +11,7 @@ import { moreViews } from "./views.js";
 const SURE = { certain: 0.97, sure: 0.85, likely: 0.6, unsure: 0 }; // the least confidence of each
 const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than this is not shown
 
-/**
- * `found`: of the worker. `chosen`: the number of the change in focus. `say(key, values)`; `labels`: of
- * changes.
- */
+/** `found`: of the worker. `chosen`: the number of the change in focus. `labels`: of changes. */
 export function piecesOf(found, chosen, say, labels) {
   const { source, substitutes } = found;
   const write = (text) => restored(text, substitutes);
@@ -139,9 +136,7 @@ function cardOf(change, write, say, labels) {
   };
 }
 
-/**
- * Words of the corrected text, each by its key without "correction_"; their places stay for correction.js.
- */
+/** Words by their keys without "correction_"; correction.js fills their places. */
 const SAID = ["count", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
 const PLACES = { count: "{count}", text: "{text}", share: "{share}", number: "{number}" };
 
@@ -187,10 +182,7 @@ export class Site {
     return { text: this.examples[0].text, lang, theme, lecture: false, ...this.fresh() };
   }
 
-  /**
-   * The state in the address; without one, the state that the app wrote into the file
-   * (ui/export/take_away.py).
-   */
+  /** The state in the address, else what the app wrote into the file (ui/export/take_away.py). */
   addressed() {
     const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
     const found = Object.fromEntries(new URLSearchParams(told));
@@ -229,10 +221,7 @@ export class Site {
     this.loadFont();
   }
 
-  /**
-   * Keeps the site for visits without a network. It asks for every part again, so it comes after the first
-   * sentence.
-   */
+  /** Keeps the site for visits without a network; asks for every part again, so after the first sentence. */
   keep() {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
@@ -247,10 +236,7 @@ export class Site {
       await new Promise((done) => setTimeout(done, SOON));
   }
 
-  /**
-   * The font waits for the first pictures, since to read it takes as long as to draw one. The browser then
-   * writes them anew.
-   */
+  /** The font waits for the first pictures, which it redraws: to read it takes as long as to draw one. */
   async loadFont() {
     await this.firstPictures();
     document.fonts.add(await new FontFace("Noto Sans KR", await window.part("font")).load());
@@ -354,10 +340,7 @@ export class Site {
     return this.answers.get(key)?.answer;
   }
 
-  /**
-   * Asks the worker. A text may overtake an experiment; nothing else may. Of the questions that must wait,
-   * only the latest is kept.
-   */
+  /** Asks the worker. A text alone may overtake an experiment; of waiting questions the latest is kept. */
   ask(wanted) {
     const key = this.keyOf(wanted);
     if (this.answers.has(key) || this.asked.some((each) => each.key === key) || !wanted.text.trim()) return;
@@ -393,9 +376,7 @@ export class Site {
     this.tell();
   }
 
-  /**
-   * The second worker waits for the first pictures, since a small device does two things at once, not three.
-   */
+  /** The second worker waits for the first pictures: a small device does two things at once, not three. */
   async open() {
     try {
       this.tell();

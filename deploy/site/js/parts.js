@@ -90,10 +90,7 @@ function everyHalf() {
   return new Float32Array(bits.buffer).map((value) => value * 2 ** 112);
 }
 
-/**
- * The one file in which both graphs find their weights, as packed.graph_parts lays it out, made of the stored
- * ones.
- */
+/** The file in which both graphs find their weights, laid out by packed.graph_parts, of the stored ones. */
 export function weightsFile(bytes, { layout, characters, config, positions }) {
   const width = config.d_model;
   const { start, bytes: size } = layout.at(-1);
@@ -111,10 +108,7 @@ export function weightsFile(bytes, { layout, characters, config, positions }) {
   return new Uint8Array(file.buffer);
 }
 
-/**
- * (ids, D): a syllable's own vector and those of its jamo; any other token's own. As
- * model/activations/sublayers.py.
- */
+/** (ids, D): the sum of a token's vector and those of its jamo, as model/activations/sublayers.py. */
 function putVectors(vectors, stored, characters, width) {
   const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map(
     (part) => stored[`embedding/${part}_embedding`],

@@ -113,10 +113,7 @@ export function offeredInDialect(change, source, rules) {
   return { ...change, knownConfidence: Math.min(confidence(change), rules.numbers.OFFERED) };
 }
 
-/**
- * Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the
- * network changed.
- */
+/** Drops a choice where the network changed nothing, if it touches a surer one where it did. */
 function withoutSpoilers(chosen) {
   const changed = chosen.filter(({ stretch }) => stretch.isChanged);
   const spoils =
@@ -139,10 +136,7 @@ function rated(change, chosen) {
 const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]/gu, "");
 const wordsOf = (text) => text.split(/\s+/u).filter(Boolean).join(" ");
 
-/**
- * Whether fewer letters are written than were typed, or several words change both their letters and their
- * spaces.
- */
+/** Whether letters are lost, or several words change both their letters and their spaces. */
 function loses({ wrong, right }) {
   const [typed, written] = [wrong, right].map(lettersOf);
   const isDivided = wrong.trim().includes(" ") && wordsOf(wrong) !== wordsOf(right);
@@ -198,10 +192,7 @@ export function afterSecondReading(source, first, second, minimum) {
   return inOrder([...combined, ...unsure]);
 }
 
-/**
- * A change made of changes of both readings. It has the lowest confidence of these, and the probabilities of
- * the second reading.
- */
+/** A change made in both readings: their lowest confidence, and the second one's probabilities. */
 function weighed(change, first, second) {
   const mine = first.filter((each) => meet(change, each));
   const { targetStart, targetEnd } = change;
@@ -223,10 +214,7 @@ const leastSure = (all, measure) =>
 const BEGINNING = ""; // stands for the word before the first one of a sentence
 const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
 
-/**
- * The same sentences. If the words of a change stand in the text more than once, it gets the lowest
- * confidence of these places.
- */
+/** A change whose words stand in the text more than once gets the lowest confidence of these places. */
 export function agreeing(sentences) {
   if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
   const read = sentences.map(({ start, source }) => {

@@ -56,10 +56,7 @@ function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source, { mark
   return ![...wrong, ...right].every(isEnd) || !(isEnd(source[sourceStart - 1]) || isEnd(source[sourceEnd]));
 }
 
-/**
- * Whether it puts no space beside white space, behind an opening bracket or before a closing one, and moves
- * none beside mark-up.
- */
+/** Whether it puts no space beside another or within brackets' edges, and moves none beside mark-up. */
 function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
   const in_ = (characters, one) => one !== "" && characters.includes(one);
@@ -82,10 +79,7 @@ const hasHangul = (text) => [...text].some(isHangul);
 const syllables = (text) => [...text].filter(isHangul).length;
 const jamo = (text) => [...text.normalize("NFD")];
 
-/**
- * Whether each word of `source` that the change covers is still there, in any spelling, and no other has
- * come.
- */
+/** Whether each word that the change covers stays, in any spelling, and no other has come. */
 function sparesWords(change, source, { numbers }) {
   const { wrong, right, sourceStart, sourceEnd } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
@@ -175,10 +169,7 @@ function anchorsOf(text, verbatim, rules) {
   return found;
 }
 
-/**
- * The anchors that `target` does not copy at their place. If none is lost, but `target` has more protected
- * characters: all.
- */
+/** The anchors that `target` does not copy at their place; all, where it has more protected characters. */
 export function lostAnchors({ text, anchors, verbatim }, target, rules) {
   if (!anchors.length) return [];
   const places = new Map();
@@ -196,10 +187,7 @@ function isCopied([start, end], places) {
   return places.has(start);
 }
 
-/**
- * Whether a copied span has white space before it, and after it, in the target just where it has in the
- * source.
- */
+/** Whether a copied span has white space before and after it in the target as in the source. */
 function hasSameSpaces([start, end], source, target, places) {
   const [from, to] = [places.get(start), places.get(end - 1) + 1];
   const gap = (text, at) => isSpace(text[at] ?? "");
@@ -214,10 +202,7 @@ export function partsBeside(part, anchors, { marks }) {
   return starts.flatMap((start, i) => (start < ends[i] ? [cut(part, start, ends[i])] : [])).filter(hasProse);
 }
 
-/**
- * How many characters to skip: 1 for a lone particle behind a closing bracket, which is too little to read;
- * else 0.
- */
+/** 1 for a lone particle behind a closing bracket, which is too little to read and is skipped; else 0. */
 function particle(text, start, marks) {
   const isLone = /^[가-힣](?![가-힣ㄱ-ㅣ])/.test(text.slice(start));
   return Number(start > 0 && marks.closing.includes(text[start - 1]) && isLone);

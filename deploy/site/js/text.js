@@ -83,10 +83,7 @@ export function restored(text, substitutes) {
 // --- The fewest edits between two texts (Levenshtein 1966), with the choices among equally few that
 // RapidFuzz makes.
 
-/**
- * [{tag, start, end, first, last}] of equal, replaced, deleted and inserted parts: one[start:end] becomes
- * other[first:last].
- */
+/** [{tag, start, end, first, last}] of the parts of two texts: one[start:end] becomes other[first:last]. */
 export function opcodes(one, other) {
   const blocks = [];
   let [at, to] = [0, 0];

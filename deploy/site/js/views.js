@@ -213,10 +213,7 @@ function namesOf(say, off, named) {
     : say("without_all", { count: off.length });
 }
 
-/**
- * Two panels: the effect of occluding each token on a written one, and below it the mean attention of all
- * heads.
- */
+/** Occlusion of each token for a written one, and below it the mean attention of all heads. */
 export function sources({ site, say, changes, chosen, trace, templates }) {
   const change = chosen ?? changes[0];
   const asked = site.state.row ?? (change ? null : 0);

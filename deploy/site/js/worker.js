@@ -11,19 +11,14 @@ import * as ort from "onnxruntime-web/wasm";
 
 const SELDOM = 100; // milliseconds between two messages about how much has come
 
-/**
- * Name of a part -> the object made of its bytes: typed arrays and texts, which another worker can be given.
- */
+/** Name of a part -> what is made of its bytes: arrays and texts, which another worker can be given. */
 const MAKERS = {
   weights: (bytes, known) => ({ bytes: weightsFile(bytes, known) }),
   ngrams: (bytes) => countedRuns(readArrays(bytes)),
   words: (bytes) => sortedWords(new TextDecoder().decode(bytes)),
 };
 
-/**
- * The bytes of a part from its place, as packed.py writes them. `heard` is told now and then how many have
- * come.
- */
+/** The bytes of a part, as packed.py writes them. `heard` is told now and then how many have come. */
 export function unpackers(places, heard) {
   const received = {};
   let told = 0;

@@ -7,9 +7,8 @@ import { isSyllable } from "./text.js";
 
 /** The bytes of a packed stream. */
 export async function inflated(stream) {
-  return new Uint8Array(
-    await new Response(stream.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer(),
-  );
+  const whole = new Response(stream.pipeThrough(new DecompressionStream("deflate")));
+  return new Uint8Array(await whole.arrayBuffer());
 }
 
 /**
@@ -82,10 +81,9 @@ function putFloats(bytes, { from, count }, values, halves) {
 
 /** All 16-bit floats by their bits. */
 function everyHalf() {
-  const bits = Uint32Array.from(
-    { length: 65536 },
-    (_, half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13),
-  ); // sign, exponent and fraction in their places
+  // Sign, exponent and fraction in their places.
+  const single = (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13);
+  const bits = Uint32Array.from({ length: 65536 }, (_, half) => single(half));
   // The exponents count from 127, not from 15.
   return new Float32Array(bits.buffer).map((value) => value * 2 ** 112);
 }
@@ -95,9 +93,8 @@ export function weightsFile(bytes, { layout, characters, config, positions }) {
   const width = config.d_model;
   const { start, bytes: size } = layout.at(-1);
   const file = new Float32Array((start + size) / 4);
-  const places = Object.fromEntries(
-    layout.map(({ name, start, bytes: size }) => [name, file.subarray(start / 4, (start + size) / 4)]),
-  );
+  const place = ({ start, bytes: size }) => file.subarray(start / 4, (start + size) / 4);
+  const places = Object.fromEntries(layout.map((each) => [each.name, place(each)]));
   const halves = everyHalf();
   const stored = {};
   for (const array of arraysIn(bytes))
@@ -110,19 +107,16 @@ export function weightsFile(bytes, { layout, characters, config, positions }) {
 
 /** (ids, D): the sum of a token's vector and those of its jamo, as model/activations/sublayers.py. */
 function putVectors(vectors, stored, characters, width) {
-  const [tokens, initials, medials, finals] = ["token", "initial", "medial", "final"].map(
-    (part) => stored[`embedding/${part}_embedding`],
-  );
+  const parts = ["token", "initial", "medial", "final"];
+  const [tokens, initials, medials, finals] = parts.map((part) => stored[`embedding/${part}_embedding`]);
   const known = SPECIAL.length + characters.length;
   const row = (table, place) => table.subarray(place * width, (place + 1) * width);
   // Of all syllables with this initial and medial; sums of 16-bit floats are exact here.
   const beginning = new Float64Array(width);
   const begin = (own, syllable) => {
     const place = Math.floor(syllable / FINALS);
-    const [initial, medial] = [
-      row(initials, Math.floor(place / MEDIALS) + 1),
-      row(medials, (place % MEDIALS) + 1),
-    ];
+    const initial = row(initials, Math.floor(place / MEDIALS) + 1);
+    const medial = row(medials, (place % MEDIALS) + 1);
     for (let i = 0; i < width; i += 1) beginning[i] = own[i] + initial[i] + medial[i];
   };
   const end = (id, syllable) => {

@@ -50,12 +50,10 @@ export async function prepare(places, to, heard) {
 /** {name: promise} of the objects that `prepare` sends through the other end of the port. */
 export function prepared(from) {
   const done = {};
-  const promises = Object.keys(MAKERS).map((name) => [
-    name,
-    new Promise((resolve) => (done[name] = resolve)),
-  ]);
+  const promises = {};
+  for (const name of Object.keys(MAKERS)) promises[name] = new Promise((resolve) => (done[name] = resolve));
   from.onmessage = ({ data: [name, made] }) => done[name](made);
-  return Object.fromEntries(promises);
+  return promises;
 }
 
 // --- Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it
@@ -80,19 +78,12 @@ async function openCorrector(unpacked, made) {
   await new Promise((done) => setTimeout(done));
   const [known, trees, encode, decode] = await small;
   const { config, characters, rules, weights_place: name } = parsed(known);
-  const [tokenizer, patterns, judge] = [
-    new Tokenizer(characters),
-    withPatterns(rules),
-    new Trees(parsed(trees)),
-  ];
-  const network = await Network.open(
-    await runtime,
-    { encode, decode },
-    { name, ...(await made.weights) },
-    config,
-  );
-  const confidence = new Confidence(new Words(await made.words), new NGrams(await made.ngrams), judge);
-  return new Corrector(network, tokenizer, confidence, patterns, config);
+  const patterns = withPatterns(rules);
+  const weights = { name, ...(await made.weights) };
+  const network = await Network.open(await runtime, { encode, decode }, weights, config);
+  const [words, ngrams] = [new Words(await made.words), new NGrams(await made.ngrams)];
+  const confidence = new Confidence(words, ngrams, new Trees(parsed(trees)));
+  return new Corrector(network, new Tokenizer(characters), confidence, patterns, config);
 }
 
 /**
@@ -100,39 +91,32 @@ async function openCorrector(unpacked, made) {
  * longer than to read a sentence.
  */
 export function withPatterns(rules) {
-  const made = Object.entries(rules.patterns).map(([name, { source, flags }]) => [
-    name,
-    new RegExp(source, flags),
-  ]);
-  for (const [, pattern] of made) for (const text of ["가", "나"]) spansOf(pattern, text);
-  return { ...rules, patterns: Object.fromEntries(made) };
+  const patterns = {};
+  for (const [name, { source, flags }] of Object.entries(rules.patterns)) {
+    patterns[name] = new RegExp(source, flags);
+    for (const text of ["가", "나"]) spansOf(patterns[name], text);
+  }
+  return { ...rules, patterns };
 }
 
 /**
  * The page's view of a text: its correction with a person's decisions, and the trace of one of its sentences.
  * If the page asks `about` something, it is the answer of experiments.js.
  */
-export async function answered(
-  corrector,
-  { text, opened = null, accepted = [], rejected = [], about = null },
-  pause,
-) {
+export async function answered(corrector, wanted, pause) {
+  const { text, opened = null, accepted = [], rejected = [], about = null } = wanted;
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };
   const { sentences, ...whole } = corrector.decided(corrector.last.found, accepted, rejected);
   const changed = sentences.findIndex(({ changes }) => changes.length);
   const place = opened !== null && opened < sentences.length ? opened : Math.max(changed, 0);
   const shown = sentences[place];
   const isRead = shown && shown.source.length <= corrector.limits.max_length;
-  const trace = isRead
-    ? await corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes)
-    : null;
+  const traced = () => corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes);
+  const trace = isRead ? await traced() : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
   const reasoned = ({ produced, ...rest }) => {
-    const proposed = rest.proposed.map((each) => ({
-      ...each,
-      article: articleOf(each, rest.source, corrector.rules),
-    }));
-    return { ...rest, proposed };
+    const article = (change) => articleOf(change, rest.source, corrector.rules);
+    return { ...rest, proposed: rest.proposed.map((each) => ({ ...each, article: article(each) })) };
   };
   return { ...whole, typed: text, place, trace, sentences: sentences.map(reasoned) };
 }

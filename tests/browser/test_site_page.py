@@ -299,16 +299,10 @@ def correct_it(page: Page) -> None:
     assert corrected(page) == RIGHT
 
 
-def test_one_file_needs_no_network(site_pages, site_file):
+def test_a_file_that_the_app_gave_begins_with_its_sentence_and_needs_no_network(
+    site_pages, site_file, tmp_path
+):
     assert site_file.stat().st_size <= 22_000_000
-    page = site_pages(address=site_file.as_uri(), offline=True)
-    is_open(page)
-    correct_it(page)
-    assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [site_file.as_uri()]
-    assert page.complaints == []
-
-
-def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file, tmp_path):
     path = tmp_path / "live.html"
     path.write_bytes(take_away.to_alive({"text": WRONG, "lang": "en"}, site_file))
     page = site_pages(address=path.as_uri(), offline=True)
@@ -316,6 +310,9 @@ def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file
     assert corrected(page) == RIGHT
     expect(page.locator("textarea")).to_have_value(WRONG)
     assert page.evaluate("() => document.documentElement.lang") == "en"
+    is_open(page)
+    assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [path.as_uri()]
+    assert page.complaints == []
 
 
 def test_hostile_texts_are_shown_as_they_are(typed):

@@ -257,8 +257,8 @@ function act(root, what) {
 const hasRoom = (root) => getComputedStyle(root).getPropertyValue("--lecture").trim() === "1";
 
 /**
- * Beside its word and over no picture: below its line within a long text, over the typed text at the beginning
- * of a text, above its line at the end; else wherever it is whole.
+ * Beside its word and over no picture: below its line within a long text, over the typed text at the
+ * beginning of a text, above its line at the end; else wherever it is whole.
  */
 function place(root) {
   const box = root.querySelector(".card");

@@ -206,7 +206,6 @@ class Lines {
 
   key(event) {
     const { side, place } = this.cursor;
-    const other = side === "queries" ? "keys" : "queries";
     const last = this.tokens[side].length - 1;
     const moves = {
       ArrowUp: [side, place - 1],

@@ -1,5 +1,4 @@
-// The calculation of attention for one query, masks, and the positional encoding; as ui/views/numbers.py,
-// ui/pages/masks.py and positions.py.
+// Attention of one query, masks, positions; as ui/views/numbers.py, ui/pages/masks.py and positions.py.
 import { menu, merged } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";
 import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";

@@ -3,8 +3,7 @@ import { merged } from "../../../viz/browser/dom.js";
 import { areaOf, cellSize, columnTicks, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
 import { upTo } from "./numbers.js";
 
-// --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py. `template`: that
-// figure with other numbers.
+// --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py.
 
 const isSame = (one, other) => String(one) === String(other);
 const signed = (value) => `${value < 0 || Object.is(value, -0) ? "-" : "+"}${Math.abs(value).toFixed(3)}`;

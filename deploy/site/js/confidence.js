@@ -1,5 +1,4 @@
-// The confidence of a candidate from boosted trees, word counts and n-grams; ports of
-// model/correction/confidence.py, words.py and ngrams.py.
+// The confidence of a candidate from boosted trees, word counts and n-grams; ports of model/correction/.
 import { sum, upTo } from "./numbers.js";
 import { distance, findChanges, isBlank, spansOf } from "./text.js";
 
@@ -58,8 +57,7 @@ export class Words {
   }
 }
 
-// --- How usual a run of up to five characters is, as model/correction/ngrams.py; the counts stay a tree, as
-// they are stored.
+// --- How usual a run of up to five characters is, as model/correction/ngrams.py; its counts stay a tree.
 
 export const ORDER = 5;
 const EDGE = "\n"; // stands before and behind every sentence
@@ -182,9 +180,8 @@ class Children {
   }
 }
 
-// --- Chooses among the candidates for a stretch of text, and says how sure the choice is, as
-// model/correction/confidence.py. The second trees, which ask a morphological analyser, are left out: that
-// takes 80 MB.
+// --- The likeliest candidate for a stretch and its confidence, as model/correction/confidence.py. Its second
+// trees are left out, since their analyser has 80 MB.
 
 const LEAST_LOG = Math.log(1e-5); // the least logarithm of a probability
 // Stands for how much more usual a phrase is than the next candidate's, where there is no other candidate.

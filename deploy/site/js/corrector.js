@@ -1,5 +1,4 @@
-// From a text to its correction, sentence by sentence; ports of model/correction/corrector.py, offers.py and
-// model/text/keyboard.py.
+// From a text to its correction, sentence by sentence; ports of model/correction/ and model/text/.
 import { readOff, visible } from "./network.js";
 import { afterSecondReading, agreeing, changesOf, findStretches } from "./proposing.js";
 import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
@@ -10,8 +9,7 @@ import { applyChanges, clipped, confidence, findChanges, growthOf, inOrder, isSa
 import { isSyllable, meet, moved, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
 import { splitSentences, withSubstitutes } from "./text.js";
 
-// --- Words that were typed in the English keyboard layout, as model/text/keyboard.py and
-// model/correction/offers.py. They are offered beside the corrections, never made.
+// --- Words typed in the English layout, as model/text/keyboard.py. They are offered, never made.
 
 const LEAST_SYLLABLES = 2;
 
@@ -52,8 +50,7 @@ function compose(initial, medial, final, { initials, medials, finals }) {
   return String.fromCharCode(0xac00 + offset);
 }
 
-// --- Particles behind figures, Latin letters, brackets and mark-up, and stand-ins for placeholders, as
-// model/text/readings.py.
+// --- Particles behind figures, Latin letters and brackets, and placeholders; as model/text/readings.py.
 
 /** How the end of a text is read aloud: its class of codas; "" where that is uncertain. */
 function reading(text, rules) {
@@ -250,8 +247,7 @@ function withEdits(changes, { shown, all }) {
   return inOrder([...rest.map((change) => moved(change, -drift(change.sourceStart), 0)), ...shown]);
 }
 
-// --- From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the
-// pass that wrote it.
+// --- From a text to its correction, sentence by sentence; as model/correction/corrector.py.
 
 const MOST_READINGS = 4; // of a sentence
 // sentences whose answers are kept with their passes: of a text that grows, only the last one is new

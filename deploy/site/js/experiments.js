@@ -1,11 +1,9 @@
-// Interventions on the network: heads off, occluded tokens; and attention to an edit. Ports of
-// model/analysis/head_effects.py, attribution_methods.py and edits.py.
+// Heads off, occluded tokens, and attention to an edit; ports of model/analysis/.
 import { END_ID, likeliest, logSoftmax, PAD_ID } from "./network.js";
 import { between, largestFirst, mean, sum, upTo } from "./numbers.js";
 import { findChanges, isSameChange, meet } from "./text.js";
 
-// --- Which rows and columns of a map belong to a change, and how much heads look there, as
-// model/analysis/edits.py.
+// --- The rows and columns of a change, and how much heads attend to them; as model/analysis/edits.py.
 
 /** {rows, columns} of one kind of attention with so many columns. */
 export function focusOf(kind, { sourceStart, sourceEnd, targetStart, targetEnd }, count) {
@@ -87,8 +85,7 @@ export function attentionOfChange(map, { layer, head }, change) {
   return Array.from(rowOf(map, layer * map.shape[1] + head, row));
 }
 
-// --- The network asked again with something changed, as model/analysis/head_effects.py and
-// attribution_methods.py.
+// --- Ablation and occlusion, as model/analysis/head_effects.py and attribution_methods.py.
 
 /**
  * Answers a question about a sentence {source, text, changes} of `corrector`. `about.what` names the

@@ -74,8 +74,7 @@ export function ticksAbove({ labels, angle, steps }) {
   return labels.map((label, i) => label + "<br> ".repeat(angle ? 0 : i % steps));
 }
 
-// --- Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that
-// explore.js draws them.
+// --- The figures of deploy/site/figures.py with the tokens and changes of a sentence, for explore.js.
 
 /** `template`: figures without a sentence. `trace`: of corrector.js. `changes`: those made in it. */
 export function figuresOf(template, trace, changes) {

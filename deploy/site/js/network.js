@@ -1,5 +1,4 @@
-// The network in ONNX Runtime: token ids, graphs, and drafting; ports of model/text/tokenizer.py and the
-// drafting of model.
+// The network in ONNX Runtime: token ids, graphs, and drafting.
 import { between } from "./numbers.js";
 import { isSyllable, opcodes } from "./text.js";
 
@@ -67,8 +66,7 @@ export class Tokenizer {
 /** The characters of a text as labels: a space becomes a visible mark. */
 export const visible = (text) => Array.from(text, (character) => (character === " " ? "␣" : character));
 
-// --- The typed sentence is the first draft; it is read and repaired until the network agrees with it, as
-// model/activations/drafting.py.
+// --- The typed sentence, repaired until the network agrees with it; as model/activations/drafting.py.
 
 const longestTarget = (sourceLength) => sourceLength + Math.floor(sourceLength / 3) + 16;
 
@@ -184,8 +182,7 @@ function strongest(logits) {
   return best;
 }
 
-// --- The two halves of the network in ONNX Runtime. `ort` is its module; S source and T target tokens, V
-// vocabulary, L layers, H heads.
+// --- The two halves of the network in ONNX Runtime, whose module is `ort`. L layers, H heads, D width.
 
 /** As model/trace/interventions.py: heads [kind, layer, head], places of source and decoder's input. */
 const NOTHING = { off: [], source: [], target: [] };

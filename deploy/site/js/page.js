@@ -1,5 +1,4 @@
-// The page: text goes to the worker, the correction and its figures come back. Text and settings are in the
-// address behind #.
+// The page: text goes to the worker, the correction and its figures come back.
 import { filled } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { changeLabel, figuresOf, withBlanks } from "./figures.js";

@@ -1,13 +1,12 @@
-// Candidates, proposed changes, second reading, agreement of repeated words; ports of
-// model/correction/candidates.py, proposing.py, second_reading.py and agreeing.py.
+// Candidates, proposed changes, second reading, agreement of repeated words; ports of model/correction/.
 import { END_ID, logSoftmax, OUTSIDE_ID, PAD_ID, START_ID } from "./network.js";
 import { isDialect } from "./protected.js";
 import { between, sum } from "./numbers.js";
 import { applyChanges, confidence, findChanges, growthOf, inOrder, isSameChange, meet } from "./text.js";
 import { moved, selectChanges, spansOf } from "./text.js";
 
-// --- What else the network could have written, as model/correction/candidates.py. A stretch is {start, end,
-// kept, candidates: Map of text -> log probability, written, isChanged}.
+// --- What else the network could have written, as model/correction/candidates.py. A stretch is
+// {start, end, kept, candidates: Map of text -> log probability, written, isChanged}.
 
 export function findStretches(source, target, produced, tokenizer, accepts, { numbers }) {
   const log = logSoftmax(produced);
@@ -95,8 +94,7 @@ function together(edits) {
   return spans;
 }
 
-// --- From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and
-// second_reading.py.
+// --- From chosen candidates to proposed changes, and a second reading; as model/correction/proposing.py.
 
 /** The changes that the chosen candidates make, each with its confidence. */
 export function changesOf(source, chosen, accepts, rules) {
@@ -209,7 +207,7 @@ function weighed(change, first, second) {
 const leastSure = (all, measure) =>
   all.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 
-// --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/agreeing.py.
+// --- Words that occur twice in a text are corrected twice, or not at all, as model/correction/proposing.py.
 
 const BEGINNING = ""; // stands for the word before the first one of a sentence
 const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it

@@ -1,18 +1,6 @@
-// Protected spans, anchors, and the changes that no correction may make; ports of
-// model/text/protected.py and passages.py.
-import {
-  applyChanges,
-  clipped,
-  isHangul,
-  isLetterOrNumber,
-  isSpace,
-  movesSpaces,
-  opcodes,
-  spansOf,
-  stripEnd,
-  stripStart,
-  WORDS,
-} from "./text.js";
+// Protected spans, anchors, and the changes that no correction may make; ports of model/text/.
+import { applyChanges, clipped, isHangul, isLetterOrNumber, isSpace, movesSpaces } from "./text.js";
+import { opcodes, spansOf, stripEnd, stripStart, WORDS } from "./text.js";
 
 // --- Which changes no correction may make, as model/text/protected.py.
 
@@ -81,7 +69,7 @@ const jamo = (text) => [...text.normalize("NFD")];
 
 /** Whether each word that the change covers stays, in any spelling, and no other has come. */
 function sparesWords(change, source, { numbers }) {
-  const { wrong, right, sourceStart, sourceEnd } = change;
+  const { wrong, right, sourceStart } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
   if (syllables(right) - syllables(wrong) > numbers.MOST_NEW) return false;
   const covered = coveredWords(change, source);
@@ -142,9 +130,8 @@ function isBesideLetters({ sourceStart, sourceEnd, right }, source) {
   return joinsBefore || joinsAfter;
 }
 
-// --- Parts of a sentence and the anchors in them, which a correction has to copy, as
-// model/text/passages.py. A part is {start, text, anchors, verbatim, kept}; spans count from the start
-// of its text.
+// --- Anchors, which a correction has to copy, as model/text/passages.py. A part of a sentence is
+// {start, text, anchors, verbatim, kept}; spans count from the start of its text.
 
 export function partOf(text, verbatim, kept, rules) {
   return { start: 0, text, anchors: anchorsOf(text, verbatim, rules), verbatim, kept };

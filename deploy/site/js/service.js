@@ -1,5 +1,4 @@
-// Keeps the whole site, so that it works without a network after the first visit. VERSION and FILES stand
-// before this text.
+// Keeps the whole site for visits without a network. VERSION and FILES stand before this text.
 
 const own = `site-${VERSION}`;
 

@@ -1,5 +1,4 @@
-// Characters, edit operations, changes and sentences of a text; ports of model/text/changes.py and
-// sentences.py.
+// Characters, edit operations, changes and sentences of a text; ports of model/text/.
 import { between, sum, upTo } from "./numbers.js";
 
 // --- Characters as Python sees them: white space, Hangul, and one unit of a string for each.
@@ -80,8 +79,7 @@ export function restored(text, substitutes) {
   return Array.from(text, (character) => substitutes[character] ?? character).join("");
 }
 
-// --- The fewest edits between two texts (Levenshtein 1966), with the choices among equally few that
-// RapidFuzz makes.
+// --- The fewest edits between two texts (Levenshtein 1966); of equally few those of RapidFuzz.
 
 /** [{tag, start, end, first, last}] of the parts of two texts: one[start:end] becomes other[first:last]. */
 export function opcodes(one, other) {
@@ -149,9 +147,8 @@ function costs(one, other, skipped, columns, rows) {
   return cost;
 }
 
-// --- Where two versions of a text differ, as model/text/changes.py has it. A change is {sourceStart,
-// sourceEnd, targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence,
-// insteadOf}.
+// --- Where two texts differ, as model/text/changes.py. A change is {sourceStart, sourceEnd, targetStart,
+// targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence, insteadOf}.
 
 export const movesSpaces = ({ wrong, right }) => isBlank(wrong) && isBlank(right);
 export const growth = ({ wrong, right }) => right.length - wrong.length;
@@ -244,7 +241,7 @@ export function inOrder(changes) {
   });
 }
 
-// --- Cuts a text into sentences, as model/text/sentences.py. A span is [start, end].
+// --- Cuts a text into sentences, as model/text/tokenizer.py. A span is [start, end].
 
 /** The parts of some spans between `start` and `end`, counted from `start`. */
 export function clipped(spans, start, end) {

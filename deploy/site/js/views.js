@@ -1,5 +1,4 @@
-// The views beside heatmap, lines and steps. Each returns {reading, controls, parts, rows, notes} of a
-// sentence.
+// The views of the page beside heatmap, lines and steps.
 import { button, filled, menu, node, replaceControls } from "../../../viz/browser/dom.js";
 import { probabilityText } from "../../../viz/browser/type.js";
 import { masks, numbers, positions } from "./calculation.js";
@@ -34,8 +33,7 @@ export function withWords(part, words) {
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, withWords(each, words)]));
 }
 
-// --- Where the network looked: this change, and who is looked at; as ui/views/edits.py and
-// ui/views/received.py.
+// --- Attention to a change, and received attention; as ui/views/edits.py and ui/views/received.py.
 
 const AROUND = 8; // tokens that bars show on each side of a change
 
@@ -241,9 +239,8 @@ export function sources({ site, say, changes, chosen, trace, templates }) {
   };
 }
 
-// --- The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts,
-// rows, notes} of the shown sentence; a row has figures that stand side by side: {name, heading, words,
-// label, data, act}.
+// --- The views beside heatmap, lines and steps. A view gives {reading, controls, parts, rows, notes}; a row
+// has figures that stand side by side: {name, heading, words, label (else the heading), data, act}.
 
 const VIEWS_BESIDE = [
   ["edits", "view_edits", thisChange],

@@ -253,9 +253,6 @@ function act(root, what) {
   root.ask(what, number);
 }
 
-/** In a lecture all that a card would cover is looked at: there it has room of its own (lecture.css). */
-const hasRoom = (root) => getComputedStyle(root).getPropertyValue("--lecture").trim() === "1";
-
 /**
  * Beside its word and over no picture: below its line within a long text, over the typed text at the
  * beginning of a text, above its line at the end; else wherever it is whole.
@@ -263,8 +260,9 @@ const hasRoom = (root) => getComputedStyle(root).getPropertyValue("--lecture").t
 function place(root) {
   const box = root.querySelector(".card");
   const word = box && !box.hidden && wordOf(root, root.opened);
-  box?.classList.toggle("roomy", hasRoom(root));
-  if (!word || hasRoom(root)) return;
+  // In a lecture all that a card would cover is looked at: there it has room of its own (lecture.css).
+  box?.classList.toggle("roomy", inLecture());
+  if (!word || inLecture()) return;
   const outer = root.getBoundingClientRect();
   const lines = [...word.getClientRects()];
   const { left, bottom } = lines.at(-1);

@@ -48,6 +48,11 @@ export function replaceControls(place, ...children) {
   controls()[focused]?.focus({ preventScroll: true });
 }
 
+/** Whether the page is shown to a class, as ui/shell/lecture.css says. */
+export function inLecture() {
+  return getComputedStyle(document.documentElement).getPropertyValue("--lecture").trim() === "1";
+}
+
 /** Whether a key was pressed alone, as the shortcuts of pictures are. */
 export const isPlainKey = ({ ctrlKey, metaKey, altKey }) => !(ctrlKey || metaKey || altKey);
 

@@ -254,10 +254,7 @@ class Plot {
     return {
       label: this.data.label,
       head: upTo(columns).map(head),
-      rows: named.map((row) => [
-        side(row),
-        ...upTo(columns).map((column) => at(row, column)?.value ?? ""),
-      ]),
+      rows: named.map((row) => [side(row), ...upTo(columns).map((column) => at(row, column)?.value ?? "")]),
     };
   }
 

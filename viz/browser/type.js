@@ -5,11 +5,6 @@ function enlargement() {
   return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
 }
 
-/** Whether the page is shown to a class, as ui/shell/lecture.css says. */
-function inLecture() {
-  return getComputedStyle(document.documentElement).getPropertyValue("--lecture").trim() === "1";
-}
-
 // Characters of East Asian width W or F (Unicode Standard Annex 11), emoji, and \u2581, the word mark of many
 // tokenizers, which the page's font draws as wide.
 const WIDE = new RegExp(

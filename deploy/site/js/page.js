@@ -106,7 +106,7 @@ function side(source, start, end, changes, old) {
   return [...parts, [source.slice(done, end), false]].filter(([text, differs]) => text || differs);
 }
 
-/** That the norm's list decided and not the network, or the text that the network would rather have written. */
+/** Whether the norm's list decided instead of the network, or what the network would rather have written. */
 function noteOf({ fromList, fix }, instead, say) {
   if (fromList) return say("correction_from_list", { probability: probabilityText(fix, 3) });
   return instead ? say("correction_instead_of", instead) : "";

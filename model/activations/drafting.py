@@ -42,13 +42,17 @@ class Produced(NamedTuple):
     attention: dict[str, np.ndarray]  # (L, H, Q, K) float32 by kind
 
     def log_probability(self, position: int, token_id: int) -> float:
-        """Natural logarithm; -inf for an id that the network can read but not produce."""
+        """In nats; -inf for an id that the network can read but not produce."""
         logits = self.logits[position].astype(np.float64)
         return float(log_softmax(logits)[token_id]) if token_id < len(logits) else -math.inf
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """(..., V) -> (..., V) natural logarithms of the probabilities."""
+    """(..., V) -> (..., V) natural logarithms of the probabilities.
+
+    >>> log_softmax(np.zeros(2)).round(2).tolist()
+    [-0.69, -0.69]
+    """
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
@@ -89,7 +93,10 @@ class Pass(NamedTuple):
     attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind; or all taps that ``AlteredReading`` gives
 
     def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
-        """The pass over one draft, without its padding. Only for a pass that has attention alone."""
+        """The pass over one draft, with logits (T, V), without its padding.
+
+        Only for a pass that has attention alone.
+        """
         s, t = len(source), len(ids)
         shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
         attention = {
@@ -117,6 +124,9 @@ def longest_target(source_length: int) -> int:
     """The most tokens that a correction may have, for S = ``source_length``.
 
     Room for a missing space after every third token, and for 16 more.
+
+    >>> longest_target(6)
+    24
     """
     return source_length + source_length // 3 + 16
 
@@ -211,6 +221,9 @@ def redraft(draft: list[int], predicted: list[int], space_id: int) -> list[int]:
     good guesses, because the network reads the source, too. A space where the draft has none was missing; a
     token that the network skips was too much; any other token replaces the drafted one. A poor guess costs a
     pass and changes nothing else.
+
+    >>> redraft([7, 8, END_ID], [7, 5, 8], space_id=5) == [7, 5, 8, END_ID]  # a space was missing
+    True
     """
     better: list[int] = []
     t = 0

@@ -79,6 +79,11 @@ def sublayer_name(kind: str, layer: int) -> str:
 
 
 def output_name(kind: str, layer: int) -> str:
+    """The name of the output of a sub-layer.
+
+    >>> output_name("cross_attention", 2), output_name("encoder_feed_forward", 0)
+    ('decoder.2.cross.output', 'encoder.0.mlp')
+    """
     name = sublayer_name(kind, layer)
     return f"{name}.output" if kind in _SHORT else name
 

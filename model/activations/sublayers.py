@@ -71,7 +71,7 @@ class Units(NamedTuple):
         return cls(entering, hidden_bias, output, output_bias, np.linalg.norm(entering, axis=1))
 
     def entered(self, rows: np.ndarray) -> np.ndarray:
-        """The input of each unit, before the ReLU: rows (..., D) -> (..., F)."""
+        """The input of each unit, before the ReLU: rows (N, D) -> (N, F)."""
         return rows @ self.entering.T + self.thresholds
 
     def near(self, row: np.ndarray, entered: np.ndarray, variations: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ class Sublayers:
 
     @property
     def output_weights(self) -> OutputWeights:
-        """The unembedding: the weights between the residual streams and the logits."""
+        """The unembedding (V, D), and the weights between the residual streams and it."""
         layers, bias = range(self.layers("decoder")), self.arrays["embedding/output_bias"]
         kinds = [kind for kind in ATTENTIONS["decoder"] if self.has(kind)]
         projections = {kind: self.output_projections(kind, layers) for kind in kinds}
@@ -206,14 +206,14 @@ class Sublayers:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All heads and feed-forward networks in the order of the pass."""
+        """(N,) all heads and feed-forward networks in the order of the pass."""
         kinds = [kind for some in ATTENTIONS.values() for kind in some]
         return nodes_of(
             {side: self.layers(side) for side in ATTENTIONS}, {kind: self.heads(kind) for kind in kinds}
         )
 
     def logits(self, states: np.ndarray) -> np.ndarray:
-        """The logits of the closed end of the decoder's stream: (..., D) -> (..., V)."""
+        """The logits of the closed end of the decoder's stream: (B, T, D) -> (B, T, V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
@@ -320,7 +320,7 @@ class Sublayers:
         return _softmax(logits, masked)
 
     def units(self, side: str, layer: int) -> Units | None:
-        """The units of a feed-forward network with ReLU; None where it is another function."""
+        """The F units of a feed-forward network (Q, D) -> (Q, F) -> (Q, D); None without ReLU."""
         if (side, layer) not in self._units:
             name = f"{side}_{layer + 1}/feed_forward"
             hidden, output = (
@@ -331,12 +331,12 @@ class Sublayers:
         return self._units[side, layer]
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """The output of a feed-forward network: (..., D) -> (..., D)."""
+        """The output of a feed-forward network: (B, Q, D) -> (B, Q, D)."""
         keys = self.feed_forward_keys(side, layer, entered)
         return self.dense(keys, f"{side}_{layer + 1}/feed_forward/output")
 
     def feed_forward_keys(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """The units of a feed-forward network, which its output matrix reads: (..., D) -> (..., F)."""
+        """The units of a feed-forward network, which its output matrix reads: (B, Q, D) -> (B, Q, F)."""
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
         return np.maximum(hidden, 0, out=hidden)
 
@@ -349,17 +349,17 @@ class Sublayers:
         return (towards @ self.arrays[f"{output}/kernel"].T * opened) @ self.arrays[f"{hidden}/kernel"].T
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """The input of a sub-layer: the stream (..., D), normalised with ``norm_first``."""
+        """The input of a sub-layer: the stream (B, Q, D), normalised with ``norm_first``."""
         return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first and self.has(kind) else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream (..., D) after a sub-layer, from the sum ``x`` of stream and output."""
+        """The stream (B, Q, D) after a sub-layer, from the sum ``x`` of stream and output."""
         return (
             x if self.config.norm_first or not self.has(kind) else self._norm(x, self._norm_name(kind, layer))
         )
 
     def resumed(self, stream: Stream, until: int, since: int | None, added: np.ndarray) -> np.ndarray:
-        """The stream at place ``until`` with an earlier addition ``added`` (..., Q, D).
+        """The stream at place ``until`` with an earlier addition ``added`` (B, Q, D).
 
         All sub-layers keep their outputs.
 
@@ -381,7 +381,7 @@ class Sublayers:
         return self.leave(kinds[sublayer % len(kinds)], sublayer // len(kinds), x)
 
     def close(self, side: str, x: np.ndarray) -> np.ndarray:
-        """The end of a stream (..., D) as the output layer, or as cross-attention reads it."""
+        """The end of a stream (B, Q, D) as the output layer, or as cross-attention reads it."""
         return self._norm(x, f"{side}_norm") if self.config.norm_first and self.layers(side) else x
 
     def norm_weights(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
@@ -405,13 +405,13 @@ class Sublayers:
         return kernel[:, own], self.arrays[f"{name}/bias"][own]
 
     def projection_name(self, node: Node, part: str) -> str:
-        """The path of a projection of all heads of an attention."""
+        """The path of a projection (D, D) of all heads of an attention."""
         return f"{self._attention(node.kind, node.layer)}/{part}"
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
-        """The addition (..., D) of a node to the stream.
+        """The addition (Q, D) of a node to the stream, with any axes before.
 
-        It is computed from a head's output (..., D/H), or is a feed-forward network's output (..., D).
+        It is computed from a head's output (Q, D/H), or is a feed-forward network's output (Q, D).
 
         The bias of an output projection belongs to no head.
         """
@@ -422,7 +422,7 @@ class Sublayers:
         return heads @ kernel[node.head * depth : (node.head + 1) * depth]
 
     def dense(self, x: np.ndarray, name: str) -> np.ndarray:
-        """The linear layer under ``name``: (..., D) -> (..., its width)."""
+        """The linear layer under ``name``: (B, Q, D) -> (B, Q, its width)."""
         kernel = self.arrays[f"{name}/kernel"]
         # One product of two matrices, because NumPy would make a small product for each row of the batch.
         flat = x.reshape(-1, x.shape[-1]) @ kernel

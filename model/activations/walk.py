@@ -106,7 +106,7 @@ class ActivationWalk(Sublayers):
         base: Patches = (),
         look: Node | None = None,
     ) -> LastRows:
-        """The last position of ``target`` under each of N ``variations``.
+        """The last position of ``target`` under each of N ``variations``: states (N, D).
 
         Each has the patches of ``base`` in addition.
 

@@ -242,6 +242,7 @@ def spelled_out_jax(softmax: Function) -> Function:
         query: Array, key: Array, value: Array, bias: Array | None = None, mask: Array | None = None, *,
         scale: float | None = None, is_causal: bool = False, **_: object,
     ) -> Array:  # fmt: skip
+        """(B, Q, H, d) of queries (B, Q, H, d), keys and values (B, K, H, d)."""
         groups, length = query.shape[-2] // key.shape[-2], (query.shape[-3], key.shape[-3])
         keys, values = (jnp.repeat(each, groups, axis=-2) for each in (key, value))
         scores = jnp.einsum("...qhd,...khd->...hqk", query, keys)

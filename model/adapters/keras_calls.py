@@ -66,7 +66,7 @@ class Linear(NamedTuple):
         return given @ self.kernel + self.bias
 
     def repeated(self, width: int, parts: int) -> Linear:
-        """The same with a copy of its output for each head, where heads share ``parts`` of it."""
+        """The same with a copy of its output (N, H·d) for each head, where heads share ``parts`` of it."""
         arrays = self.kernel, self.bias, self.returned
         kernel, bias, returned = (of_each_head(each, width, parts) for each in arrays)
         return self._replace(kernel=kernel, bias=bias, returned=returned)
@@ -110,11 +110,12 @@ def recorded_calls(softmaxes: Callable[[], int]) -> Iterator[list[Call]]:
 
 
 def rotates(layer: keras.layers.Layer) -> bool:
+    """Whether a layer rotates queries and keys (N, H, d) by their positions."""
     return any(_ROTARY in each.__name__ for each in type(layer).__mro__)
 
 
 def linear_of(place: int, call: Call) -> Linear | None:
-    """The weights of a Dense or an EinsumDense that computes a linear map; None of another layer."""
+    """The linear map (D, out) of a Dense or an EinsumDense; None of another layer."""
     kernel, activation = getattr(call.layer, "kernel", None), getattr(call.layer, "activation", None)
     if kernel is None or call.given.ndim != 2:
         return None
@@ -187,12 +188,13 @@ def table_of(call: Call, ids: list[int]) -> np.ndarray | None:
 def gated(
     function: Callable[[np.ndarray], np.ndarray], opened: Linear, gate: Linear | None, x: np.ndarray
 ) -> np.ndarray:
+    """The hidden layer (N, F) of a feed-forward network, times its gate where it has one."""
     made = function(opened.of(x))
     return made if gate is None else made * gate.of(x)
 
 
 def functions_of(opened: Linear) -> list[Callable[[np.ndarray], np.ndarray]]:
-    """The activation of a layer, or those that may be written behind it."""
+    """The activation (N, F) -> (N, F) of a layer, or those that may be written behind it."""
     import keras
 
     if opened.activation is not None:
@@ -209,12 +211,20 @@ def _applied(activation: Function) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def near(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays are equal but for rounding."""
+    """Whether two arrays are equal but for rounding.
+
+    >>> near(np.ones(2), np.ones(2) + 1e-6), near(np.ones(2), np.ones(3))
+    (True, False)
+    """
     return one.shape == other.shape and apart(one, other) < _NEAR
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference, as a share of the largest number."""
+    """The largest difference, as a share of the largest number.
+
+    >>> apart(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    0.5
+    """
     return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-12))
 
 

@@ -81,7 +81,7 @@ class KerasPasses(OwnPasses):
         return self._longest or (_LONGEST if self.is_decoder else longest_target(source))
 
     def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
-        """``OwnPasses.forward`` of one row; logits are logarithms where the network returns probabilities."""
+        """``OwnPasses.forward`` of one row (1, T, V); of probabilities the logarithms."""
         from keras import layers, ops
 
         sides = [each[0] for each in inputs]
@@ -129,7 +129,7 @@ class KerasPasses(OwnPasses):
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """``OwnPasses.gradients``, one share at a time."""
+        """``OwnPasses.gradients``, scores (B,) and slopes (B, N), one share at a time."""
         row, written, instead = contrast
 
         def score(*factors: Tensor) -> Tensor:

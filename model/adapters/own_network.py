@@ -64,7 +64,7 @@ class Vocabulary:
         return [int(each) for each in self.encode(text)]
 
     def encode_target(self, text: str) -> list[int]:
-        """T ids, the end mark last."""
+        """(T,) ids, the end mark last."""
         return [*(int(each) for each in (self.written or self.encode)(text)), self.end]
 
     def decode_written(self, ids: Sequence[int], source: str = "") -> str:
@@ -108,6 +108,7 @@ class VocabularyTexts:
         )
 
     def encode_source(self, text: str) -> list[int]:
+        """(S,) ids."""
         return [*self._marks, *self._vocabulary.encode_source(text)]
 
     def fields(self, side: str, ids: Sequence[int], text: str | None = None) -> dict[str, Any]:
@@ -132,9 +133,11 @@ class InRowsOfTrace:
         self.labels = texts.labels
 
     def encode_source(self, text: str) -> list[int]:
+        """(S,) ids: the first one of both texts."""
         return self._ids[:1]
 
     def encode_target(self, text: str) -> list[int]:
+        """(T,) ids: all others of both texts."""
         return self._ids[1:]
 
 
@@ -222,6 +225,7 @@ class OwnNetwork(RewritingNetwork, Intervening):
         return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"
 
     def trace(self, source: str, target: str) -> AttentionTrace:
+        """One pass, with the attention (L, H, Q, K) of each kind."""
         return self._passes.trace(source, target)
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:

@@ -9,7 +9,7 @@ sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
@@ -30,16 +30,18 @@ class Texts(Protocol):
     """The tokenizer of an ``OwnNetwork``."""
 
     def encode_source(self, text: str) -> list[int]:
-        """S ids."""
+        """(S,) ids."""
         ...
 
     def encode_target(self, text: str) -> list[int]:
-        """T ids, the end mark last."""
+        """(T,) ids, the end mark last."""
         ...
 
     def decode(self, ids: Ids, source: str = "") -> str: ...
 
-    def labels(self, ids: Ids) -> tuple[str, ...]: ...
+    def labels(self, ids: Ids) -> tuple[str, ...]:
+        """(N,) the name of each of N ids."""
+        ...
 
     def fields(self, side: str, ids: Ids, text: str | None = None) -> dict[str, Any]:
         """The fields ``<side>_tokens``, ``_text`` and ``_spans`` of a trace."""
@@ -51,6 +53,13 @@ class Run(NamedTuple):
 
     logits: np.ndarray  # (B, T, V), of one sequence (B, N, V)
     attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
+
+
+class Declared(TypedDict, total=False):
+    """The fields of a trace that a model declares."""
+
+    sinks: tuple[str, ...]
+    windows: tuple[int, ...]
 
 
 class NotCausalError(ValueError):
@@ -121,7 +130,7 @@ class OwnPasses:
         return capture
 
     def probe(self) -> list[list[list[int]]]:
-        """One row of PROBE tokens for each input."""
+        """(B, N) ids of each input: one row of PROBE tokens."""
         return [[[self.end] * length] for length in (PROBE[:1] if self.is_decoder else PROBE)]
 
     def run(
@@ -170,7 +179,7 @@ class OwnPasses:
         raise NotImplementedError
 
     def longest(self, source: int) -> int:
-        """How many tokens are written at most for S = ``source``."""
+        """The most tokens T that are written for S = ``source``."""
         raise NotImplementedError
 
     def insides(self, source: Ids, target: Ids) -> Insides:
@@ -189,7 +198,7 @@ class OwnPasses:
             raise ValueError("what the layers of this network hold inside is not known from outside")
         return self.stream
 
-    def declared(self, attention: np.ndarray) -> dict[str, Any]:
+    def declared(self, attention: np.ndarray) -> Declared:
         """Further fields of the trace of a decoder-only network, with its attention (L, H, N, N)."""
         return {}
 
@@ -269,16 +278,17 @@ class OwnPasses:
             without_nan(found.logits[0]),
             {kind: each[0] for kind, each in found.attention.items()},
         )
-        (*_, read), fields = self.inputs_of(ids, written), {}
+        (*_, read), declared = self.inputs_of(ids, written), Declared()
         if self.is_decoder:
             produced = [*ids, *written][1:]
-            fields = {"prompt": len(ids), **self.declared(attention[DECODER_KIND])}
-            fields |= self.texts.fields("target", produced)
+            fields = self.texts.fields("target", produced) | {"prompt": len(ids)}
+            declared = self.declared(attention[DECODER_KIND])
         else:
             produced = written
             fields = self.texts.fields("source", ids, source) | self.texts.fields("target", written, target)
         return AttentionTrace(
             **fields,
+            **declared,
             decoder_input_tokens=self.texts.labels(read),
             **attention,
             **probabilities(logits, np.array(produced), lambda each: self.texts.labels([each])[0]),
@@ -305,7 +315,10 @@ class OwnPasses:
         return [each if self.is_whole(each) else None for each in found]
 
     def write_cut(self, source: Ids) -> Produced:
-        """Greedy decoding without an intervention, cut where no end came; ``is_whole`` tells which."""
+        """Greedy decoding without an intervention, with logits (T, V), cut where no end came.
+
+        ``is_whole`` tells which.
+        """
         return self._written(source, Intervention(), ())
 
     def is_whole(self, written: Produced) -> bool:
@@ -358,5 +371,9 @@ def without_nan(found: np.ndarray) -> np.ndarray:
 
 
 def array_of(tensor: Tensor) -> np.ndarray:
-    """The numbers of a tensor of any library."""
+    """The numbers of a tensor of any library.
+
+    >>> array_of(np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
     return plain_array("output", tensor)

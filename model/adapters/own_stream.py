@@ -134,6 +134,7 @@ class OwnStream(ActivationWalk):
         return self.built.scores(kind, queries, keys) if self.built.scores else None
 
     def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
+        """Queries or keys (B, H, Q, d), normalised by head and rotated by position."""
         if norm := self._head_norm(name):
             projected = norm[0].of(projected, *norm[1:])
         if self.built.rotations is None:
@@ -144,6 +145,7 @@ class OwnStream(ActivationWalk):
     def unturned(
         self, name: str, towards: np.ndarray, projected: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Directions (J, d) before ``turned``, and shifts (J,), with the scale of the normalisation held."""
         directions, shifts = super().unturned(name, towards, projected)
         if self.built.rotations is not None:
             directions = self.built.rotations(_layer(name), len(projected)) @ towards
@@ -153,6 +155,7 @@ class OwnStream(ActivationWalk):
         return directions, shifts
 
     def turned_gradient(self, name: str, towards: np.ndarray) -> np.ndarray:
+        """The gradient (Q, d) before ``turned``. Raises NoStreamError for a normalisation by head."""
         if self._head_norm(name):
             raise NoStreamError("the gradient of queries that are normalised by head is not known")
         if self.built.rotations is None:
@@ -182,7 +185,7 @@ class OwnStream(ActivationWalk):
         return None  # the function of its feed-forward networks need not be ReLU
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(..., D) -> (..., D): the feed-forward network of one layer."""
+        """(B, Q, D) -> (B, Q, D), with any axes before D: the feed-forward network of one layer."""
         flat = entered.reshape(-1, entered.shape[-1])
         return self.built.feed_forward(side, layer, flat).reshape(entered.shape)
 

@@ -208,6 +208,7 @@ def spelled_out(capture: Capture) -> Function:
     def weights_of(
         query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
     ) -> Tensor:
+        """(B, H, Q, K) of queries (B, H, Q, d) and keys (B, H, K, d)."""
         scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
         if is_causal:
             mask = scores.new_ones(scores.shape[-2:]).bool().tril()
@@ -222,6 +223,7 @@ def spelled_out(capture: Capture) -> Function:
         query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
     ) -> Tensor:  # fmt: skip
+        """(B, H, Q, d): the weights (B, H, Q, K) times the values."""
         if enable_gqa:
             groups = query.shape[-3] // key.shape[-3]
             key, value = (each.repeat_interleave(groups, -3) for each in (key, value))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase as Tokenizer
     from transformers.utils import ModelOutput
 
+    from model.adapters.own_passes import Declared
+
 Options = dict[str, object]  # of ``model.generate``
 _IN_PIECES = (
     "A layer that attends in blocks or windows has no map of all tokens. Take layers that see everything, "
@@ -191,14 +193,14 @@ def _one_sequence(
     )
 
 
-def declared(model: PreTrainedModel, weights: np.ndarray, kind: str) -> dict[str, Any]:
+def declared(model: PreTrainedModel, weights: np.ndarray, kind: str) -> Declared:
     """The fields ``sinks`` and ``windows`` of a trace, as a model declares them.
 
     ``weights`` (L, H, N, N): those of the self-attention ``kind``. An attention sink is a score for no token
     (gpt-oss, Agarwal et al. 2025). A window is how far a row sees to either side (Beltagy et al. 2020); a
     layer that looks farther than its config says has none.
     """
-    found: dict[str, Any] = {"sinks": (kind,)} if has_sinks(model) else {}
+    found: Declared = {"sinks": (kind,)} if has_sinks(model) else {}
     config = model.config.get_text_config()
     if (both := getattr(config, "local_attention", None)) is not None:  # ModernBERT
         window = both // 2
@@ -212,7 +214,7 @@ def declared(model: PreTrainedModel, weights: np.ndarray, kind: str) -> dict[str
         window if kind == "sliding_attention" and not layer[:, hidden].any() else EVERYWHERE
         for kind, layer in zip(kinds, weights, strict=False)
     )
-    return found if set(windows) == {EVERYWHERE} else found | {"windows": windows}
+    return found if set(windows) == {EVERYWHERE} else {**found, "windows": windows}
 
 
 def has_sinks(model: PreTrainedModel) -> bool:
@@ -310,10 +312,11 @@ class TransformersTexts:
         self._tokenizer, self._start = tokenizer, start
 
     def encode_source(self, text: str) -> list[int]:
+        """(S,) ids, with the tokenizer's marks."""
         return self._tokenizer(text).input_ids
 
     def encode_target(self, text: str) -> list[int]:
-        """T ids, without a start mark of the tokenizer's own, which the decoder would read twice."""
+        """(T,) ids, without a start mark of the tokenizer's own, which the decoder would read twice."""
         ids = self._tokenizer(text_target=text).input_ids
         return ids[1:] if len(ids) > 1 and ids[0] == self._start else ids
 
@@ -325,6 +328,7 @@ class TransformersTexts:
         return self.labels([number])[0]
 
     def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """(N,) the token of each of N ids."""
         found = self._tokenizer.convert_ids_to_tokens([int(each) for each in ids])
         return tuple(
             str(int(each)) if token is None else token for each, token in zip(ids, found, strict=True)
@@ -352,4 +356,5 @@ class DecoderTexts(TransformersTexts):
         return ids
 
     def encode_target(self, text: str) -> list[int]:
+        """(T,) ids, without marks before them, the end mark last."""
         return [*self._tokenizer(text, add_special_tokens=False).input_ids, self._tokenizer.eos_token_id]

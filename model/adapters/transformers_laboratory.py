@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from model.activations.drafting import longest_target
 from model.adapters.alterations import DECODER_KIND, Ids, added_means
 from model.adapters.capture import LOCK, Capture, Function, Parts, like, replaced
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import OwnPasses, Run, array_of
+from model.adapters.own_passes import Declared, OwnPasses, Run, array_of
 from model.adapters.torch import captured, evaluating
 from model.adapters.transformers import (
     DecoderTexts,
@@ -77,6 +77,7 @@ class TransformersPasses(OwnPasses):
             self.read_kinds(own, type(model).__name__)
 
     def longest(self, source: int) -> int:
+        """T at most, by ``generation_config``, for S = ``source``."""
         config, read = self.model.generation_config, source if self.is_decoder else 1
         if (new := getattr(config, "max_new_tokens", None)) is not None:
             return max(1, new)
@@ -84,10 +85,11 @@ class TransformersPasses(OwnPasses):
             return max(1, whole - read)
         return _LONGEST if self.is_decoder else longest_target(source)
 
-    def declared(self, attention: np.ndarray) -> dict[str, Any]:
+    def declared(self, attention: np.ndarray) -> Declared:
         return declared(self.model, attention, DECODER_KIND)
 
     def forward(self, inputs: Sequence[Sequence[Ids]], factors: Sequence[Tensor], capture: Capture) -> Tensor:
+        """Logits (B, T, V), of one sequence (B, N, V), with eager attention."""
         arguments = self._arguments(inputs)
         with LOCK, eager_attention(self.model), ExitStack() as stack:
             stack.enter_context(captured(capture, self._parts))
@@ -125,7 +127,8 @@ class TransformersPasses(OwnPasses):
 
         def adding(attend: Function) -> Function:
             def attended(*args: object, **kwargs: object) -> tuple[Tensor, Tensor]:
-                output, weights = attend(*args, **kwargs)  # (B, Q, H, D/H)
+                """(B, Q, H, D/H) and (B, H, Q, K)."""
+                output, weights = attend(*args, **kwargs)
                 mean = next(waiting)
                 return output if mean is None else output + like(output, mean.swapaxes(1, 2)), weights
 
@@ -139,6 +142,7 @@ class TransformersPasses(OwnPasses):
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
     ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """``OwnPasses.gradients``: scores (B,) at each share, and slopes (B, N) of each input."""
         import torch
 
         (row, written, instead), found = contrast, []

@@ -103,12 +103,13 @@ class _Reading:
         self._alibi = lru_cache(maxsize=64)(self._read_alibi)
 
     def ids(self, length: int) -> list[int]:
-        """Different ids of no padding."""
+        """(N,) different ids of no padding."""
         config = self.model.config
         known = [each for each in range(config.vocab_size) if each != config.pad_token_id]
         return [known[place] for place in np.linspace(0, len(known) - 1, length).astype(int)]
 
     def stream(self) -> OwnStream:
+        """The walk over the weights. Raises AttributeError for parts with other names."""
         closing = {
             side: norm
             for side, stack in self.stacks.items()
@@ -186,7 +187,7 @@ class _Reading:
             (found,) = torch.autograd.grad(output, given, gradient.reshape(output.shape))
             return array_of(found).reshape(entered.shape)
 
-    def _fed(self, side: str, layer: int, given: Any) -> Any:
+    def _fed(self, side: str, layer: int, given: Tensor) -> Tensor:
         output = self.layers[side][layer].feed_forward(given)
         return output[0] if isinstance(output, tuple) else output
 
@@ -227,6 +228,7 @@ class _Reading:
         for layer, given in zip(
             self.layers["decoder"], self._recorded([[self.passes.end] * length]).turning, strict=True
         ):
+            assert given is not None, "models with rotations have them in each layer"
             attention = layer.attentions[0][0]
             rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
             width = given[0].shape[-1]  # the first dimensions, where it rotates not all of them
@@ -269,8 +271,10 @@ class _Recorded(NamedTuple):
     """One pass of a model."""
 
     starts: dict[str, np.ndarray]  # by side (N, D), where its stream begins
-    turning: list[Any]  # the argument ``position_embeddings`` of each attention of the decoder
-    alibi: list[Tensor | None]  # the first of its arguments _ALIBI
+    turning: list[
+        tuple[Tensor, Tensor] | None
+    ]  # the argument ``position_embeddings`` of each attention of the decoder
+    alibi: list[Tensor | None]
 
 
 def _window(config: PretrainedConfig) -> int | None:
@@ -280,7 +284,7 @@ def _window(config: PretrainedConfig) -> int | None:
     return getattr(config, "sliding_window", getattr(config, "window_size", None)) if is_local else None
 
 
-def _layers(stack: nn.Module) -> Any:
+def _layers(stack: nn.Module) -> nn.Module:
     """The first list of modules of a stack. Raises AttributeError without one."""
     found = _list_in(stack)
     if found is None:
@@ -288,7 +292,7 @@ def _layers(stack: nn.Module) -> Any:
     return found
 
 
-def _list_in(stack: nn.Module) -> Any:
+def _list_in(stack: nn.Module) -> nn.Module | None:
     return next((each for each in stack.children() if type(each).__name__ == "ModuleList"), None)
 
 

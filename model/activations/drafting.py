@@ -222,7 +222,7 @@ def redraft(draft: list[int], predicted: list[int], space_id: int) -> list[int]:
     token that the network skips was too much; any other token replaces the drafted one. A poor guess costs a
     pass and changes nothing else.
 
-    >>> redraft([7, 8, END_ID], [7, 5, 8], space_id=5) == [7, 5, 8, END_ID]  # a space was missing
+    >>> redraft([7, 8, END_ID], [7, 5], space_id=5) == [7, 5, 8, END_ID]  # a space was missing
     True
     """
     better: list[int] = []

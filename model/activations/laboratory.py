@@ -51,7 +51,7 @@ class Passes(Protocol):
     def write(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
     ) -> list[Produced | None]:
-        """Greedy decoding under each intervention, the end mark last; None where no end mark came.
+        """Greedy decoding under each intervention, with logits (T, V); None where no end mark came.
 
         ``forced``: of each row the ids with which it has to begin.
         """
@@ -81,7 +81,7 @@ class Passes(Protocol):
         ...
 
     def insides(self, source: Ids, target: Ids) -> Insides:
-        """The weights, values and residual stream of one plain pass, and the output projections."""
+        """The weights (L, H, Q, K), values and residual stream of one plain pass, and projections."""
         ...
 
     def zeroed(self, source: Ids, target: Ids) -> Zeroed:
@@ -180,7 +180,7 @@ class _Drafts:
 
 
 def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
-    """``Passes.insides`` of any network that can be walked."""
+    """``Passes.insides`` of any network that can be walked: weights (L, H, Q, K) by kind, and so on."""
     kinds = [kind for kind in ATTENTION_KINDS if walk.layers(kind_side(kind)) and walk.has(kind)]
     values = {kind: tap(kind, "value") for kind in kinds}
     residuals = {side: tap(side, "residual") for side in ATTENTIONS}
@@ -202,7 +202,7 @@ def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:
 
 
 def zeroed(walk: ActivationWalk, source: Ids, target: Ids) -> Zeroed:
-    """``Passes.zeroed`` of any network that can be walked; a decoder-only one reads all positions."""
+    """``Passes.zeroed`` (L, Q, K) of a network that can be walked; a decoder alone reads all positions."""
     read = walk.taps(source, target, ["memory", "decoder_residual"])
     counts = dict(
         zip(ATTENTIONS["decoder"], (read["decoder_residual"].shape[1], len(read["memory"])), strict=True)

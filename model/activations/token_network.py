@@ -53,7 +53,7 @@ class TokenNetwork(ABC):
 
     @abstractmethod
     def reading(self, source: Ids) -> Reading:
-        """One source, for all passes over drafts of its correction."""
+        """One source (S,), for all passes over drafts of its correction."""
 
     @abstractmethod
     def load_walk(self) -> ActivationWalk:
@@ -81,24 +81,24 @@ class TokenNetwork(ABC):
         return answer(items)
 
     def produce(self, sources: Sequence[Ids]) -> list[Produced | None]:
-        """Greedy decoding of each source, the end mark last; None where no end mark comes in time."""
+        """Greedy decoding of each source, with logits (T, V); None where no end mark comes in time."""
         return [settle_ahead(self.reading(source), source, self.space_id) for source in sources]
 
     def read(self, sources: Sequence[Ids], targets: Sequence[list[int]]) -> list[Produced]:
-        """A teacher-forced pass over each source and its target."""
+        """A teacher-forced pass over each source (S,) and its target (T,), with logits (T, V)."""
         pairs = zip(sources, targets, strict=True)
         return [
             self.reading(source).pass_over([target]).row(0, source, list(target)) for source, target in pairs
         ]
 
     def attend(self, source: Ids, target: Ids) -> dict[str, np.ndarray]:
-        """The arrays of one pass that a trace needs: ``drafting.read_off``."""
+        """The arrays of one pass that a trace needs, such as (L, H, Q, K): ``drafting.read_off``."""
         return read_off(self.read([source], [list(target)])[0])
 
     def taps(
         self, source: Ids, target: Ids, names: Iterable[str], intervention: Intervention | None = None
     ) -> dict[str, np.ndarray]:
-        """See ``laboratory.Passes.taps``; a recurrent network has activations, too."""
+        """Raises ValueError as ``laboratory.Passes.taps``; a recurrent network has activations, too."""
         names = checked_taps(names, self.config)
         if self.config.architecture == "transformer" or intervention is not None:
             return self.laboratory.taps(source, target, names, intervention)
@@ -106,7 +106,7 @@ class TokenNetwork(ABC):
         return {name: read[name] for name in names}
 
     def project(self, source: Ids, target: Ids, padding: int = 0) -> dict[str, Projections]:
-        """The queries, keys and values of one pass by kind of attention.
+        """The queries (L, H, Q, D/H), keys and values of one pass by kind of attention.
 
         ``padding``: how many padding tokens both sides are longer, as in a batch with longer sentences.
         """

@@ -27,12 +27,12 @@ one sentence equal row 0 up to the layer of their first replacement, so they joi
 B rows, S source and T target tokens, Q query and K key positions, L layers, H heads, D d_model, V vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -228,14 +228,15 @@ class _OneCore:
     def __init__(self) -> None:
         self._lock, self._running = Lock(), 0
         self._controller: ThreadpoolController | None = None  # it looks for the loaded libraries
-        self._limits: Any = None
+        self._restore: Callable[[], None] = lambda: None
 
     @contextmanager
     def products(self) -> Iterator[None]:
         with self._lock:
             self._controller = self._controller or ThreadpoolController()
             if not self._running:
-                self._limits = self._controller.limit(limits=1, user_api="blas")
+                limits = self._controller.limit(limits=1, user_api="blas")
+                self._restore = limits.restore_original_limits
             self._running += 1
         try:
             yield
@@ -243,7 +244,7 @@ class _OneCore:
             with self._lock:
                 self._running -= 1
                 if not self._running:
-                    self._limits.restore_original_limits()
+                    self._restore()
 
 
 _ONE_CORE = _OneCore()

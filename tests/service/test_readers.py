@@ -1,4 +1,4 @@
-"""Readers of files: what may be corrected, and what has to stay to the byte.
+"""Readers of files: prose may be corrected, and every other byte stays.
 
 Files are generated of fragments. Where a fragment has ○, a wrong word becomes the right one, which is longer
 and holds a space. Everywhere else, in names, addresses, code and markup, it has to stay.

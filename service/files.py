@@ -46,8 +46,16 @@ _INLINE = re.compile(
     """.replace("TITLE", _TITLE).replace("TARGET", _TARGET),
     re.DOTALL | re.VERBOSE,
 )
+# Parts of Markdown that are left out whole, with blank lines in them: by a comment, code of Jekyll and Hugo,
+# and formulas.
 _IGNORED = re.compile(
-    r"<!--\s*see-attention:\s*off\s*-->.*?(?:<!--\s*see-attention:\s*on\s*-->|\Z)", re.DOTALL
+    r"""
+    <!--\s*see-attention:\s*off\s*-->.*?(?:<!--\s*see-attention:\s*on\s*-->|\Z)
+    | \{%-?\s*(?P<block>highlight|raw)\b.*?\{%-?\s*end(?P=block)\b
+    | \{\{[<%]\s*highlight\b.*?\{\{[<%]\s*/highlight\b
+    | (?m:^\$\$[^\S\n]*$).*?(?m:^\$\$[^\S\n]*$)
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 
 

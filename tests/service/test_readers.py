@@ -42,6 +42,8 @@ BLOCKS = (
         "<div>\n안되요\n</div>",
         "$$\n안되요\n$$",
     ),
+    *("{% highlight js %}\n안되요\n\n안되요\n{% endhighlight %}", "$$\n안되요\n\n안되요\n$$"),
+    "{{< highlight js >}}\n안되요\n\n안되요\n{{< /highlight >}}",
     *("<!-- 안되요\n\n안되요 -->", "<!-- see-attention: off -->\n\n안되요\n\n<!-- see-attention: on -->"),
 )
 FRONT = ("", "---\ntitle: 안되요\n---\n", "+++\ntitle = '안되요'\n+++\n", "\ufeff---\n안되요: 안되요\n---\n")

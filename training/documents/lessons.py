@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from training.documents.tables import SIDES, in_language
 
-PLANS = (20, 30, 50)  # minutes
+PLANS = {"20": 20, "30": 30, "50": 50, "answer": 50}  # minutes of each plan
 PARTS = ("do", "ask", "see", "answer")
 ADDRESS = "http://localhost:8501/"
 _FOLDER = Path(__file__).parent / "templates" / "lessons"
@@ -36,18 +36,18 @@ class PlanStep:
     parts: Mapping[str, str]  # of PARTS, those that the step has
 
 
-def plan_of(facts: Mapping[str, Any], minutes: int, language: str) -> list[PlanStep]:
-    """The steps of the plan of so many ``minutes``, with the numbers of ``facts``.
+def plan_of(facts: Mapping[str, Any], plan: str, language: str) -> list[PlanStep]:
+    """The steps of one of PLANS, with the numbers of ``facts``.
 
     >>> from training.documents.tables import Sources
-    >>> steps = plan_of(Sources().measured("lesson"), 20, "en")
+    >>> steps = plan_of(Sources().measured("lesson"), "20", "en")
     >>> steps[0].begin, steps[-1].end
     (0, 20)
     """
     values, words = _values_of(facts, language), words_of(language)
     found, begin = [], 0
     for name, step in _read("steps").items():
-        lasts = step["minutes"].get(str(minutes))
+        lasts = step["minutes"].get(plan)
         if lasts is None:
             continue
         told = {part: words[name][part].format(**values) for part in PARTS if part in words[name]}
@@ -66,11 +66,11 @@ def as_json(facts: Mapping[str, Any]) -> str:
     ['0–2', 'The sentence and its corrections']
     """
 
-    def steps(minutes: int, language: str) -> list[tuple[str, str, str]]:
-        found = (each for each in plan_of(facts, minutes, language) if each.link)
+    def steps(plan: str, language: str) -> list[tuple[str, str, str]]:
+        found = (each for each in plan_of(facts, plan, language) if each.link)
         return [(f"{each.begin}–{each.end}", each.title, each.link.removeprefix(ADDRESS)) for each in found]
 
-    plans = {minutes: {name: steps(minutes, name) for name in ("ko", "en")} for minutes in PLANS}
+    plans = {plan: {name: steps(plan, name) for name in ("ko", "en")} for plan in PLANS}
     return json.dumps(plans, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -96,10 +96,11 @@ def filled(text: str, facts: Mapping[str, Any], language: str) -> str:
 def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, object]:
     """The facts by the names that the texts have for them."""
     layers, heads, source, target = facts["shape"]
-    names = "sentence right edit wrong confidence character step lines_layer fix keep".split()
+    names = "sentence right edit wrong confidence character step lines_layer fix keep article".split()
     values: dict[str, object] = {name: facts[name] for name in names}
-    for name in ("most", "beyond", "head"):
+    for name in ("most", "beyond", "head", "writer"):
         values |= {f"{name}_{key}": value for key, value in facts[name].items()}
+    values["writer_told"] = _named(facts["writer"]["name"], language)
     for name in ("narrow", "wide"):
         place = dict(zip((f"{name}_layer", f"{name}_head"), facts[name], strict=True))
         values |= place | {f"{name}_tokens": facts[f"{name}_tokens"]}
@@ -108,6 +109,7 @@ def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, object]:
     lines = [_line(line, number, language) for number, line in enumerate(facts["lines"], 1)]
     values |= {
         "fixed": facts["fixed"],
+        "rule": facts["rule"][language],
         "right_words": facts["fixed"],
         "first_letter": facts["sentence"][0],
         "row": facts["step"] - 1,

@@ -38,7 +38,7 @@ DOCUMENTS = (
     "docs/following-an-answer.en.md",
     *(
         f"docs/{name}{ending}"
-        for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50")
+        for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer")
         for ending in (".md", ".en.md")
     ),
     "docs/worksheet.html",

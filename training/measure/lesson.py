@@ -23,7 +23,9 @@ from model.analysis.contrasts import Edit
 from model.analysis.counterfactuals import UNIFORM, alternative_continuation, replaced_for_change
 from model.analysis.edits import attention_to_edit, copy_positions
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
+from model.analysis.residual_stream import direct_logit_attribution
 from model.correction.correction import SentenceCorrection
+from model.norm import Article, article_of
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.trace import AttentionTrace
@@ -32,6 +34,8 @@ from training.measure.report import write_numbers
 from viz.labels import log_odds, probability, visible_token
 
 SENTENCES = Path(lessons.__file__).parent / "templates" / "lessons" / "sentences.csv"
+# Articles that a lesson can state in a sentence: the base form of a word is written, however it sounds.
+BASE_FORM = ("제6항", "제14항", "제15항", "제19항")
 ASKED = 8  # candidates that are asked the four questions: those that it is least sure of
 # Nats between fixing and keeping: surer, and nothing that one does changes a number on the screen.
 MARGIN = (1.0, 9.0)
@@ -54,18 +58,28 @@ class Judged:
 
 
 def _judge_all(corrector: Corrector) -> Iterator[Judged]:
-    """The candidates that are corrected as they should be, of these the ASKED least sure ones."""
+    """The candidates that are corrected as they should be by an article of BASE_FORM; of these the ASKED
+    least sure ones.
+    """
     with SENTENCES.open(encoding="utf-8", newline="") as file:
         pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
     sure = []
     corrections = corrector.correct_batch([typed for typed, _ in pairs])
     for (_, right), found in zip(pairs, corrections, strict=True):
         if found.text == right and len(found.sentences) == 1:
-            margins = [_margin_of(change) for change in found.sentences[0].changes]
+            (sentence,) = found.sentences
+            margins = [_margin_of(change) for change in sentence.changes]
             number = int(np.argmin(margins))
-            sure.append((abs(margins[number] - np.mean(MARGIN)), number, found.sentences[0]))
+            if (article := _article_of(sentence, number)) and article.article.endswith(BASE_FORM):
+                sure.append((abs(margins[number] - np.mean(MARGIN)), number, sentence))
     for _, number, sentence in sorted(sure, key=lambda each: each[0])[:ASKED]:
         yield _judge(corrector, sentence, number)
+
+
+def _article_of(sentence: SentenceCorrection, number: int) -> Article | None:
+    """The article of the norm by which a change is right."""
+    change, text = sentence.changes[number], sentence.text
+    return article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
 
 
 def _margin_of(change: Change) -> float:
@@ -101,7 +115,12 @@ def _facts_of(corrector: Corrector, chosen: Judged) -> dict[str, Any]:
     (sentence,) = corrector.correct(chosen.typed).sentences
     change, trace = sentence.changes[chosen.change], sentence.trace
     row = change.target_start + change.mistake[1]
+    article = _article_of(sentence, chosen.change)
+    assert article is not None, "only sentences with an article are candidates"
     return {
+        "article": article.article,
+        "rule": {"ko": article.ko, "en": article.en},
+        "writer": _writer_facts(corrector, sentence, change),
         "sentence": sentence.source,
         "right": sentence.text,
         "fingerprint": corrector.fingerprint,
@@ -181,6 +200,22 @@ def _head_facts(trace: AttentionTrace, change: Change, changes: Sequence[Change]
     looked = _cell(trace, weights, int(weights.argmax()))
     looked["weight"] = f"{weights.max():.2f}"  # as the view tells it
     return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
+
+
+def _writer_facts(corrector: Corrector, sentence: SentenceCorrection, change: Change) -> dict[str, Any]:
+    """The head of the cross-attention that adds most to the fix, and where it looks meanwhile."""
+    found = direct_logit_attribution(corrector, sentence.source, sentence.text, [change])
+    number = found.changes[0]
+    assert number is not None, "the fix and the typed text differ"
+    parts = [part for part in found.parts(number) if part.name == CROSS and part.head is not None]
+    most = max(parts, key=lambda part: part.nats)
+    assert most.layer is not None and most.head is not None
+    row = sentence.trace.attention(CROSS)[most.layer, most.head, found.questions[number].row]
+    looked = _cell(sentence.trace, row, int(row.argmax()))
+    looked["weight"] = f"{row.max():.2f}"  # as the view tells it
+    name = _name_of(Head(CROSS, most.layer, most.head))
+    place = {"kind": CROSS, "layer": most.layer + 1, "head": most.head + 1}
+    return {"name": name, **place, "nats": f"{most.nats:+.2f}".replace("-", "−"), **looked}
 
 
 def _laboratory_facts(

@@ -26,10 +26,10 @@ class Step(NamedTuple):
 
 @cache
 def plans(tongue: str) -> dict[str, list[Step]]:
-    """The steps that open something of each plan, by its minutes.
+    """The steps that open something of each plan, by its minutes or its name.
 
     >>> list(plans("ko")), plans("en")["20"][0].minutes
-    (['20', '30', '50'], '0–2')
+    (['20', '30', '50', 'answer'], '0–2')
     """
     found = json.loads(assets.LESSONS.read_text("utf-8"))
     return {minutes: [Step(*step) for step in steps[tongue]] for minutes, steps in found.items()}
@@ -53,7 +53,8 @@ def show() -> None:
 def choose() -> None:
     """A button for each plan, which opens its first step."""
     for minutes in plans(language()):
-        if st.button(say("lesson_begin", minutes=minutes), key=f"lesson_{minutes}"):
+        name = "lesson_begin" if is_number(minutes) else f"lesson_begin_{minutes}"
+        if st.button(say(name, minutes=minutes), key=f"lesson_{minutes}"):
             with runs.taken_for_whole():  # in a fragment, where the visitor has pressed this
                 _open(minutes, 0)
             st.rerun()

@@ -8,13 +8,12 @@ import pytest
 
 from training.documents.tables import Sources
 from ui.shell.settings import defaults
+from ui.views import TABS
 
 DOCS = Path(__file__).parents[3] / "docs"
 PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer", "lesson-plan-50")
 ENDINGS = {"ko": ".md", "en": ".en.md"}
-# The sentence that a plan follows: one that was measured, or its own.
-SENTENCES = dict.fromkeys(PLANS, Sources().measured("lesson")["sentence"])
-SENTENCES["lesson-plan-answer"] = "친구와 가치 밥을 머거요."
+SENTENCE = Sources().measured("lesson")["sentence"]
 
 
 def links(plan: str, language: str) -> list[tuple[str, dict[str, str]]]:
@@ -38,4 +37,6 @@ def test_links_name_pages_and_settings_that_exist(plan):
     for page, settings in links(plan, "ko"):
         assert page in pages
         assert settings.keys() <= defaults().keys()
-        assert settings.get("sentence", SENTENCES[plan]) == SENTENCES[plan]
+        views = {view.name for tabs in TABS.values() for view in tabs.views}
+        assert {settings.get("view", "heatmap"), settings.get("experiment", "why")} <= views
+        assert settings.get("sentence", SENTENCE) == SENTENCE

@@ -1,9 +1,9 @@
 """Quiz questions of the lesson plans, with right answers computed from the network.
 
-Each quiz has eight questions about one sentence.
+Each quiz has some six questions about one sentence, which ask for an idea and not for what a picture shows.
 
 ``plan_of("lesson-plan", facts)`` asks about attention, "lesson-plan-laboratory" about ablations of heads and
-tokens. "lesson-plan-50" has four questions of each sort, "lesson-plan-answer" asks whether attention
+tokens. "lesson-plan-50" has questions of both sorts, "lesson-plan-answer" asks whether attention
 mattered. Other weights or another sentence give other answers. The order of the options does not reveal the
 answer: characters are in the order of the sentence, candidates in that of their code points.
 """
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.attention_maps import entropy
 from model.analysis.edits import focus
 from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
@@ -144,15 +143,6 @@ def _among(kind: str, facts: Facts, scores: np.ndarray, count: int, values: dict
     return Check(kind, tuple(values.items()), options, right)
 
 
-def _place(facts: Facts) -> dict[str, str]:
-    return {"layer": str(facts.place[0] + 1), "head": str(facts.place[1] + 1)}
-
-
-def largest(facts: Facts) -> Check:
-    """Where does the head look most while the change is written?"""
-    return _among("largest", facts, facts.weights, facts.source, _place(facts) | {"token": _written(facts)})
-
-
 def row_sum(facts: Facts) -> Check:
     """The sum of the weights of a row?"""
     total = f"{float(facts.weights.sum()):.1f}".removesuffix(".0")
@@ -196,14 +186,6 @@ def second(facts: Facts) -> Check | None:
     return Check("second", (("token", _written(facts)),), tuple(options), options.index(others[0]))
 
 
-def narrowest(facts: Facts) -> Check:
-    """Which head of the layer looks at the fewest tokens at a time?"""
-    layer = facts.place[0]
-    breadth = entropy(facts.trace.attention("cross_attention"))[layer][:OPTIONS]
-    options = tuple(f"{layer + 1}·{head + 1}" for head in range(len(breadth)))
-    return Check("narrowest", (("layer", str(layer + 1)),), options, int(breadth.argmin()))
-
-
 def least_sure(facts: Facts) -> Check | None:
     """At which token was the network least sure?"""
     said = facts.trace.log_probabilities
@@ -222,19 +204,6 @@ def named(head: Head) -> str:
     'cross_attention 3·1'
     """
     return f"{head.kind} {head.layer + 1}·{head.head + 1}"
-
-
-def needed(facts: Facts) -> Check | None:
-    """Which head, if off, changes the decision most?"""
-    if facts.effects is None:
-        return None
-    sizes, heads = np.abs(facts.effects.effect), facts.effects.heads
-    order = np.argsort(-sizes, kind="stable")
-    # The strongest, and three that are clearly weaker: neighbours in the order may differ only in their last
-    # digits.
-    chosen = sorted({0, len(order) // 3, 2 * len(order) // 3, len(order) - 1})
-    offered = sorted(int(order[place]) for place in chosen)
-    return Check("needed", (), tuple(named(heads[place]) for place in offered), offered.index(int(order[0])))
 
 
 def looker(facts: Facts) -> Check | None:
@@ -310,9 +279,8 @@ def against(facts: Facts) -> Check | None:
 
 Make = Callable[[Facts], Check | None]
 PLANS: dict[str, tuple[Make, ...]] = {
-    "lesson-plan": (largest, row_sum, places_changed, copied, hidden, second, narrowest, least_sure),
+    "lesson-plan": (row_sum, places_changed, copied, hidden, second, least_sure),
     "lesson-plan-laboratory": (
-        needed,
         looker,
         still_alone,
         still_together,
@@ -321,6 +289,14 @@ PLANS: dict[str, tuple[Make, ...]] = {
         agrees,
         against,
     ),
-    "lesson-plan-50": (largest, row_sum, hidden, second, needed, still_alone, still_spread, typed_again),
-    "lesson-plan-answer": (largest, second, looker, agrees, left_out, needed, against, still_together),
+    "lesson-plan-50": (
+        row_sum,
+        copied,
+        hidden,
+        second,
+        still_alone,
+        still_spread,
+        typed_again,
+    ),
+    "lesson-plan-answer": (second, looker, agrees, left_out, against, still_together),
 }

@@ -58,20 +58,18 @@ def answers(plan: str, about: Facts) -> dict[str, str]:
     return {check.kind: check.options[check.right] for check in plan_of(plan, about)}
 
 
-def test_each_plan_has_eight_questions():
+def test_each_plan_has_some_questions():
     for plan in PLANS:
-        assert len(plan_of(plan, facts())) == 8
+        assert 6 <= len(plan_of(plan, facts())) <= 8
 
 
 def test_the_answers_are_those_of_the_pass():
     assert answers("lesson-plan", facts()) == {
-        "largest": "거 (3)",
         "sum": "1",
         "changed": "1",
         "copied": MANY,
         "hidden": f"{TARGET[ROW]} ({ROW + 1})",  # the token of this row has not been read yet
         "second": "갈",
-        "narrowest": "1·1",
         "least_sure": ". (5)",
     }
 
@@ -84,7 +82,6 @@ def test_how_many_places_changed_has_fewer_and_more_to_choose_from():
 def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
     fifth = facts().effects.heads[4]
     assert answers("lesson-plan-laboratory", facts()) == {
-        "needed": f"{fifth.kind} {fifth.layer + 1}·{fifth.head + 1}",
         "looker": NO,
         "alone": YES,
         "together": NO,
@@ -97,7 +94,7 @@ def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
 
 def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():
     about = answers("lesson-plan-50", facts())
-    assert list(about)[:4] == ["largest", "sum", "hidden", "second"]
+    assert list(about)[:4] == ["sum", "copied", "hidden", "second"]
     assert (about["spread"], about["returns"]) == (YES, NO)
     other = answers("lesson-plan-50", facts(spread=False, returns=True))
     assert (other["spread"], other["returns"]) == (NO, YES)
@@ -105,7 +102,7 @@ def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():
 
 def test_the_lesson_about_an_answer_asks_whether_what_was_looked_at_mattered():
     about = answers("lesson-plan-answer", facts())
-    assert list(about)[:2] == ["largest", "second"]
+    assert list(about)[:2] == ["second", "looker"]
     assert (about["agrees"], about["left_out"]) == (YES, "거 (3)")
     other = answers("lesson-plan-answer", facts(occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32)))
     assert (other["agrees"], other["left_out"]) == (NO, "머 (2)")
@@ -116,7 +113,6 @@ def test_another_network_has_other_answers():
     other = replace(
         about, trace=trace(looks_at=0), occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32), alone=False
     )
-    assert answers("lesson-plan", other)["largest"] == "나 (1)"
     assert answers("lesson-plan-laboratory", other)["alone"] == NO
     assert answers("lesson-plan-laboratory", other)["left_out"] == "머 (2)"
 
@@ -139,7 +135,7 @@ def test_what_the_network_cannot_be_asked_is_not_asked():
         == {}
     )
     assert list(answers("lesson-plan-50", facts(effects=None, spread=None, returns=None))) == [
-        *("largest", "sum", "hidden", "second")
+        *("sum", "copied", "hidden", "second")
     ]
     poor = replace(facts(), trace=replace(trace(), log_probabilities=None))
     assert "least_sure" not in answers("lesson-plan", poor)

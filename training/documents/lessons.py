@@ -59,10 +59,11 @@ def plan_of(facts: Mapping[str, Any], plan: str, language: str) -> list[PlanStep
 
 
 def as_json(facts: Mapping[str, Any]) -> str:
-    """The steps of all plans for the app: (minutes, title, link without the server) by plan and language.
+    """For the app: the steps of all plans, (minutes, title, link without the server) by plan and language,
+    and sentences with other mistakes of the same sort, for questions after a lesson.
 
     >>> from training.documents.tables import Sources
-    >>> json.loads(as_json(Sources().measured("lesson")))["20"]["en"][0][:2]
+    >>> json.loads(as_json(Sources().measured("lesson")))["plans"]["20"]["en"][0][:2]
     ['0–2', 'The sentence and its corrections']
     """
 
@@ -71,7 +72,8 @@ def as_json(facts: Mapping[str, Any]) -> str:
         return [(f"{each.begin}–{each.end}", each.title, each.link.removeprefix(ADDRESS)) for each in found]
 
     plans = {plan: {name: steps(plan, name) for name in ("ko", "en")} for plan in PLANS}
-    return json.dumps(plans, ensure_ascii=False, indent=1) + "\n"
+    others = [each["typed"] for each in facts["candidates"] if each["typed"] != facts["sentence"]]
+    return json.dumps({"plans": plans, "parallel": others}, ensure_ascii=False, indent=1) + "\n"
 
 
 def words_of(language: str) -> dict[str, Any]:

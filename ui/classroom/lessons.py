@@ -31,8 +31,14 @@ def plans(tongue: str) -> dict[str, list[Step]]:
     >>> list(plans("ko")), plans("en")["20"][0].minutes
     (['20', '30', '50', 'answer'], '0–2')
     """
-    found = json.loads(assets.LESSONS.read_text("utf-8"))
+    found = json.loads(assets.LESSONS.read_text("utf-8"))["plans"]
     return {minutes: [Step(*step) for step in steps[tongue]] for minutes, steps in found.items()}
+
+
+@cache
+def parallel_sentences() -> tuple[str, ...]:
+    """Sentences with mistakes of the sort that the plans are about, for the questions after a lesson."""
+    return tuple(json.loads(assets.LESSONS.read_text("utf-8"))["parallel"])
 
 
 def show() -> None:

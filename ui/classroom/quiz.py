@@ -4,11 +4,22 @@ import csv
 import io
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 import streamlit as st
 
 from classroom.checks import LEAST_SEATS, PLANS, WORDS, Check, Facts, change_of_share, plan_of
-from classroom.classroom import AFTER, BEFORE, ClassroomError, Quiz, QuizAnswer, Results, State
+from classroom.classroom import (
+    AFTER,
+    BEFORE,
+    PHASES,
+    ClassroomError,
+    Quiz,
+    QuizAnswer,
+    Results,
+    Settings,
+    State,
+)
 from engine import questions as declared
 from model.analysis.counterfactuals import UNIFORM
 from model.tables.rows import without_formula
@@ -16,25 +27,26 @@ from model.trace.interventions import Contrast, Head
 from ui import wording
 from ui.asking import loaders
 from ui.asking.files import name_control
-from ui.classroom import follow, polls
+from ui.classroom import follow, lessons, polls
 from ui.classroom.session import Membership
 from ui.sentence.state import SentenceState
 from ui.shell import address, markup
 from ui.shell.runs import spinner
-from ui.shell.settings import is_number
+from ui.shell.settings import is_number, names_of
 from ui.views.view import needs_experiment
 from ui.wording import say
 
 LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
 HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
 STRONGEST = 5  # heads that are off together in one of the questions
+PARALLEL = "parallel"  # in what a quiz is about: the sentence of the questions after the lesson
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
 
 
 def begin(mine: Membership, plan: str, phase: str) -> str | None:
     """Ask a plan's questions about the sentence that the teacher shows. After the lesson the same questions
-    are asked again. Returns the key of the text that says why they cannot start, or None. Raises EngineError
-    and ClassroomError."""
+    are asked about another sentence with a mistake of the same sort. Returns the key of the text that says
+    why they cannot start, or None. Raises EngineError and ClassroomError."""
     state = mine.state()
     about = address.shared("sentence")
     if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
@@ -45,11 +57,30 @@ def begin(mine: Membership, plan: str, phase: str) -> str | None:
             return "class_no_picture"
         if problem := polls.KINDS["where"].lacks(seen):
             return problem
-        sizes = tuple(len(check.options) for check in plan_of(plan, _facts(plan, seen)))
+        sizes = _sizes(plan_of(plan, _facts(plan, seen)))
     if not sizes:
         return "class_no_checks"
+    if PARALLEL not in dict(about):
+        others = (each for each in lessons.parallel_sentences() if each != seen.sentence.source)
+        fitting = (
+            each for each in others if _sizes(_checks(plan, (*about, (PARALLEL, each)), AFTER)) == sizes
+        )
+        about = (*about, *((PARALLEL, each) for each in islice(fitting, 1)))
     loaders.classrooms().check(mine.code, mine.key, Quiz(plan, about, sizes, phase))
     return None
+
+
+def _sizes(checks: tuple[Check, ...]) -> tuple[int, ...]:
+    return tuple(len(check.options) for check in checks)
+
+
+def _of_phase(about: Settings, phase: str) -> Settings:
+    """The settings with the sentence of a phase."""
+    other = dict(about).get(PARALLEL) if phase == AFTER else None
+    if other is None:
+        return about
+    of_text = {"sentence", *names_of("text")}
+    return (("sentence", other), *(each for each in about if each[0] not in of_text))
 
 
 def stop(mine: Membership, quiz: Quiz) -> None:
@@ -97,26 +128,30 @@ def _returns(seen: SentenceState, contrast: Contrast) -> bool | None:
     return fork.text == kept + seen.sentence.source[polls.typed(seen).source_start :]
 
 
-def _checks_of(quiz: Quiz) -> tuple[Check, ...]:
-    """The questions of a quiz. Empty if this page process would ask others than the teacher's, as for a
-    moment after new weights."""
-    with address.settings_of(quiz.about):
+def _checks_of(quiz: Quiz, phase: str) -> tuple[Check, ...]:
+    """The questions of a quiz in a phase. Empty if this page process would ask others than the teacher's, as
+    for a moment after new weights."""
+    found = _checks(quiz.plan, quiz.about, phase)
+    return found if _sizes(found) == quiz.sizes else ()
+
+
+def _checks(plan: str, about: Settings, phase: str) -> tuple[Check, ...]:
+    with address.settings_of(_of_phase(about, phase)):
         seen = follow.sentence_state()
-        if seen is None or quiz.plan not in PLANS:
+        if seen is None or plan not in PLANS or polls.KINDS["where"].lacks(seen):
             return ()
         with spinner(say("working_laboratory")):
-            found = plan_of(quiz.plan, _facts(quiz.plan, seen))
-    return found if tuple(len(check.options) for check in found) == quiz.sizes else ()
+            return plan_of(plan, _facts(plan, seen))
 
 
 def show(mine: Membership, state: State, quiz: Quiz) -> None:
     """All questions, one below the other. A wrong answer shows a hint, and can be changed. Raises
     EngineError."""
-    checks = _checks_of(quiz)
+    checks = _checks_of(quiz, quiz.phase)
     if not checks:
         st.info(say("class_no_checks"))
         return
-    with address.settings_of(quiz.about):
+    with address.settings_of(_of_phase(quiz.about, quiz.phase)):
         markup.corrected(*_sentence(follow.sentence_state()))
     markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
@@ -192,8 +227,8 @@ def distribution(results: Results) -> None:
     """How the class answered, before and after, and the file to take along. Raises EngineError."""
     if results.quiz is None or not sum(results.seats):
         return
-    checks = _checks_of(results.quiz)
-    if not checks:
+    both = [_checks_of(results.quiz, phase) for phase in PHASES]
+    if not all(both):
         return
     markup.paragraph(say("class_results", before=results.seats[0], after=results.seats[1]), "class-question")
     # here, because it would be a third of the first page's imports, and that page does not need it
@@ -201,18 +236,19 @@ def distribution(results: Results) -> None:
 
     rows = [
         (
-            _question(check),
-            *(_share(counts[number], check) for counts in (results.before, results.after)),
-            _change(results.before[number], results.after[number], check),
+            _question(before),
+            _share(results.before[number], before),
+            _share(results.after[number], after),
+            _change((results.before[number], before), (results.after[number], after)),
         )
-        for number, check in enumerate(checks)
+        for number, (before, after) in enumerate(zip(*both, strict=True))
     ]
     names = [f"{number}. {row[0]}" for number, row in enumerate(rows, start=1)]
     columns = [say(f"class_results_{name}") for name in ("before", "after", "change")]
     markup.table(pd.DataFrame([row[1:] for row in rows], names, columns), say("class_results_label"))
     st.download_button(
         say("class_results_csv"),
-        to_csv(results, checks),
+        to_csv(results, *both),
         file_name=f"class-{results.quiz.plan}.csv",
         mime="text/csv",
         key="class_results_csv",
@@ -224,30 +260,29 @@ def _share(counts: tuple[int, ...], check: Check) -> str:
     return f"{counts[check.right]} / {sum(counts)}" if sum(counts) else "–"
 
 
-def _change(before: tuple[int, ...], after: tuple[int, ...], check: Check) -> str:
-    """The change in percentage points with its interval; that too few have answered to say."""
-    found = change_of_share(*((each[check.right], sum(each)) for each in (before, after)))
+def _change(*phases: tuple[tuple[int, ...], Check]) -> str:
+    """The change in percentage points with its interval; that too few have answered to say. ``phases``: the
+    counts of the options before and after, each with its question."""
+    found = change_of_share(*((counts[check.right], sum(counts)) for counts, check in phases))
     if found is None:
-        return say("class_results_few", least=LEAST_SEATS) if sum(before) and sum(after) else "–"
+        return (
+            say("class_results_few", least=LEAST_SEATS) if all(sum(counts) for counts, _ in phases) else "–"
+        )
     change, low, high = (f"{100 * each:+.0f}".replace("-", "−") for each in found)
     return say("class_results_points", change=change, low=low, high=high)
 
 
-def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
+def to_csv(results: Results, before: tuple[Check, ...], after: tuple[Check, ...]) -> bytes:
     """A row for each option of each question: how many chose it first, before and after the lesson. No names,
     no seats. Returns UTF-8 bytes with a mark."""
-    return _written(
-        [
-            number + 1,
-            without_formula(_question(check)),
-            without_formula(_option_label(option)),
-            int(check.is_right(place)),
-            results.before[number][place],
-            results.after[number][place],
-        ]
-        for number, check in enumerate(checks)
-        for place, option in enumerate(check.options)
-    )
+    sums: dict[tuple[str, ...], list[int]] = {}
+    for phase, (checks, counts) in enumerate(((before, results.before), (after, results.after))):
+        for number, check in enumerate(checks):
+            for place, option in enumerate(check.options):
+                texts = _question(check), _option_label(option)
+                key = str(number + 1), *map(without_formula, texts), str(int(check.is_right(place)))
+                sums.setdefault(key, [0, 0])[phase] += counts[number][place]
+    return _written([*key, *both] for key, both in sums.items())
 
 
 def _written(rows: Iterable[Iterable[object]]) -> bytes:

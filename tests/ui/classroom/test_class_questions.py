@@ -88,7 +88,7 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
     teacher, code = taught
     teacher = press(teacher, "class_quiz_lesson-plan_before")
     quiz = rooms.state_of(code).quiz
-    assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
+    assert len(quiz.sizes) == 5  # of six: this network considers a single other candidate
     phone = open_app("classroom", **{"class": code})
     phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
     told = lambda: (KO["class_check_right"] in html(phone), 'class="class-hint"' in html(phone))
@@ -109,9 +109,19 @@ def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
     number = rooms.state_of(taught[1]).quiz.number
     phone, seen = open_app("classroom", **{"class": taught[1]}), set()
     for place in range(2):
-        phone = touch(phone, f"class_check_{number}_{AFTER}_3", place)
+        phone = touch(phone, f"class_check_{number}_{AFTER}_2", place)
         seen.add(KO["class_check_right"] in html(phone))
     assert seen == {True, False}  # one of two options is right
+
+
+def test_after_the_lesson_another_sentence_is_asked_about():
+    from ui.classroom import lessons, quiz
+
+    about = (("sentence", "바다에 가치 가요."), ("edit", "1"), (quiz.PARALLEL, "구지 갈까요?"))
+    before, after = (dict(quiz._of_phase(about, phase)) for phase in (BEFORE, AFTER))
+    assert before["sentence"] == "바다에 가치 가요." and before["edit"] == "1"
+    assert after["sentence"] == "구지 갈까요?" and "edit" not in after
+    assert lessons.parallel_sentences() and all(each.strip() for each in lessons.parallel_sentences())
 
 
 def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
@@ -122,14 +132,14 @@ def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
     monkeypatch.setattr(quiz, "say", lambda key, **values: key)
     checks = (Check("second", (), ("＝1+1", "나"), 1), Check("copied", (), ("few", "many"), 0))
     results = Results(Quiz("lesson-plan", (), (2, 2), "", 1), ((3, 4), (1, 0)), ((0, 7), (0, 0)), (7, 7))
-    rows = list(csv.reader(io.StringIO(quiz.to_csv(results, checks).decode("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(quiz.to_csv(results, checks, checks).decode("utf-8-sig"))))
     assert [row[2:] for row in rows[1:]] == [
         ["'＝1+1", "0", "3", "0"],  # a full-width sign begins a formula, too
         ["나", "1", "4", "7"],
         ["class_few", "1", "1", "0"],
         ["class_many", "0", "0", "0"],
     ]
-    file = quiz.to_csv(results, checks)
+    file = quiz.to_csv(results, checks, checks)
     together = list(csv.reader(io.StringIO(quiz.added_up([file, file]).decode("utf-8-sig"))))
     assert [row[4:] for row in together[1:]] == [[str(2 * int(each)) for each in row[4:]] for row in rows[1:]]
     with pytest.raises(ValueError):

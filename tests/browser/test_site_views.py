@@ -260,7 +260,8 @@ def test_squares_and_points_of_heads(drawing, templates, light):
     shared = figures.words_of_heads(SAY, trace, "light") | {"chosen": chosen}
     given = {"heads": trace.heads, "chosen": chosen}
     given |= {"effect": effect.tolist(), "attention": attention.tolist()}
-    mosaic = viz.head_mosaic(grids, value_title=SAY("without_effect"), **shared)
+    looks = {"value_title": SAY("without_effect"), "key": SAY("without_key"), "helps_below": True}
+    mosaic = viz.head_mosaic(grids, **looks, **shared)
     assert_same_figure(drawing("filledMosaic", templates["mosaic"], given), mosaic)
     titles = {"attention_title": SAY("without_attention"), "effect_title": SAY("without_effect")}
     points = viz.attention_effect_scatter(attention, effect, trace.heads, **titles, **shared)

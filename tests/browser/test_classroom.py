@@ -124,14 +124,11 @@ def test_a_lesson_in_three_browsers(lesson):
     with teacher.expect_download() as download:
         press(teacher, "class_results_csv")
     rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
-    assert {row[KO["class_column_number"]] for row in rows} == {str(number) for number in range(1, 9)}
+    assert {row[KO["class_column_number"]] for row in rows} == {str(number) for number in range(1, 7)}
     for column in ("class_column_before", "class_column_after"):
         assert sum(int(row[KO[column]]) for row in rows) == 6  # one phone answered, six times
-    assert all(
-        sum(int(row[KO["class_column_right"]]) for row in rows if row[KO["class_column_number"]] == str(n))
-        == 1
-        for n in range(1, 9)
-    )
+    rights = [row[KO["class_column_number"]] for row in rows if row[KO["class_column_right"]] == "1"]
+    assert {rights.count(number) for number in set(rights)} <= {1, 2}  # both sentences have a right option
 
 
 def test_a_phone_looks_around_and_comes_back_and_a_reload_changes_nobody(lesson):

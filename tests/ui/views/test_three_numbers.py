@@ -10,6 +10,7 @@ from engine.question import Edit
 from model import Corrector
 from model.analysis.ablation import everyday_pairs
 from model.analysis.contributions import REFERENCE
+from model.analysis.edits import attention_of_change
 from model.analysis.three_numbers import CROSS, Named, ThreeNumbers, head_that_matters
 from model.trace.interventions import Head
 from model.trace.trace import Selection
@@ -17,7 +18,17 @@ from tests.planted import RIGHT, WRONG
 from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
 from ui.sentence.three_numbers import measured
-from ui.views import fork, heads_off, heatmap, logit_attribution, sources
+from ui.views import (
+    edits,
+    fork,
+    heads_off,
+    heatmap,
+    lines,
+    logit_attribution,
+    patching,
+    predict,
+    sources,
+)
 from ui.wording import nats, table
 from viz.labels import visible_token
 
@@ -80,7 +91,9 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     assert effects.contrast.row == state.asked_row
     assert effects.grid(CROSS).min() == pytest.approx(effects.grid(CROSS)[found.head.layer, found.head.head])
     explanation = state.ask(questions.verified_explanation, state.edit)
-    assert explanation.contrast == effects.contrast
+    circuit = state.ask(questions.circuit, state.edit, 90, "twin")
+    assert explanation.contrast == circuit.contrast == effects.contrast
+    assert circuit.score == pytest.approx(effects.observed, abs=1e-3)
 
 
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.")
@@ -102,10 +115,20 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
             assert effects.contrast.row == fork._row_of(state) == state.asked_row, text
             assert effects.observed == pytest.approx(found.score[number], abs=1e-3), text
             assert fork._candidates(state, state.asked_row)[0] == effects.contrast.instead_token, text
+            before, _ = heads_off._verdict(state, {"off": "zero"}, ())
+            assert before.probability == pytest.approx(effects.observed_fix, abs=1e-5), text
+            patched = patching._patched(state, PATCHED)
+            assert all(each.score == pytest.approx(effects.observed, abs=1e-3) for each in patched), text
+            written = f"‘{visible_token(state.trace.target_tokens[state.asked_row])}’"
+            for told in (edits._describe(state, {}), predict._describe(state, {}), lines.describe(state, {})):
+                assert written.replace("␣", "") in told.replace("␣", "").replace("빈칸", ""), (text, told)
+            looks = attention_of_change(state.trace, state.explained)
+            np.testing.assert_array_equal(looks, state.trace.attention(CROSS)[:, :, effects.contrast.row])
             asked += 1
     assert asked >= 50
 
 
+PATCHED = {"patch_side": "decoder", "patch_part": "output", "patch_twin": "right"}
 OFF = {"unmarked": False, "fitted": False, "logarithmic": False}
 
 

@@ -153,6 +153,9 @@ DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second tr
 # Log odds that a candidate needs which replaces known words without an article of the norm; and one that
 # replaces a word of the lexicon, or of the training sentences, by another.
 SURE_OF_LETTERS, SURE_OF_WORD = math.log(0.95 / 0.05), math.log(0.97 / 0.03)
+# Log odds by which, in people's text, spaces are likelier mistaken than in the practised pairs, and letters
+# without an article less likely.
+SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
 
 
 class Chosen(NamedTuple):
@@ -222,31 +225,57 @@ class Confidence:
     def _log_odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
         log_odds = self.trees.log_odds([each.features for each in rated])
         doubtful = np.flatnonzero(np.abs(log_odds) < DOUBT)
-        if self.second is not None and len(doubtful):
-            asked = [rated[i] for i in doubtful.tolist()]
+        asked = [rated[i] for i in doubtful.tolist()]
+        more: Sequence[SecondFeatures | None] = [None] * len(asked)
+        if self.second is not None and asked:
             more = second_features(source, stretches, asked)
             log_odds[doubtful] = self.second.log_odds(
                 [(*a.features, *m) for a, m in zip(asked, more, strict=True)]
             )
-            rated_again = zip(asked, more, log_odds[doubtful].tolist(), strict=True)
-            replaced = [
-                not JAMO.search(stretches[a.stretch].kept) and is_another_word(a.features, m, mine)
-                for a, m, mine in rated_again
-            ]
-            log_odds[doubtful] = np.where(replaced, np.minimum(log_odds[doubtful], 0.0), log_odds[doubtful])
+        log_odds[doubtful] = [
+            at_natural_rates(mine, source, stretches[each.stretch], each, second)
+            for mine, each, second in zip(log_odds[doubtful].tolist(), asked, more, strict=True)
+        ]
         return log_odds
 
 
-def is_another_word(first: Features, second: SecondFeatures, log_odds: float) -> bool:
-    """Whether a candidate replaces known words by other letters, in a sentence without another mistake, with
-    nothing to support it: no article of the norm, no better shape of a particle, no sentence that makes the
-    trees sure (``log_odds``).
+def at_natural_rates(
+    log_odds: float, source: str, stretch: Stretch, rated: Rated, second: SecondFeatures | None
+) -> float:
+    """The log odds of a candidate at the rate at which people make its mistake.
 
-    The trees are too sure of such candidates. They learned from sentences with several mistakes, where a rare
-    word mostly is one more mistake; of what people write one word in 50 is. Such a candidate may be offered,
-    but its confidence is at most one half.
+    The trees learned from sentences with several mistakes, where a rare word mostly is one more; of what
+    people write one word in 50 is, and six of ten mistakes are spaces. The trees are therefore too sure of
+    other letters, unless an article of the norm or the better shape of a particle speaks for them, and not
+    sure enough of spaces. A candidate that replaces known words may be offered, but its confidence is at most
+    one half.
+
+    Reference:
+        Saerens, Latinne and Decaestecker, "Adjusting the Outputs of a Classifier to New a Priori
+        Probabilities" (2002).
     """
-    if first.spaces or first.changes > 1 or second.unknown_kept or second.norm > 0 or second.misshapen < 0:
+    if log_odds <= 0:
+        return log_odds
+    if rated.features.spaces == 1:
+        return log_odds + SPACES_COMMONER
+    if second is None:
+        is_supported = bool(
+            article_of(stretch.kept, rated.text, source[: stretch.start], source[stretch.end :])
+        )
+    else:
+        is_supported = second.norm > 0 or second.misshapen < 0
+    if is_supported:
+        return log_odds
+    if second and is_another_word(rated.features, second, log_odds) and not JAMO.search(stretch.kept):
+        return 0.0
+    return log_odds - LETTERS_RARER
+
+
+def is_another_word(first: Features, second: SecondFeatures, log_odds: float) -> bool:
+    """Whether a candidate replaces known words by other letters in a sentence without another mistake, and
+    no sentence makes the trees sure (``log_odds``).
+    """
+    if first.spaces or first.changes > 1 or second.unknown_kept:
         return False
     is_word = first.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
     return log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS)

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from model.correction import candidates, mending, proposing
+from model.correction import candidates, confidence, mending, proposing
 from model.norm.kinds import AFTER_NOUN, kinds, rows
 from model.text import hangul, keyboard, protected, readings, tokenizer
 
@@ -49,6 +49,9 @@ def portable_rules() -> PortableRules:
             "PROBABILITY_OF_LOSS": proposing.PROBABILITY_OF_LOSS,
             "PROBABILITY_OF_LOST_BEGINNING": proposing.PROBABILITY_OF_LOST_BEGINNING,
             "OFFERED": proposing.OFFERED,
+            "DOUBT": confidence.DOUBT,
+            "SPACES_COMMONER": confidence.SPACES_COMMONER,
+            "LETTERS_RARER": confidence.LETTERS_RARER,
             "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
             "KNOWN_CONFIDENCE": mending.CONFIDENCE,
             "LEAST_OF_KNOWN": mending.LEAST_PROBABILITY,

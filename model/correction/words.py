@@ -15,6 +15,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from model.text.changes import Change
+
 # Each part takes all it can and gives nothing back: with ordinary repetition the check takes four times as
 # long.
 _TABLE = re.compile(r"(?:[^ \n]++ [0-9]++\n)*+")
@@ -65,6 +67,11 @@ class WordTable(Mapping[str, int]):
 
 
 LARGEST = 32_000_000  # bytes of text that are read; the shipped table has a tenth
+SHORT_AND_LONG = {
+    ("였", "었"),
+    ("여", "어"),
+    ("예", "에"),
+}  # behind 이, where it is a noun's; where it is the copula
 _WORD = re.compile("[가-힣]+")  # a run of whole syllables; digits, Latin letters and single jamo end it
 
 
@@ -130,6 +137,26 @@ class Words:
         """How well all of the words are known; 0 in every measure without a word."""
         measures = list(map(self._known, words))
         return Known(*map(min, zip(*measures, strict=True))) if measures else Known(0.0, 0.0, 0.0)
+
+    def spares_nouns(self, change: Change, source: str) -> bool:
+        """Whether a change of 였 to 었, or 여 to 어, or 예 to 에, is behind the copula 이 of a counted noun.
+
+        Behind the 이 of a noun the short form is right: 사람이었다, but 호랑이였다. 이 behind a noun that was
+        not counted may be its end (겁쟁이, 민준이).
+
+        >>> words = Words({"사람은": 9, "호랑이를": 2})
+        >>> [words.spares_nouns(Change(end, end + 1, end, end + 1, "였", "었"), text)
+        ...  for end, text in ((3, "사람이였다"), (3, "호랑이였다"), (3, "겁쟁이였다"))]
+        [True, False, False]
+        """
+        start = change.source_start
+        if (change.wrong[:1], change.right[:1]) not in SHORT_AND_LONG or source[start - 1 : start] != "이":
+            return True
+        *_, noun = find_words(source[:start])
+        if any(map(self.counts.get, (noun[1] + each for each in ("가", "는", "를")))):
+            return False
+        stems = (noun[1][i:-1] for i in range(len(noun[1]) - 1) if i == 0 or len(noun[1]) - i > 2)
+        return any(self.counts.get(stem + each) for stem in stems for each in ("은", "을"))
 
     def _known(self, word: str) -> Known:
         for length in range(len(word), 0, -1):

@@ -47,6 +47,16 @@ export class Words {
     return [0, 1, 2].map((i) => Math.min(...measures.map((measure) => measure[i])));
   }
 
+  /** Whether 였 → 었, 여 → 어 or 예 → 에 is behind the copula of a counted noun, as model/correction/words.py. */
+  sparesNouns({ wrong, right, sourceStart }, source) {
+    const isLonger = ["였었", "여어", "예에"].includes(wrong.slice(0, 1) + right.slice(0, 1));
+    if (!isLonger || source[sourceStart - 1] !== "이") return true;
+    const [noun] = source.slice(0, sourceStart).match(/[가-힣]+$/);
+    if (["가", "는", "를"].some((each) => this.count(noun + each))) return false;
+    const stems = [...noun].map((_, i) => noun.slice(i, -1)).filter((stem, i) => i === 0 || stem.length > 1);
+    return stems.some((stem) => stem && ["은", "을"].some((each) => this.count(stem + each)));
+  }
+
   knownWord(word) {
     for (let length = word.length; length; length -= 1) {
       const count = this.count(word.slice(0, length));
@@ -206,11 +216,18 @@ export class Confidence {
     Object.assign(this, { words, ngrams, trees });
   }
 
-  /** [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. */
-  choose(source, stretches) {
+  /**
+   * [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. The
+   * log odds are those at the rates of people's mistakes, as at_natural_rates of model/correction/confidence.py.
+   */
+  choose(source, stretches, hasArticle, { DOUBT, SPACES_COMMONER, LETTERS_RARER }) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
-      const logOdds = this.trees.logOdds(features);
+      const practised = this.trees.logOdds(features);
+      const isDoubtful = practised > 0 && practised < DOUBT;
+      const isRarer = isDoubtful && features.spaces !== 1 && !hasArticle(stretches[number], text);
+      const isCommoner = isDoubtful && features.spaces === 1;
+      const logOdds = practised + (isCommoner ? SPACES_COMMONER : 0) - (isRarer ? LETTERS_RARER : 0);
       if (!best.has(number) || logOdds > best.get(number).logOdds) best.set(number, { logOdds, text });
     }
     const chosen = [...best].map(([number, { logOdds, text }]) => {

@@ -415,7 +415,10 @@ export class Corrector {
     const stretches = isTorn
       ? []
       : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
-    const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts, this.rules);
+    const hasArticle = ({ start, end, kept }, right) =>
+      articleOf({ wrong: kept, right, sourceStart: start, sourceEnd: end }, source, this.rules);
+    const weighed = this.confidence.choose(source, stretches, hasArticle, this.rules.numbers);
+    const chosen = changesOf(source, weighed, accepts, this.rules);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target) produced = await this.pass(source, text);
     const rate = probable(produced, this.tokenizer.encodeTarget(source));
@@ -425,7 +428,8 @@ export class Corrector {
 
   /** Whether a change may be proposed. */
   accepts(part, change) {
-    return sparesAll(change, part, this.rules) && this.canJudge(change, part.text);
+    const { words } = this.confidence;
+    return sparesAll(change, part, this.rules) && words.sparesNouns(change, part.text) && this.canJudge(change, part.text);
   }
 
   /** Not where a change only moves spaces beside a character outside the vocabulary. */

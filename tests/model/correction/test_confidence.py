@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from model import Corrector, ModelFolderError
-from model.correction.confidence import Confidence, Trees, load_confidence, save_confidence
+from model.correction.confidence import (
+    LETTERS_RARER,
+    SPACES_COMMONER,
+    Confidence,
+    Trees,
+    load_confidence,
+    save_confidence,
+)
 from model.correction.features import (
     FIRST,
     SECOND,
@@ -250,7 +257,7 @@ def test_a_missing_or_damaged_table_is_a_message(folder, name):
 
 def test_leaves_add_up_to_log_odds():
     ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST_STRETCH])
-    assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5)))
+    assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5 - LETTERS_RARER)))
     unknown = replace(FIRST_STRETCH, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
     ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [unknown])
     assert (text, confidence) == ("학꾜", pytest.approx(probability(0.25 - 2.0 + 0.0)))
@@ -268,7 +275,8 @@ def test_the_likeliest_candidate_is_chosen_whatever_the_network_put_first():
 @pytest.mark.parametrize(("known", "expected"), [("학교", ["학교"]), ("학꾜", [])])
 def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(known, expected):
     kept = replace(FIRST_STRETCH, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
-    assert [text for _, text, _ in CONFIDENCE.choose("하꾜에", [kept])] == expected
+    surer = replace(CONFIDENCE, trees=replace(CONFIDENCE.trees, start=1.5))
+    assert [text for _, text, _ in surer.choose("하꾜에", [kept])] == expected
 
 
 SURE, UNSURE, HOPELESS = (FIRST.index("fix"), -9.0, 0.0, 4.0), 0.5, -4.0  # log odds
@@ -281,7 +289,7 @@ def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, ask
     ((_, text, found),) = confidence.choose("하꾜에", [FIRST_STRETCH])
     assert bool(asked) == is_asked
     if is_asked:
-        assert (text, found) == ("학교", pytest.approx(probability(1.5)))
+        assert (text, found) == ("학교", pytest.approx(probability(1.5 - LETTERS_RARER)))
     else:
         assert not 0.1 < found < 0.9
         without = replace(confidence, second=None)
@@ -289,18 +297,19 @@ def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, ask
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "log_odds", "longest", "is_believed"),
+    ("wrong", "right", "log_odds", "longest", "expected"),
     [
-        ("탁본", "반복", 3.0, 2, False),  # the trees alone
-        ("탁본", "반복", 4.0, 2, True),  # and they are sure
-        ("턴", "번", 2.9, 1, False),  # no word of two syllables, and less is asked
-        ("턴", "번", 3.0, 1, True),
-        ("몇일", "며칠", 1.0, 2, True),  # the norm, too
-        ("하꾜", "학교", 1.0, 2, True),  # 하꾜 is no word
+        ("탁본", "반복", 3.0, 2, 0.0),  # the trees alone
+        ("탁본", "반복", 4.0, 2, 4.0 - LETTERS_RARER),  # and they are sure
+        ("턴", "번", 2.9, 1, 0.0),  # no word of two syllables, and less is asked
+        ("턴", "번", 3.0, 1, 3.0 - LETTERS_RARER),
+        ("몇일", "며칠", 1.0, 2, 1.0),  # the norm, too
+        ("하꾜", "학교", 1.5, 2, 1.5 - LETTERS_RARER),  # 하꾜 is no word
+        ("그집", "그 집", 1.0, 1, 1.0 + SPACES_COMMONER),  # spaces are the commonest mistake
     ],
 )
 def test_a_word_is_replaced_by_a_word_if_not_the_trees_alone_are_sure(
-    wrong, right, log_odds, longest, is_believed, monkeypatch
+    wrong, right, log_odds, longest, expected, monkeypatch
 ):
     rows = {wrong: (-12.0, 3, wrong == "하꾜"), right: (0, 3, 0)}
     monkeypatch.setattr(
@@ -311,4 +320,4 @@ def test_a_word_is_replaced_by_a_word_if_not_the_trees_alone_are_sure(
     confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (UNSURE,)), Trees(SECOND, log_odds, ()))
     source = f"그는 {wrong} 보았다"
     ((_, text, found),) = confidence.choose(source, [stretch(source, wrong, **{right: 0.8, wrong: 0.1})])
-    assert (text, found) == (right, pytest.approx(probability(log_odds if is_believed else 0.0)))
+    assert (text, found) == (right, pytest.approx(probability(expected)))

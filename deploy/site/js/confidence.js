@@ -47,7 +47,7 @@ export class Words {
     return [0, 1, 2].map((i) => Math.min(...measures.map((measure) => measure[i])));
   }
 
-  /** Whether 였 → 었, 여 → 어 or 예 → 에 is behind the copula of a counted noun, as model/correction/words.py. */
+  /** Whether 였 → 었, 여 → 어 or 예 → 에 is behind a counted noun's copula, as model/correction/words.py. */
   sparesNouns({ wrong, right, sourceStart }, source) {
     const isLonger = ["였었", "여어", "예에"].includes(wrong.slice(0, 1) + right.slice(0, 1));
     if (!isLonger || source[sourceStart - 1] !== "이") return true;
@@ -218,7 +218,7 @@ export class Confidence {
 
   /**
    * [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. The
-   * log odds are those at the rates of people's mistakes, as at_natural_rates of model/correction/confidence.py.
+   * log odds are at the rates of people's mistakes, as at_natural_rates of model/correction/confidence.py.
    */
   choose(source, stretches, hasArticle, { DOUBT, SPACES_COMMONER, LETTERS_RARER }) {
     const best = new Map();

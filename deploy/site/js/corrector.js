@@ -429,7 +429,8 @@ export class Corrector {
   /** Whether a change may be proposed. */
   accepts(part, change) {
     const { words } = this.confidence;
-    return sparesAll(change, part, this.rules) && words.sparesNouns(change, part.text) && this.canJudge(change, part.text);
+    const isSpared = sparesAll(change, part, this.rules) && words.sparesNouns(change, part.text);
+    return isSpared && this.canJudge(change, part.text);
   }
 
   /** Not where a change only moves spaces beside a character outside the vocabulary. */

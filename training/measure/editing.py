@@ -46,6 +46,8 @@ from model.stored.folder import of_weights
 from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention, KernelEdit
 from training.corpus.corpus import read_sentences
+from training.documents.render import content
+from training.documents.tables import Sources
 from training.measure.evaluate import load_corrector
 from training.measure.report import write_numbers
 from training.noise.norm import norm_counterexample, norm_pair
@@ -132,7 +134,8 @@ def read_material(real: Path, right: Path, counts: tuple[int, int], corrector: C
     half = counts[1] // 2
     others = [pair for pair in pairs if pair not in set(taught)][-half:]
     rights = [Pair(text, text) for text in map(normalise, sentences[: half + KEY_PAIRS])]
-    return Material(taught, others + rights[:half], by_substitution, rights[half:])
+    keys = rights[half:] or rights  # of a small file all sentences serve as both
+    return Material(taught, others + rights[:half], by_substitution, keys)
 
 
 class EditingStudy:
@@ -258,11 +261,20 @@ def editing(real: Path, right: Path, **options: Any) -> None:
     asked = read_options(EditingOptions, options)
     corrector = load_corrector(asked.model, None)
     material = read_material(real, right, (asked.pairs, asked.others), corrector)
-    rows, found = [], {"fingerprint": of_weights(corrector.fingerprint)}
+    rows: list[Row] = []
     for row in EditingStudy(corrector, material).rows():
         rows.append(row)
         click.echo(f"{len(rows)} of {len(material.pairs)}", err=True)
-        found |= numbers_of(rows, len(material.others))
-        if asked.json:
-            write_numbers(asked.json, found)  # each time: a long run that is stopped has results, too
-    click.echo(json.dumps(found, indent=1))
+        _write(asked.json, _found(corrector, material, rows))  # a long run that is stopped has results, too
+    found = _found(corrector, material, rows)
+    _write(asked.json, found)
+    click.echo(content(Sources(given={"editing": found}), "editing"))
+
+
+def _found(corrector: Corrector, material: Material, rows: Sequence[Row]) -> Row:
+    return {"fingerprint": of_weights(corrector.fingerprint)} | numbers_of(rows, len(material.others))
+
+
+def _write(path: Path | None, found: Row) -> None:
+    if path:
+        write_numbers(path, found)

@@ -48,7 +48,10 @@ def _clause(state: SentenceState, explanation: Explanation, claim: Claim) -> str
         facts["place"] = places("decoder", 3 * state.trace.num_layers + 1)[int(claim.number("place"))]
     contrast = explanation.contrast
     tokens = {"token": contrast.written_token, "other_token": contrast.instead_token}
-    return say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
+    clause = say(text, **{name: visible_token(token) for name, token in tokens.items()} | facts)
+    if "p" not in claim.facts:
+        return clause
+    return f"{clause} " + say("receipt_p", p=f"{claim.number('p'):.3f}", draws=str(claim.facts["draws"]))
 
 
 def _told(name: str, value: object) -> str:
@@ -82,11 +85,7 @@ def _numbers(claim: Claim) -> str:
     """The score, or a weight of attention, before and after the ablation."""
     if claim.measured == LOOK:
         return say("receipt_weights", before=probability(claim.before), after=probability(claim.after))
-    scores = {"before": nats(claim.before), "after": nats(claim.after)}
-    if "p" not in claim.facts:
-        return say("receipt_numbers", **scores)
-    p, draws = f"{claim.number('p'):.3f}", str(claim.facts["draws"])
-    return say("receipt_numbers_tested", **scores, p=p, draws=draws)
+    return say("receipt_numbers", before=nats(claim.before), after=nats(claim.after))
 
 
 def _mark(claim: Claim) -> str:

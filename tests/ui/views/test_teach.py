@@ -7,6 +7,7 @@ from model.trace.interventions import Head
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import figure, html, setting, told
 from tests.ui.view_script import state
+from ui.classroom import follow
 from ui.shell.settings import defaults
 from ui.views import teach
 from ui.wording import table
@@ -88,6 +89,8 @@ def test_an_outcome_is_told_in_counts(settings, monkeypatch):
     assert "1문장 가운데 1문장" in said and "3개 가운데 2개" in said and "1.2%" in said
     assert teach.VIEW.paragraphs(shown, {}) == [f"금새 → 금세: {KO['teach_mended']}"]
     (figure, _) = teach.VIEW.figures(shown, {})["teach"]
+    ((component, _),) = follow._parts(teach.VIEW, shown, {})  # the picture on the phones of a class
+    assert component == "plot"
     before, after = (each["x"] for each in figure["data"][1:3])
     assert list(before) == pytest.approx([0, 0, 90]) and list(after) == pytest.approx([100, 200 / 3, 80])
 

@@ -14,7 +14,7 @@ from ui.views.lines import chosen_heads
 
 GIVEN_OUT = {
     "view": "heatmap lines steps edits wrote decided numbers predict",
-    "experiment": "without sources replace fork twins patched circuit why receipts",
+    "experiment": "without sources replace fork twins patched circuit why receipts teach",
     "order": "place entropy distance edit",
     "shown": "weights difference received",
     "unit": "syllable word",
@@ -34,6 +34,7 @@ GIVEN_OUT = {
     "circuit_instead": "twin mean",
     "why_as": "parts without",
     "receipts_as": "told picture",
+    "taught_layer": "4 3 2 1",
 }
 OLD_PAGES = (
     "attention laboratory heads calculation masks positions network growing table classroom trace model"

@@ -60,12 +60,17 @@ def test_every_view_shows_the_numbers_of_the_trace(open_page, corrector):
     assert candidates[:5] == [written(value) for value in trace.alternative_probabilities[row]]
 
     choose(page, "view", KO["view_heatmap"])
+    expect_settings(page, view=None)
+    settle(page)
     toggle(page, "view_options")
     choose(page, "shown", KO["shown_received"])
+    expect_settings(page, shown="received")
+    settle(page)
     bars = page.locator(".st-key-received .js-plotly-plot").evaluate(
         "figure => Array.from(figure._fullData.find(trace => trace.type === 'bar').y)"
     )
     np.testing.assert_allclose(bars, trace.cross_attention[LAYER, HEAD].mean(0), atol=1e-5)
+    toggle(page, "view_options")
 
     turn_to("numbers")
     largest = trace.cross_attention[LAYER, HEAD, row].max()

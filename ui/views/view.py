@@ -244,6 +244,8 @@ def open_head(state: SentenceState, head: Head) -> None:
     """From a callback: show the map of this head, on the page that has maps."""
     address.put_head(head.layer, head.head, head.kind)
     address.put("view", "heatmap")
+    if address.get("shown") == "received":  # bars of all rows, and no map
+        address.reset(["shown"])
     if not state.from_file:  # the page of a file has the same views, and no other page has the file
         header.turn_to("attention")
 

@@ -156,6 +156,7 @@ SURE_OF_LETTERS, SURE_OF_WORD = math.log(0.95 / 0.05), math.log(0.97 / 0.03)
 # Log odds by which, in people's text, spaces are likelier mistaken than in the practised pairs, and letters
 # without an article less likely.
 SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
+FEW = 2  # changes of a sentence, up to which its mistakes are as rare as in people's text
 
 
 class Chosen(NamedTuple):
@@ -246,9 +247,9 @@ def at_natural_rates(
 
     The trees learned from sentences with several mistakes, where a rare word mostly is one more; of what
     people write one word in 50 is, and six of ten mistakes are spaces. The trees are therefore too sure of
-    other letters, unless an article of the norm or the better shape of a particle speaks for them, and not
-    sure enough of spaces. A candidate that replaces known words may be offered, but its confidence is at most
-    one half.
+    other letters in a sentence with few changes, unless an article of the norm or the better shape of a
+    particle speaks for them, and not sure enough of spaces. A candidate that replaces known words may be
+    offered, but its confidence is at most one half.
 
     Reference:
         Saerens, Latinne and Decaestecker, "Adjusting the Outputs of a Classifier to New a Priori
@@ -264,7 +265,7 @@ def at_natural_rates(
         )
     else:
         is_supported = second.norm > 0 or second.misshapen < 0
-    if is_supported:
+    if is_supported or rated.features.changes > FEW:
         return log_odds
     if second and is_another_word(rated.features, second, log_odds) and not JAMO.search(stretch.kept):
         return 0.0

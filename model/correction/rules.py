@@ -52,6 +52,7 @@ def portable_rules() -> PortableRules:
             "DOUBT": confidence.DOUBT,
             "SPACES_COMMONER": confidence.SPACES_COMMONER,
             "LETTERS_RARER": confidence.LETTERS_RARER,
+            "FEW": confidence.FEW,
             "PARTICLE_CONFIDENCE": proposing.PARTICLE_CONFIDENCE,
             "KNOWN_CONFIDENCE": mending.CONFIDENCE,
             "LEAST_OF_KNOWN": mending.LEAST_PROBABILITY,

@@ -220,12 +220,13 @@ export class Confidence {
    * [{stretch, text, confidence}]: the likeliest of each stretch; an unchanged one needs a likely one. The
    * log odds are at the rates of people's mistakes, as at_natural_rates of model/correction/confidence.py.
    */
-  choose(source, stretches, hasArticle, { DOUBT, SPACES_COMMONER, LETTERS_RARER }) {
+  choose(source, stretches, hasArticle, { DOUBT, FEW, SPACES_COMMONER, LETTERS_RARER }) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
       const practised = this.trees.logOdds(features);
       const isDoubtful = practised > 0 && practised < DOUBT;
-      const isRarer = isDoubtful && features.spaces !== 1 && !hasArticle(stretches[number], text);
+      const mayBeRare = isDoubtful && features.spaces !== 1 && features.changes <= FEW;
+      const isRarer = mayBeRare && !hasArticle(stretches[number], text);
       const isCommoner = isDoubtful && features.spaces === 1;
       const logOdds = practised + (isCommoner ? SPACES_COMMONER : 0) - (isRarer ? LETTERS_RARER : 0);
       if (!best.has(number) || logOdds > best.get(number).logOdds) best.set(number, { logOdds, text });

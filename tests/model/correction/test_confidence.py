@@ -12,6 +12,7 @@ import pytest
 
 from model import Corrector, ModelFolderError
 from model.correction.confidence import (
+    FEW,
     LETTERS_RARER,
     SPACES_COMMONER,
     Confidence,
@@ -321,3 +322,16 @@ def test_a_word_is_replaced_by_a_word_if_not_the_trees_alone_are_sure(
     source = f"그는 {wrong} 보았다"
     ((_, text, found),) = confidence.choose(source, [stretch(source, wrong, **{right: 0.8, wrong: 0.1})])
     assert (text, found) == (right, pytest.approx(probability(expected)))
+
+
+@pytest.mark.parametrize("changes", [1, FEW, FEW + 1])
+def test_letters_are_rarer_mistakes_in_a_sentence_with_few_changes(changes):
+    source = "하꾜에" + " 하꾜에" * (changes - 1)
+    starts = range(0, len(source), 4)
+    stretches = [
+        replace(FIRST_STRETCH, start=i, end=i + FIRST_STRETCH.end - FIRST_STRETCH.start) for i in starts
+    ]
+    lower = LETTERS_RARER if changes <= FEW else 0.0
+    confidence = replace(CONFIDENCE, trees=Trees(FIRST, 1.5, ()))
+    found = [each.confidence for each in confidence.choose(source, stretches)]
+    assert found == pytest.approx([probability(1.5 - lower)] * changes)

@@ -147,6 +147,8 @@ def check(
 
     if changes is not None and not fix:
         raise click.UsageError("--changes needs --fix")
+    if changes is not None and not changes.parent.is_dir():
+        raise click.UsageError(f"--changes: no folder {changes.parent}")
 
     options = _options(named["model"], named["words"])
     files = list(files_in(paths, ignored))
@@ -204,7 +206,10 @@ def _options(model: str, words: Path | None) -> dict[str, Any]:
         read_config(find_model_folder(model))
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
-    lines = () if words is None else map(str.strip, words.read_text("utf-8-sig").splitlines())
+    try:
+        lines = () if words is None else map(str.strip, words.read_text("utf-8-sig").splitlines())
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"--words: {words} is not UTF-8") from error
     return {"model": model, "words": tuple(line for line in lines if line and not line.startswith("#"))}
 
 

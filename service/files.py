@@ -233,7 +233,10 @@ def _unescaped(text: str, start: int, end: int, escapes: _Escapes) -> Iterator[P
 
 def _parsed(text: str) -> object:
     """The content of a JSON file, which may begin with a mark; raises ValueError for another."""
-    return json.loads(text.removeprefix("\ufeff"))
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 _STRING = r'"((?:[^"\\]|\\.)*)"'
@@ -379,6 +382,9 @@ def reader_of(path: Path) -> Reader:
 def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Path]:
     """The files to check, each once: those that are named, and in folders all with an ending of ``READERS``.
 
+    Links of a folder that lead out of it are left out, as hidden files are: a foreign repository decides
+    about its own files alone.
+
     Args:
         ignored: folders, and patterns such as "docs/*.json", in which * stands for slashes, too.
     """
@@ -393,7 +399,10 @@ def files_in(paths: Iterable[Path], ignored: Iterable[str] = ()) -> Iterator[Pat
         for each in inside:
             hidden = any(part.startswith(".") or part in _NO_PROSE for part in each.relative_to(path).parts)
             named = each.as_posix()
-            if each.is_file() and not hidden and not any(fnmatch(named, pattern) for pattern in patterns):
+            is_outside = each != path and not each.resolve().is_relative_to(path.resolve())
+            if is_outside or hidden:
+                continue
+            if each.is_file() and not any(fnmatch(named, pattern) for pattern in patterns):
                 file = each.stat().st_dev, each.stat().st_ino  # links lead to one file
                 if file not in seen:
                     seen.add(file)

@@ -236,8 +236,27 @@ def test_a_document_that_cannot_be_read_is_named_with_the_reason(tmp_path, name,
     assert found.exit_code == 1 and name in found.stderr and reason in found.stderr
 
 
-def test_a_list_of_changes_needs_changes(folder):
-    assert check("--changes", "changes.csv", "text.txt").exit_code == 2
+@pytest.mark.parametrize(
+    "options", [["--changes", "changes.csv"], ["--fix", "--changes", "none/changes.csv"]]
+)
+def test_a_list_of_changes_needs_changes_and_a_folder(folder, options):
+    before = (folder / "text.txt").read_bytes()
+    assert check(*options, "text.txt").exit_code == 2
+    assert (folder / "text.txt").read_bytes() == before
+
+
+def test_own_words_of_another_encoding_are_named(folder, tmp_path):
+    (tmp_path / "words.txt").write_bytes("머거요".encode("cp949"))
+    found = check("--words", str(tmp_path / "words.txt"), "text.txt")
+    assert found.exit_code == 1 and "words.txt is not UTF-8" in found.output
+
+
+def test_a_link_that_leads_out_of_a_folder_is_left_alone(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.md").write_text(WRONG, "utf-8")
+    (tmp_path / "in" / "link.md").symlink_to(tmp_path / "out.md")
+    assert check("--fix", str(tmp_path / "in")).exit_code == 0
+    assert (tmp_path / "out.md").read_text("utf-8") == WRONG
 
 
 @pytest.mark.parametrize(
@@ -304,8 +323,9 @@ def test_files_of_a_folder_that_cannot_be_read_are_skipped_and_named(tmp_path):
     (tmp_path / "a.txt").write_bytes(WRONG.encode("cp949"))
     (tmp_path / "b.json").write_text('{"가": 1, // 주석\n}', "utf-8")
     (tmp_path / "c.md").write_text(WRONG, "utf-8")
+    (tmp_path / "d.json").write_text("[" * 9999 + f'"{WRONG}"' + "]" * 9999, "utf-8")
     found = check(str(tmp_path))
-    assert found.output.count("skipped: ") == 2 and "c.md:1:1: " in found.output and found.exit_code == 1
+    assert found.output.count("skipped: ") == 3 and "c.md:1:1: " in found.output and found.exit_code == 1
 
 
 @pytest.mark.parametrize(

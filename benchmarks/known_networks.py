@@ -219,6 +219,7 @@ class _Walk(OwnStream):
     """A walk whose feed-forward networks are those of our networks."""
 
     feed_forward = ActivationWalk.feed_forward
+    feed_forward_keys = ActivationWalk.feed_forward_keys
     feed_forward_gradient = ActivationWalk.feed_forward_gradient
 
 

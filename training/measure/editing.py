@@ -74,7 +74,7 @@ def make_pairs() -> Iterator[tuple[str, str, str]]:
 
 @click.command("editing-pairs")
 def editing_pairs() -> None:
-    """Write assets/editing.csv, the same one each time."""
+    """Write assets/editing.csv, the same one each time. Raises OSError where it cannot be written."""
     with OWN_PAIRS.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("kind", "wrong", "right"))
@@ -108,7 +108,10 @@ def substitution(pair: Pair) -> tuple[str, str] | None:
 
 
 def read_material(real: Path, right: Path, counts: tuple[int, int], corrector: Corrector) -> Material:
-    """``counts``: pairs and other sentences, half of which are right ones of the file ``right``."""
+    """``counts``: pairs and other sentences, half of which are right ones of the file ``right``.
+
+    Raises OSError, ValueError and KeyError for other files.
+    """
     with real.open(encoding="utf-8") as file:
         rows = [row for row in map(json.loads, file) if row["split"] != "test"]
     known = dict.fromkeys(Pair(normalise(row["wrong"]), normalise(row["right"])) for row in rows)

@@ -4,8 +4,9 @@ A correction is computed for the prose alone; offsets are those of the document.
 such documents, and the readers of files in ``service.files`` make them.
 """
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -24,6 +25,19 @@ class Piece(NamedTuple):
     text: str
 
 
+_LAYOUT = re.compile(r"[ \t]{2,}|(?:(?![ \t]{2}).)+", re.DOTALL)
+
+
+def _without_layout(document: str, piece: Piece) -> Iterator[Piece]:
+    """The parts of a piece; of prose, a run of spaces is a part of its own, which a correction leaves."""
+    if "  " not in piece.text.replace("\t", " ") or document[piece.start : piece.end] != piece.text:
+        yield piece
+        return
+    for match in _LAYOUT.finditer(piece.text):
+        start, end = (piece.start + place for place in match.span())
+        yield Piece(start, end, " " if re.match(r"[ \t]{2}", match[0]) else match[0])
+
+
 @dataclass(frozen=True)
 class Annotated:
     """The pieces of a document that belong to one text, in order. White space between them is markup, too.
@@ -39,8 +53,14 @@ class Annotated:
 
     @classmethod
     def of(cls, document: str, pieces: Iterable[Piece]) -> "Annotated":
-        """The document with those pieces that are read as anything."""
-        return cls(document, tuple(piece for piece in pieces if piece.text))
+        """The document with those pieces that are read as anything. Several spaces are layout, read as one.
+
+        Example:
+            >>> Annotated.of("밥을  먹자", [Piece(0, 6, "밥을  먹자")]).text
+            '밥을 먹자'
+        """
+        parts = (part for piece in pieces for part in _without_layout(document, piece))
+        return cls(document, tuple(part for part in parts if part.text))
 
     @classmethod
     def plain(cls, text: str) -> "Annotated":

@@ -283,7 +283,8 @@ def notebook(text: str) -> Iterator[Annotated]:
 def _joined(text: str, start: int, end: int) -> Annotated:
     """The text of one JSON string, or of a list of them."""
     inside = re.compile(_STRING).finditer(text, start, end)
-    return Annotated.of(text, (piece for each in inside for piece in _unescaped(text, *each.span(1), _JSON)))
+    pieces = (piece for each in inside for piece in _unescaped(text, *each.span(1), _JSON))
+    return Annotated(text, tuple(piece for piece in pieces if piece.text))  # its spaces mean something
 
 
 def _inside(outer: Annotated, inner: Annotated) -> Annotated:

@@ -347,3 +347,10 @@ def test_marks_line_ends_and_decomposed_hangul_of_other_systems(tmp_path, name, 
     assert check("--fix", str(file)).exit_code == 0
     text = file.read_bytes().decode()
     assert text == right if right else unicodedata.normalize("NFC", text) == "그러면 안 돼요."
+
+
+def test_several_spaces_are_layout(tmp_path):
+    (tmp_path / "a.md").write_text("옳은  글이에요.\n\n용어\n:   안되요\n\n1. 셋   머거요\n", "utf-8")
+    assert check("--fix", str(tmp_path / "a.md")).exit_code == 0
+    right = "옳은  글이에요.\n\n용어\n:   안 돼요\n\n1. 셋   먹어요\n"
+    assert (tmp_path / "a.md").read_text("utf-8") == right

@@ -210,7 +210,7 @@ def test_the_group_offers_its_commands_without_loading_them():
     measuring = {"evaluate", "sets", "intact", "snapshots", "heard", "development", "pairs", "agreement"}
     measuring |= {"natural", "unseen", "verdicts"}
     making = {"train", "average", "confidence", "hold-out", "recipe", "pack", "ship", "documents"}
-    expected = {*measuring, *making, "stories", "claims", "lesson"}
+    expected = {*measuring, *making, "stories", "claims", "lesson", "editing", "editing-pairs"}
     assert set(main.list_commands(None)) == expected
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
 

@@ -13,6 +13,7 @@ from tests.browser.chromium import launched
 from tests.browser.site_pages import static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
+from tests.ui.pages.test_lesson_plan import SENTENCE
 from ui.components.correction import LEAST_OFFERED
 
 
@@ -46,7 +47,7 @@ def browser(playwright):
     browser.close()
 
 
-FOLLOWED = "친구와 가치 밥을 머거요."  # the sentence of the lesson *looked, wrote, mattered*
+FOLLOWED = SENTENCE  # the sentence of the lessons
 HALF_SURE = (
     "도서관에 가치 가고 시퍼요",
     "친구하고 가치 바다에 가고 시퍼요",

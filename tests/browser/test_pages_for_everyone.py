@@ -136,7 +136,7 @@ def test_every_tab_is_in_sight_on_a_laptop(look_at, path, language):
 def test_an_arrow_shows_the_tabs_that_a_phone_has_no_room_for(open_page):
     page = open_page("?lang=en", width=390, height=844)
     place = page.locator(TABS).bounding_box()
-    for tab in ("Received", "Predict"):
+    for tab in ("Calculation", "Predict"):
         shown = page.get_by_role("radio", name=tab, exact=True)
         expect(shown).not_to_be_in_viewport(ratio=1)
         page.mouse.click(place["x"] + place["width"] - 8, place["y"] + place["height"] / 2)

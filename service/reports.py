@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import quote
 
 from model.tables.rows import without_formula
 from package import __version__
@@ -103,7 +104,7 @@ def _result(each: Finding) -> dict[str, Any]:
         "endLine": each.end_line,
         "endColumn": each.end_column,
     }
-    artifact = {"uri": each.path}
+    artifact = {"uri": quote(each.path)}
     replacement = {"deletedRegion": region, "insertedContent": {"text": each.right}}
     return {
         "ruleId": each.rule,

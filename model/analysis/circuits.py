@@ -165,7 +165,12 @@ def find_common_circuit(
 def faithfulness(
     corrector: Network, edits: Sequence[Edit], members: Sequence[Node], ablation: Ablation | None = None
 ) -> np.ndarray:
-    """(E,) float64: the share of each edit's score that the members keep; NaN where no circuit exists."""
+    """(E,) float64: the share of each edit's score that the members keep; NaN where no circuit exists.
+
+    Args:
+        ablation: a function that gives the values of an edit's other parts, as ``reference_values`` does;
+            its means without one. A circuit that was searched with other values keeps another share here.
+    """
     values, found = ablation or partial(_means_of, corrector), []
     for each in edits:
         sets = NodeSets([(CleanRun(corrector, each), values(each))])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unicodedata
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
@@ -148,6 +149,7 @@ def test_every_reader_keeps_its_pieces_in_order_for_any_text(name):
 
 SEVERAL = """
 from pathlib import Path
+from urllib.parse import unquote
 from service import checks
 checks.BATCH, checks.ALONE = 200, 0
 if __name__ == "__main__":
@@ -354,3 +356,11 @@ def test_several_spaces_are_layout(tmp_path):
     assert check("--fix", str(tmp_path / "a.md")).exit_code == 0
     right = "옳은  글이에요.\n\n용어\n:   안 돼요\n\n1. 셋   먹어요\n"
     assert (tmp_path / "a.md").read_text("utf-8") == right
+
+
+def test_a_path_of_sarif_is_a_uri(tmp_path):
+    (tmp_path / "글 이름.md").write_text(WRONG, "utf-8")
+    (run,) = json.loads(check("--format", "sarif", str(tmp_path / "글 이름.md")).stdout)["runs"]
+    (place,) = run["results"][0]["locations"]
+    uri = place["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.isascii() and " " not in uri and unquote(uri).endswith("글 이름.md")

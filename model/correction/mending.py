@@ -372,8 +372,10 @@ class Mending:
             and spares_emphasis(change, source)
             and spares_gaps(change, source)
             and spares_verbatim(change, (*part.verbatim, *part.kept))
-            and (self.confidence is None or spares_words(change, source))
-            and (self.confidence is None or self.confidence.words.spares_nouns(change, source))
+            and (
+                self.confidence is None
+                or (spares_words(change, source) and self.confidence.words.spares_nouns(change, source))
+            )
             and self._can_judge(change, source)
         )
 

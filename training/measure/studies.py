@@ -252,10 +252,7 @@ def agreement_command(file: Path, **options: Any) -> None:
     if not rows:
         click.echo("no edits")
         return
-    found = numbers_of(rows, weights)
-    click.echo(content(Sources(given={"attention": found}), "attention-all"))
-    if asked.json:
-        write_numbers(asked.json, found)
+    _report("attention", "attention-all", numbers_of(rows, weights), asked.json)
     if asked.keep:
         write_agreement(asked.keep, agreement_of(rows, weights))
 
@@ -282,10 +279,14 @@ def claims_command(file: Path, **options: Any) -> None:
     if not rows:
         click.echo("no edits")
         return
-    found = claim_numbers(rows, weights)
-    click.echo(content(Sources(given={"claims": found}), "claims"))
-    if asked.json:
-        write_numbers(asked.json, found)
+    _report("claims", "claims", claim_numbers(rows, weights), asked.json)
+
+
+def _report(source: str, part: str, found: dict[str, Any], json: Path | None) -> None:
+    """Print the part of the documents that these numbers make, and write them."""
+    click.echo(content(Sources(given={source: found}), part))
+    if json:
+        write_numbers(json, found)
 
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."

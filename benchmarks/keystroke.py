@@ -1,6 +1,7 @@
 """From a keystroke to its picture on the main page, in a real browser, stage by stage.
 
     python benchmarks/keystroke.py [--keys 40] [--tokens 40]
+    python benchmarks/keystroke.py --heads 5        # best of 5: all texts that are written without one head
 
 Needs requirements-dev.txt and Chromium. Server and model are warm: the first keys, which count for nothing,
 make sentences of the same length. Each counted key replaces the last character, so that it makes a sentence
@@ -14,10 +15,12 @@ that the page asked for.
 """
 
 import base64
+import math
 import os
 import random
 import statistics
 import sys
+import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +32,16 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.server import running_app, wait_until_idle
+from model import Corrector
+from model.activations.replacements import every_head
+from model.analysis.head_effects import ablate_heads
 from tests.browser.chromium import launched
 
 WATCH = Path(__file__).with_name("keystroke.js").read_text("utf-8")
 WORDS = (
     "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따"
 ).split()
+LONG = "어제 친구들과 함께 공원에서 축구를 하다가 무릅을 다쳤는데 별로 아프지 않아서 그냥 집에 걸어갓어요."
 WARMING = 5  # keys that count for nothing
 STAGES = {
     "typing pause": lambda key: key.sent,
@@ -160,12 +167,30 @@ def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -
     )
 
 
+def measure_heads(times: int) -> None:
+    """Print the best seconds, by the clock and of CPU, of the texts that are written without each head."""
+    corrector = Corrector.load()
+    heads = [(), *((head,) for head in every_head(corrector.config))]
+    for text in ("바다에 가치 가요.", "동생과 가치 학교에 안되요.", LONG):
+        best = [math.inf, math.inf]
+        for _ in range(times):
+            begun = time.perf_counter(), time.process_time()
+            ablate_heads(corrector, text, heads)
+            ended = time.perf_counter(), time.process_time()
+            best = [min(one, b - a) for one, a, b in zip(best, begun, ended, strict=True)]
+        click.echo(f"{len(text)} characters, {len(heads) - 1} heads: {best[0]:.2f} s, {best[1]:.2f} s of CPU")
+
+
 @click.command()
 @click.option("--keys", default=40, show_default=True)
 @click.option("--tokens", default=40, show_default=True)
 @click.option("--port", default=8765, show_default=True)
-def main(keys: int, tokens: int, port: int) -> None:
+@click.option("--heads", default=0, help="Instead: so many measurements of the texts without each head.")
+def main(keys: int, tokens: int, port: int, heads: int) -> None:
     """Print the median and the 95th percentile of each stage, and the bytes."""
+    if heads:
+        measure_heads(heads)
+        return
     rng = random.Random(tokens)
     # Syllables without a final consonant, as many different ones as there are keys.
     characters = [chr(code) for code in rng.sample(range(ord("가"), ord("힣"), 28), keys + WARMING)]

@@ -25,12 +25,14 @@ class Rows:
             ids, the last of which is not read.
         changes: the replacements of each pass.
         common: replacements of all passes, which those in ``changes`` supersede.
+        memory: (B, S, D), the encoder's output, where an earlier pass over the same sources computed it.
     """
 
     sources: Sequence[Sequence[int]]
     targets: Sequence[Sequence[int]]
     changes: Sequence[Replacements]
     common: Replacements
+    memory: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -38,19 +40,21 @@ class Rows:
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
         changes: Sequence[Replacements],
+        memory: np.ndarray | None = None,
     ) -> "Rows":
         """Passes about sources and targets that may differ, padded to one length."""
         sources, targets = ([[*one] for one in rows] for rows in (sources, targets))
-        if all(one == rows[0] for rows in (sources, targets) for one in rows):
+        if memory is None and all(one == rows[0] for rows in (sources, targets) for one in rows):
             return cls(sources[:1], targets[:1], changes, {})
         s, t = (max(map(len, rows)) for rows in (sources, targets))
         targets = [[*one[:-1], *[PAD_ID] * (t - len(one)), *one[-1:]] for one in targets]
-        return cls([[*one, *[PAD_ID] * (s - len(one))] for one in sources], targets, changes, {})
+        sources = [[*one, *[PAD_ID] * (s - len(one))] for one in sources]
+        return cls(sources, targets, changes, {}, None if memory is None else memory[:, :s])
 
     @property
     def share(self) -> bool:
         """Whether all passes are about one source and one target."""
-        return len(self.sources) == len(self.targets) == 1
+        return self.memory is None and len(self.sources) == len(self.targets) == 1
 
 
 class Batch:

@@ -136,6 +136,7 @@ def settle(
     sources: Sequence[Sequence[int]],
     space_id: int,
     forced: Sequence[Sequence[int]] = (),
+    first: Sequence[Sequence[int]] = (),
 ) -> list[Produced | None]:
     """Greedy decoding of many sources at once; None where no end mark comes in time.
 
@@ -148,13 +149,14 @@ def settle(
             often missing than mistaken for another token.
         forced: for each row the tokens with which its correction has to begin, whatever the network prefers;
             none by default.
+        first: the first drafts, by default the sources. They change the number of passes, and no answer.
     """
     answers: list[Produced | None] = [None] * len(sources)
     forced = forced or [()] * len(sources)
     # The drafts of rows without an answer yet.
     drafts = {
-        row: [*start, *source[len(start) :]]
-        for row, (source, start) in enumerate(zip(sources, forced, strict=True))
+        row: [*start, *draft[len(start) :]]
+        for row, (draft, start) in enumerate(zip(first or sources, forced, strict=True))
     }
     while drafts:
         passed, unsettled = reading.pass_over(list(drafts.values())), []

@@ -51,7 +51,7 @@ class Passes(Protocol):
     def write(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
     ) -> list[Produced | None]:
-        """Greedy decoding under each intervention, with logits (T, V); None where no end mark came.
+        """Greedy decoding under each intervention: logits (T, V), no attention; None without an end mark.
 
         ``forced``: of each row the ids with which it has to begin.
         """
@@ -113,13 +113,23 @@ class Laboratory:
     def pass_over(
         self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
     ) -> Pass:
-        return _Drafts(self.walk, list(sources), self._changes(sources, interventions)).pass_over(targets)
+        rows = Rows.of(sources, targets, self._changes(sources, interventions))
+        ends, attention = self.walk.run(rows, ATTENTION_KINDS)
+        return Pass(self.walk.logits(ends), attention)
 
     def write(
         self, sources: Sequence[Ids], interventions: Sequence[Intervention], forced: Sequence[Ids] = ()
     ) -> list[Produced | None]:
+        """Interventions on one source begin with the text that the network writes without any of them.
+
+        Most change none of it, and one pass with the common part computed once shows that.
+        """
         drafts = _Drafts(self.walk, list(sources), self._changes(sources, interventions))
-        return settle(drafts, sources, self.space_id, forced=forced)
+        first = sources
+        if not forced and len(sources) > 1 and all(source == sources[0] for source in sources):
+            (plain,) = self.write(sources[:1], [Intervention()])
+            first = sources if plain is None else [plain.ids] * len(sources)
+        return settle(drafts, sources, self.space_id, forced, first)
 
     def taps(
         self, source: Ids, target: Ids, names: Iterable[str], intervention: Intervention | None = None
@@ -165,18 +175,25 @@ class Gradients(Protocol):
 
 
 class _Drafts:
-    """Sources with replacements each, for all passes over drafts: a ``drafting.Readings``."""
+    """Sources with replacements each, for all passes over drafts: a ``drafting.Readings``.
+
+    The encoder reads a source once, in the first pass.
+    """
 
     def __init__(self, walk: ActivationWalk, sources: list[Ids], changes: list[dict[str, Replacement]]):
         self._walk, self._sources, self._changes = walk, sources, changes
+        self._memory: np.ndarray | None = None  # (B, S, D)
 
     def pass_over(self, drafts: Sequence[Ids]) -> Pass:
-        ends, attention = self._walk.run(Rows.of(self._sources, drafts, self._changes), ATTENTION_KINDS)
-        return Pass(self._walk.logits(ends), attention)
+        rows = Rows.of(self._sources, drafts, self._changes, self._memory)
+        ends, read = self._walk.run(rows, () if rows.memory is not None else ("memory",))
+        self._memory = read.get("memory", self._memory)
+        return Pass(self._walk.logits(ends), {})
 
     def keep(self, rows: Sequence[int]) -> None:
         self._sources = [self._sources[row] for row in rows]
         self._changes = [self._changes[row] for row in rows]
+        self._memory = None if self._memory is None else self._memory[rows]
 
 
 def insides(walk: ActivationWalk, source: Ids, target: Ids) -> Insides:

@@ -183,7 +183,8 @@ class ActivationWalk(Sublayers):
         batch = Batch(rows.common, changes, starts)
         pairs = (self.inputs(*each) for each in zip(sources, targets, strict=True))
         read, written = zip(*pairs, strict=True)
-        memory = self._encode(read, batch, found)
+        known = None if rows.memory is None else rows.memory[chosen]
+        memory = self._encode(read, batch, found, known)
         ends = self._decode(written, memory, batch, found, last_alone)
         produced = ends[:, -len(targets[0]) :]  # a decoder-only network's without the prompt
         found.put("logits", self.logits(produced) if "logits" in found.names else None)
@@ -192,12 +193,16 @@ class ActivationWalk(Sublayers):
         arrays = {name: arrays.get(name, nothing) for name in found.names}
         return batch.whole(ends)[first:], {name: batch.whole(each)[first:] for name, each in arrays.items()}
 
-    def _encode(self, sources: Sequence[Sequence[int]], batch: Batch, found: Found) -> Memory:
+    def _encode(
+        self, sources: Sequence[Sequence[int]], batch: Batch, found: Found, known: np.ndarray | None
+    ) -> Memory:
         ids = np.array(sources)
         seen = ids != self.pad_id
         hidden = None
         if not seen.all() or batch.replaces("encoder.mask"):
             hidden = ~batch.masked("encoder.mask", seen)
+        if known is not None:
+            return Memory(known, hidden)
         states = _Side(self, "encoder", batch, found, {"encoder_attention": hidden}).walk(ids)
         found.put("memory", states)
         return Memory(states, hidden)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from model import Corrector
+from model.activations.replacements import every_head
 from model.analysis.contrasts import Edit, contrast_of_edit, contrast_of_row
 from model.analysis.head_effects import ablate_heads, ablated_fix_probability, head_effects
 from model.analysis.statistics import rank_correlation, ranks, shared_top, top
@@ -117,3 +119,16 @@ def test_ranks_and_their_correlation_by_hand():
     assert shared_top([9, 8, 7, 0], [0, 8, 9, 7], 3) == pytest.approx(2 / 3)
     with pytest.raises(ValueError, match="equally long"):
         rank_correlation([1], [1, 2])
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Corrector.load()
+
+
+@pytest.mark.parametrize("text", ["동생과 가치 학교에 안되요.", "나는 오늘 거러가요", "ㅋㅋ 조아요!", ""])
+def test_all_heads_at_once_write_the_texts_that_each_writes_alone(shipped, text):
+    """Together they begin with the network's own text, each alone with the typed one."""
+    every = [(), *((head,) for head in every_head(shipped.config))]
+    together = [each.text for each in ablate_heads(shipped, text, every)]
+    assert together == [ablate_heads(shipped, text, [heads])[0].text for heads in every]

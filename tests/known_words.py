@@ -4,12 +4,11 @@ import math
 
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Trees
+from model.correction.counts import NGrams, Words
 from model.correction.features import (
     FIRST,
     Features,
 )
-from model.correction.ngrams import NGrams
-from model.correction.words import Words
 
 WORDS = Words({"학교에": 30, "집에": 20, "갔다": 8})
 NGRAMS = NGrams.count(["학교에 갔다", "집에 갔다"])

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
-from model.activations.batches import Rows
 from model.activations.drafting import Pass, Produced, settle
 from model.activations.replacements import (
     Replacement,
+    Rows,
     check,
     checked_taps,
     constant_at,

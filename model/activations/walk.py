@@ -37,9 +37,12 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from model.activations.batches import ALL, INSIDE_ATTENTION, Batch, Rows
 from model.activations.replacements import (
+    ALL,
+    INSIDE_ATTENTION,
+    Batch,
     Replacements,
+    Rows,
     activation_name,
     kernel_name,
     output_name,

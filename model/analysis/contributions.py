@@ -1,22 +1,31 @@
-"""Input attribution of one produced token, by several methods side by side.
+"""Contributions of tokens to one produced token, by several methods; three numbers about one change.
 
 Contributions are given for the source tokens and for the tokens read before.
 ``model.analysis.attribution_methods`` declares the methods.
+
+The three numbers are the largest attention weight, the largest direct contribution and the largest effect of
+leaving a token out. They may name three different source tokens: attention is one head's weight, direct logit
+attribution leaves out the part that other positions passed on, and leaving a token out changes everything
+behind it.
 
 Shapes: S source and T target tokens.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from model.analysis.attribution_methods import METHODS, AttributedRow
 from model.analysis.contrasts import Edit, contrasts_of_sentence
+from model.analysis.head_effects import HeadEffects
+from model.analysis.residual_stream import LogitAttribution
 from model.analysis.saving import Result
 from model.analysis.statistics import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
-from model.trace.interventions import Intervention
+from model.trace.interventions import Head, Intervention
+from model.trace.trace import AttentionTrace
 
 REFERENCE = "occlusion"  # the method with which the others are compared
 
@@ -123,3 +132,72 @@ def method_agreement(one: Contribution, reference: Contribution) -> MethodAgreem
     if not sizes[0].size:
         return MethodAgreement(float("nan"), False, 0.0)
     return MethodAgreement(rank_correlation(*sizes), bool(shared_top(*sizes, 1)), shared_top(*sizes, 3))
+
+
+CROSS = "cross_attention"
+
+
+class Named(NamedTuple):
+    """A source token by its position, and its number."""
+
+    key: int
+    amount: float
+
+
+@dataclass(frozen=True)
+class ThreeNumbers:
+    """``looked``: the weight of ``head``; ``wrote``: the direct contribution of all heads of the
+    cross-attention in nats; ``mattered``: the logit difference lost without the token, in nats.
+    """
+
+    head: Head  # of the cross-attention, the one whose ablation takes most from the change
+    looked: Named
+    wrote: Named
+    mattered: Named
+    by_head: float  # nats that ``head`` itself wrote from the token at which it looked
+    direct: float  # nats that all heads wrote from the token that mattered
+
+    @property
+    def relation(self) -> str:
+        """``against``: without the token that mattered the change is more probable. ``agree``: all three name
+        one token. ``passed_on``: the token that mattered acts through other positions. ``others``: other
+        heads than the one that looked wrote from another token.
+        """
+        if self.mattered.amount < 0:
+            return "against"
+        if self.looked.key == self.wrote.key == self.mattered.key:
+            return "agree"
+        return "passed_on" if self.wrote.key != self.mattered.key else "others"
+
+
+def three_numbers(
+    trace: AttentionTrace, effects: HeadEffects, attribution: LogitAttribution, left_out: Contribution
+) -> ThreeNumbers:
+    """The three numbers of the change of ``effects``, whose contrast is a question of ``attribution``.
+
+    Raises ValueError for an attribution without this question.
+    """
+    number = attribution.questions.index(effects.contrast)
+    head = head_that_matters(effects)
+    weights = trace.attention(CROSS)[head.layer, head.head, effects.contrast.row]  # (S,)
+    by_key = attribution.by_key[CROSS][number]  # (L, H, S)
+    written = by_key.sum(axis=(0, 1))
+    looked, wrote = int(weights.argmax()), int(np.abs(written).argmax())
+    mattered = int(np.abs(left_out.source[:-1]).argmax())
+    return ThreeNumbers(
+        head,
+        Named(looked, float(weights[looked])),
+        Named(wrote, float(written[wrote])),
+        Named(mattered, float(left_out.source[mattered])),
+        float(by_key[head.layer, head.head, looked]),
+        float(written[mattered]),
+    )
+
+
+def head_that_matters(effects: HeadEffects) -> Head:
+    """The head of the cross-attention whose ablation takes most from the change. Raises ValueError without
+    one."""
+    found = [
+        pair for pair in zip(effects.effect.tolist(), effects.heads, strict=True) if pair[1].kind == CROSS
+    ]
+    return min(found, key=lambda pair: pair[0])[1]

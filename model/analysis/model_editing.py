@@ -31,8 +31,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from model.activations.batches import Rows
-from model.activations.replacements import intervened
+from model.activations.replacements import Rows, intervened
 from model.activations.walk import ActivationWalk
 from model.analysis.effect_estimates import output_gradients
 from model.correction.answers import Network

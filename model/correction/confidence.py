@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.correction.candidates import Stretch
+from model.correction.counts import NGrams, Words
 from model.correction.features import (
     FIRST,
     SECOND,
@@ -34,8 +35,6 @@ from model.correction.features import (
     second_features,
 )
 from model.correction.morphemes import load_kiwi
-from model.correction.ngrams import NGrams
-from model.correction.words import Words
 from model.norm import article_of
 from model.stored.folder import (
     CONFIDENCE_FILE,

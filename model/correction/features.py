@@ -1,7 +1,7 @@
 """Features of candidate corrections for the decision trees of the confidence.
 
 The first features are the network's probabilities and two counts from the training sentences: of the words
-before and after the change (``words``), and of its runs of characters (``ngrams``). The second take longer:
+before and after the change, and of its runs of characters (``counts``). The second take longer:
 the morphemes (``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape
 of particles.
 """
@@ -14,9 +14,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from model.correction.candidates import Stretch
+from model.correction.counts import ORDER, NGrams, Words, touching
 from model.correction.morphemes import analyse, longest_known
-from model.correction.ngrams import ORDER, NGrams
-from model.correction.words import Words, touching
 from model.norm import article_of
 from model.text.changes import find_changes
 from model.text.hangul import misshapen
@@ -33,10 +32,10 @@ class Features(NamedTuple):
     keep: float  # that it keeps the source
     other: float  # that it writes the most probable other candidate
     network: float  # the network's own confidence, fix · (1 − keep)
-    wrong_count: float  # ``words.Known`` of the words of the source
+    wrong_count: float  # ``counts.Known`` of the words of the source
     wrong_beginning: float
     wrong_beginning_count: float
-    right_count: float  # ``words.Known`` of the words of the candidate
+    right_count: float  # ``counts.Known`` of the words of the candidate
     right_beginning: float
     right_beginning_count: float
     spaces: float  # 0 letters alone, 1 spaces alone, 2 letters and spaces

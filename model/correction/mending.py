@@ -21,6 +21,7 @@ from model.activations.drafting import Produced
 from model.activations.token_network import TokenNetwork
 from model.correction.candidates import Answer, Stretch, find_stretches, read
 from model.correction.confidence import Confidence
+from model.correction.counts import Words, find_words
 from model.correction.proposing import (
     Edits,
     after_second_reading,
@@ -35,7 +36,6 @@ from model.correction.proposing import (
     with_edits,
     with_probabilities,
 )
-from model.correction.words import Words, find_words
 from model.norm import misspellings
 from model.norm.kinds import Misspelling, kinds
 from model.stored.config import NetworkConfig

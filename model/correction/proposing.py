@@ -22,7 +22,7 @@ from typing import NamedTuple
 from model.activations.drafting import Produced
 from model.correction.candidates import LEAST_PROBABILITY
 from model.correction.confidence import Chosen
-from model.correction.words import Words
+from model.correction.counts import Words
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.keyboard import find_in_english_layout
 from model.text.passages import Passage

@@ -26,9 +26,8 @@ import numpy as np
 from model.correction import features
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence, Tree, Trees, save_confidence
+from model.correction.counts import NGrams, Words
 from model.correction.features import FIRST, MONOTONE, SECOND, Features, SecondFeatures
-from model.correction.ngrams import NGrams
-from model.correction.words import Words
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
 from training.documents.render import content

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from model.correction.words import Words, touching
+from model.correction.counts import Words, touching
 from model.norm.articles import article_of
 from model.text.changes import Change
 from training.documents.render import content

@@ -28,7 +28,7 @@ from typing import Any
 import click
 
 from model.correction.answers import AnswersMany
-from model.correction.words import find_words
+from model.correction.counts import find_words
 from model.stored.folder import ASSETS
 from model.text.changes import Change, find_changes
 from training.corpus.corpus import CorpusError, Sentence, read_pairs, read_sentences, write_pairs

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import commonprefix
 
-from model.correction.words import find_words
+from model.correction.counts import find_words
 
 FAMILIES = ("pronunciation", "typing", "native", "spacing")
 

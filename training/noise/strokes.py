@@ -23,7 +23,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
 
-from model.correction.words import find_words
+from model.correction.counts import find_words
 from model.text.changes import Change, find_changes
 from model.text.hangul import FINALS, compose, decompose
 from model.text.keyboard import PAUSE, UNSHIFTED, compose_strokes, is_vowel, spell, strokes_of

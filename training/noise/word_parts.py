@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from model.correction.words import Words
+from model.correction.counts import Words
 from model.stored.folder import WORDS_FILE, find_model_folder
 from model.text.hangul import decompose, indices, is_syllable, syllables_with_coda
 from training.noise import words_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from engine import questions as declared
-from model.analysis.three_numbers import CROSS, ThreeNumbers, three_numbers
+from model.analysis.contributions import CROSS, ThreeNumbers, three_numbers
 from model.text.changes import Change
 from ui.sentence.decisions import PRESSED
 from ui.sentence.state import SentenceState

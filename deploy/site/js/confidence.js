@@ -2,7 +2,7 @@
 import { sum, upTo } from "./numbers.js";
 import { distance, findChanges, isBlank, spansOf } from "./text.js";
 
-// --- How often each word stands in the training sentences, as model/correction/words.py.
+// --- How often each word stands in the training sentences, as model/correction/counts.py.
 
 const WORD = /[가-힣]+/g; // a run of whole syllables
 
@@ -47,7 +47,7 @@ export class Words {
     return [0, 1, 2].map((i) => Math.min(...measures.map((measure) => measure[i])));
   }
 
-  /** Whether 였 → 었, 여 → 어 or 예 → 에 is behind a counted noun's copula, as model/correction/words.py. */
+  /** Whether 였 → 었, 여 → 어 or 예 → 에 is behind a counted noun's copula, as model/correction/counts.py. */
   sparesNouns({ wrong, right, sourceStart }, source) {
     const isLonger = ["였었", "여어", "예에"].includes(wrong.slice(0, 1) + right.slice(0, 1));
     if (!isLonger || source[sourceStart - 1] !== "이") return true;
@@ -67,7 +67,7 @@ export class Words {
   }
 }
 
-// --- How usual a run of up to five characters is, as model/correction/ngrams.py; its counts stay a tree.
+// --- How usual a run of up to five characters is, as model/correction/counts.py; its counts stay a tree.
 
 export const ORDER = 5;
 const EDGE = "\n"; // stands before and behind every sentence

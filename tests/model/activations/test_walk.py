@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from model.activations.batches import Rows
-from model.activations.replacements import intervened
+from model.activations.replacements import Rows, intervened
 from model.activations.walk import ActivationWalk
 from model.text.tokenizer import START_ID, pad
 from model.trace.interventions import (

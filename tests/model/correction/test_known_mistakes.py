@@ -3,8 +3,8 @@
 import pytest
 
 from model import Corrector
+from model.correction.counts import Words
 from model.correction.mending import find_known_mistakes
-from model.correction.words import Words
 from model.norm import without_held_out
 from model.text.changes import apply_changes
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from model.correction.ngrams import LEAST, NGrams
+from model.correction.counts import LEAST, NGrams
 from model.stored.folder import NGRAMS_FILE
 
 SENTENCES = ["가나다라", "가나다마", "가나다라", "나나"]

@@ -8,8 +8,8 @@ import pytest
 
 from model.correction.candidates import Stretch
 from model.correction.confidence import Chosen, Confidence, Trees
+from model.correction.counts import NGrams, Words
 from model.correction.features import FIRST
-from model.correction.ngrams import NGrams
 from model.correction.proposing import (
     Edits,
     after_second_reading,
@@ -21,7 +21,6 @@ from model.correction.proposing import (
     made,
     with_edits,
 )
-from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.passages import Passage
 from model.text.protected import verbatim_spans

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from model.correction.words import Words, WordTable, find_words, touching
+from model.correction.counts import Words, WordTable, find_words, touching
 
 WORDS = Words({"학교": 9, "학교에": 4, "집": 3})
 
@@ -65,7 +65,7 @@ def test_half_a_table_is_refused(tmp_path, monkeypatch):
     path.write_bytes(WORDS.to_bytes()[:-12])
     with pytest.raises(ValueError, match="not gzip"):
         Words.read(path)
-    monkeypatch.setattr("model.correction.words.LARGEST", 5)
+    monkeypatch.setattr("model.correction.counts.LARGEST", 5)
     path.write_bytes(WORDS.to_bytes())
     with pytest.raises(ValueError, match="more than 5 bytes"):
         Words.read(path)

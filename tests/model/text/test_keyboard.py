@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from model.correction.counts import Words
 from model.correction.proposing import find_offers
-from model.correction.words import Words
 from model.stored.folder import ASSETS, DEFAULT_MODEL, WORDS_FILE
 from model.text.changes import Change, apply_changes
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import training.measure.natural
-from model.correction.words import Words
+from model.correction.counts import Words
 from model.text.changes import Change
 from tests.replacing import Replacer, corrected
 from training.__main__ import main

@@ -9,9 +9,8 @@ from engine import questions
 from engine.question import Edit
 from model import Corrector
 from model.analysis.ablation import everyday_pairs
-from model.analysis.contributions import REFERENCE
+from model.analysis.contributions import CROSS, REFERENCE, Named, ThreeNumbers, head_that_matters
 from model.analysis.edits import attention_of_change
-from model.analysis.three_numbers import CROSS, Named, ThreeNumbers, head_that_matters
 from model.trace.interventions import Head
 from model.trace.trace import Selection
 from tests.planted import RIGHT, WRONG

@@ -21,26 +21,35 @@ def note_elsewhere(page: Page, url: str, server: str) -> None:
         page.requested_elsewhere.append(url)
 
 
+# Whether the model is ready, no script runs, and the browser has drawn what the last one sent, all of it for
+# some milliseconds and frames: a run may end with the message that the model is on its way, what was pressed
+# in the text ends a run of it and begins one of the page, and a window that has got another size tells its
+# figures in the next frame. Each figure counts how often it was asked to draw; ``drawn`` says which of these
+# it has finished, and ``drawnFor`` begins with the width that it was drawn for.
+RESTS = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const rests = app?.dataset.testScriptState === "notRunning"
+    && !document.querySelector('[data-testid="stProgress"], [data-testid="stSkeleton"]')
+    && [...document.querySelectorAll('[data-testid="stBidiComponentRegular"]')].every(place => {
+      const root = place.querySelector(".plot");
+      return root?.plot && root.dataset.drawn === String(root.plot.turn)
+        && (!root.clientWidth || parseInt(root.plot.drawnFor) === root.clientWidth);
+    });
+  if (!rests) return (window.rested = null);
+  window.rested ??= { since: performance.now(), frames: 0 };
+  window.rested.frames += 1;
+  return window.rested.frames > 2 && performance.now() - window.rested.since > 30;
+}"""
+
+
 def settle(page: Page) -> None:
-    """Wait until the model is ready, the script has run to its end and the browser has drawn what it sent."""
-    # A run may end with the message that the model is on its way, so the end of a run is waited for twice.
-    running = page.locator('[data-testid="stApp"]')
-    expect(running).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    page.wait_for_timeout(30)  # what was pressed in the text ends a run of it, and begins one of the page
-    expect(running).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    # A window that has got another size tells its figures in the next frame.
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished, and
-    # ``drawnFor`` begins with the width that it was drawn for.
-    page.wait_for_function(
-        """() => [...document.querySelectorAll('[data-testid="stBidiComponentRegular"]')].every(place => {
-          const root = place.querySelector(".plot");
-          return root?.plot && root.dataset.drawn === String(root.plot.turn)
-            && (!root.clientWidth || parseInt(root.plot.drawnFor) === root.clientWidth);
-        })"""
-    )
+    """Wait until the page rests.
+
+    Asked in each frame by the page itself: ``expect`` asks once a second, and describes the whole page to
+    Playwright each time that it was asked in vain.
+    """
+    page.evaluate("window.rested = null")
+    page.wait_for_function(RESTS)
 
 
 def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:

@@ -285,5 +285,5 @@ def test_paper_shows_the_text_its_corrections_and_the_open_picture(open_page):
     page.emulate_media(media="print")
     for name in ("writing", "picture"):
         expect(page.locator(f".st-key-{name}")).to_be_visible()
-    for name in ("bar", "tools", "tabs", "map", "heads", "more"):
+    for name in ("bar", "tools", "tabs", "map", "heads", "measured", "more"):
         expect(page.locator(f".st-key-{name}")).to_be_hidden()

@@ -188,6 +188,7 @@ VIEW = declare(
         _draw,
         _figures_of,
         drawn=(AS,),
+        one_head=_head_of,
         intervenes=True,
         lacks=needs_answer(declared.decompose_attention_score, "lacks_residual"),
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 from urllib.parse import quote
 
@@ -95,68 +96,35 @@ def filled(text: str, facts: Mapping[str, Any], language: str) -> str:
     return text.format(**_values_of(facts, language))
 
 
-def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, object]:
-    """The facts by the names that the texts have for them."""
-    layers, heads, source, target = facts["shape"]
-    names = "sentence right edit wrong confidence character step lines_layer fix keep article".split()
-    values: dict[str, object] = {name: facts[name] for name in names}
-    for name in ("most", "beyond", "head", "writer"):
-        values |= {f"{name}_{key}": value for key, value in facts[name].items()}
-    values["writer_told"] = _named(facts["writer"]["name"], language)
-    for name in ("narrow", "wide"):
-        place = dict(zip((f"{name}_layer", f"{name}_head"), facts[name], strict=True))
-        values |= place | {f"{name}_tokens": facts[f"{name}_tokens"]}
-    for number, (token, share) in enumerate(facts["candidates_of_step"], start=1):
-        values |= {f"candidate_{number}": token, f"candidate_{number}_share": share}
+def _values_of(facts: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """The facts, those of the laboratory among them, and numbers and names that texts make of them."""
+    laboratory, (layers, heads, source, target) = facts["laboratory"], facts["shape"]
+    off = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], facts["right"])
+    named = {
+        "writer": facts["writer"]["name"],
+        "off": off[0],
+        "looker": laboratory["looker"],
+        "replaced": laboratory["replaced_head"],
+    }
     lines = [_line(line, number, language) for number, line in enumerate(facts["lines"], 1)]
-    values |= {
-        "fixed": facts["fixed"],
+    return {
+        **laboratory,
+        **facts,
+        **{f"{name}_told": _named(head, language) for name, head in named.items()},
         "rule": facts["rule"][language],
-        "right_words": facts["fixed"],
-        "first_letter": facts["sentence"][0],
         "row": facts["step"] - 1,
         "beyond_column": facts["beyond"]["position"] - 1,
         "head_column": facts["head"]["position"] - 1,
-        "candidates": facts["asked_of"],
-        "margin": f"{facts['candidates'][0]['margin']:.1f}",
         "lines_told": ", ".join(lines),
-        "lines_first": facts["lines"][0]["weight"],
         "candidates_told": ", ".join(f"‘{token}’ {share}" for token, share in facts["candidates_of_step"]),
         "layers": layers,
         "heads": heads,
         "source_length": source,
         "target_length": target,
-        "weights": f"{facts['weights']:,}",
-    }
-    return values | _of_laboratory(facts["laboratory"], facts["right"], language)
-
-
-def _of_laboratory(laboratory: Mapping[str, Any], right: str, language: str) -> dict[str, object]:
-    """Texts of the sentence after interventions in the pass. ``right``: its correction."""
-    alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], right)
-    kind, layer, head = laboratory["replaced_head"].split(".")
-    replaced = laboratory["replaced"]
-    return {
-        "undone": len(laboratory["undone_by"]),
         "all_heads": laboratory["heads"],
-        "off_head": alone[0],
-        "off_told": _named(alone[0], language),
-        "before": laboratory["before"],
-        "off_share": alone[1],
-        "off_text": alone[2],
-        "five_share": laboratory["all_five"][0],
-        "looker_told": _named(laboratory["looker"], language),
-        "looker_rank": laboratory["looker_rank"],
-        "replaced_kind": kind,
-        "replaced_layer": layer,
-        "replaced_head": head,
-        "replaced_told": _named(laboratory["replaced_head"], language),
-        "uniform_share": replaced["uniform"][0],
-        "uniform_text": replaced["uniform"][1],
-        "copy_share": replaced["copy"][0],
-        "forced": laboratory["forced"],
-        "fork_step": laboratory["fork_step"],
-        "fork_text": laboratory["fork"],
+        "undone": len(laboratory["undone_by"]),
+        "off": off,
+        "of_replaced": laboratory["replaced_head"].split("."),
     }
 
 
@@ -175,13 +143,19 @@ def _named(head: str, language: str) -> str:
     return f"{called} {in_language(place, language).format(layer, number)}"
 
 
-def _link(link: str | None, values: Mapping[str, object], language: str) -> str:
+class _Quoted(Formatter):
+    """Values as an address has them."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        return quote(format(value, format_spec))
+
+
+def _link(link: str | None, values: Mapping[str, Any], language: str) -> str:
     """The address of a step in the app, its sentence and language included."""
     if link is None:
         return ""
-    quoted = {name: quote(str(value)) for name, value in values.items()}
-    page, _, settings = link.format(**quoted).partition("?")
-    shared = [f"sentence={quoted['sentence']}"] + (["lang=en"] if language == "en" else [])
+    page, _, settings = _Quoted().vformat(link, (), values).partition("?")
+    shared = [f"sentence={quote(values['sentence'])}"] + (["lang=en"] if language == "en" else [])
     return f"{ADDRESS}{page}?{'&'.join([*shared, *filter(None, [settings])])}"
 
 

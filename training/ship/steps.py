@@ -30,7 +30,6 @@ ERRORS = ROOT / "training" / "noise"
 ANSWERS = tuple(
     ROOT / "model" / room for room in ("text", "norm", "activations", "network", "graph", "correction")
 )
-OLDER = ("seq2seq", "growing-up")  # the other shipped models
 WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
 STORIES = ("heads-roles", "heads-effects", "heads-pruning", "head-loss", "head-for", "head-against")
 SHOWN = (
@@ -143,43 +142,28 @@ def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
     """
     values = _values(run / "ship", plan)
     declared = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    for name, text in declared.pop("names").items():
+        words = _filled(text, values)
+        values[name] = words if len(words) > 1 else words[0]
     chosen = (name for name, step in declared.items() if values.get(step.get("when", "always"), True))
     return [*_weights(run, plan), *(_declared(name, declared[name], values) for name in chosen)]
 
 
 def _values(work: Path, plan: ShipPlan) -> dict[str, Any]:
-    """Values of the names in ``steps.toml``: the plan's settings, and more files and options."""
-    data, assets = work / "data", plan.into.parent
-    network = (plan.into / "weights.npz", plan.into / "vocabulary.txt")  # the shipped network alone
-    # All that decides the answers of the shipped model: its weights, the trees of its confidence, the code.
-    whole = (*(plan.into / name for name in ("weights.npz", "config.json", "confidence.json")), *ANSWERS)
-    studied = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
+    """Values of the names in ``steps.toml`` that do not stand there: the plan's settings, files, options."""
     return vars(plan) | {
         "root": ROOT,
+        "assets": plan.into.parent,
+        "work": work,
         "errors": ERRORS,
-        "measure": ROOT / "training" / "measure",
+        "answering": ANSWERS,
         "verdicts": VERDICTS_FILE,
         "everyday": EVERYDAY,
         "own_sets": (OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
         "questions": QUESTIONS,
-        "work": work,
-        "data": data,
-        "rest": data / "train2_rest.jsonl",
-        "held": data / "train2_held.jsonl",
-        "train": plan.corpus / "train.jsonl",
-        "second": plan.corpus / "train2.jsonl",
         "dev": plan.dev,
-        "test": plan.corpus / "test.jsonl",
         "numbers": plan.numbers,
-        "network": network,
-        "whole": whole,
-        "answering": ANSWERS,
-        "studied": studied,
-        "older": [assets / name for name in OLDER],
-        "small": assets / "growing-up",
-        "images": plan.documents / "docs" / "images",
         "shown": SHOWN,
-        "scripts": ("head_pictures", "pictures", "moving_picture"),
         "names_of_documents": DOCUMENTS,
         "choose": plan.minimum == "choose",
         "limit": plan.limit,

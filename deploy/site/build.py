@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -165,21 +166,22 @@ def scripts_of(
 
 def html(content: Mapping[str, Any], inside: str, links: str, charset: str = "utf-8") -> bytes:
     """A page up to its scripts; ``inside`` its body."""
-    described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
-    return ascii_html(f"""<!DOCTYPE html>
-<html lang="ko">
-<head>
-<meta charset="{charset}">
-<meta name="network" content="{escape(content["fingerprint"])}">
-<script type="text/plain" id="beginning"></script>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-{links}<title>{escape(content["texts"]["ko"]["product"])}</title>
-<style>{_styles()}</style>
-</head>
-<body>
-{inside}<script type="text/plain" id="content">{described}</script>
-""")
+    text = filled(
+        "page",
+        charset=charset,
+        fingerprint=escape(content["fingerprint"]),
+        links=links,
+        product=escape(content["texts"]["ko"]["product"]),
+        styles=_styles(),
+        inside=inside,
+        content=base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode(),
+    )
+    return ascii_html(text)
+
+
+def filled(name: str, **values: str) -> str:
+    """A template of this folder with its values, which are HTML."""
+    return Template((HERE / f"{name}.html").read_text("utf-8")).substitute(values)
 
 
 def _held(part: PackedPart) -> bytes:
@@ -225,53 +227,31 @@ END = b"</body>\n</html>\n"
 
 def _styles() -> str:
     texts = [(BROWSER / "page.css").read_text("utf-8"), *(script.css for script in DRAWING)]
-    text = "\n".join([*texts, (HERE / "site.css").read_text("utf-8")])
-    return whole(_ascii_style(text), "</style")
+    return _style("\n".join([*texts, (HERE / "site.css").read_text("utf-8")]))
 
 
-def _ascii_style(text: str) -> str:
+def _style(text: str) -> str:
     """A style in ASCII: other characters become escapes."""
-    return "".join(each if each.isascii() else rf"\{ord(each):x} " for each in text)
+    return whole("".join(each if each.isascii() else rf"\{ord(each):x} " for each in text), "</style")
 
 
 def body(texts: Mapping[str, str]) -> str:
     """The places of the site's own page."""
-    return f"""<main>
-<header><h1 data-text="product">{escape(texts["product"])}</h1>
-<select id="example"></select>
-<button type="button" id="lecture"></button>
-<button type="button" id="theme"></button>
-<select id="language"></select></header>
-{writing()}
-<div id="explorer" hidden>{EXPLORE.html}</div>
-<p class="note" data-text="site_private"></p>
-<p class="note" data-text="site_left_out"></p>
-<noscript><p class="note">{escape(texts["take_away_no_script"])}</p></noscript>
-</main>
-"""
+    known = {"product": escape(texts["product"]), "no_script": escape(texts["take_away_no_script"])}
+    return filled("main", writing=writing(), explorer=EXPLORE.html, **known)
 
 
 def writing() -> str:
-    """The places of the text, of its correction and of the network's state."""
-    area = (
-        '<label for="text"></label>'
-        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea>'
-        '<output for="text"></output><p role="status"></p>'
-    )
+    """The places of the text, of its correction and of the network's state.
+
+    The first two have their style to themselves.
+    """
     live, correction = WRITING
-    return f"""{_closed("live", live, area)}
-{_closed("correction", correction, correction.html)}
-<p id="status" role="status" data-open="no"></p>"""
-
-
-def _closed(name: str, script: Script, html: str) -> str:
-    """The place of a component that has its style to itself."""
-    style = f"<style>{whole(_ascii_style(script.css), '</style')}</style>"
-    return f'<div id="{name}"><template shadowrootmode="open">{style}{html}</template></div>'
+    styles = {"live_style": _style(live.css), "correction_style": _style(correction.css)}
+    return filled("writing", correction=correction.html, **styles)
 
 
 PARTS_FOLDER = "parts"
-COLOURS = {"background_color": "#ffffff", "theme_color": "#0b57b0"}
 
 
 class Site(NamedTuple):
@@ -367,13 +347,5 @@ def texts_of(examples: list[str]) -> dict[str, dict[str, str]]:
 
 
 def _manifest(name: str) -> bytes:
-    icon = {"src": "icon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
-    content = {
-        "name": name,
-        "short_name": name,
-        "start_url": "./",
-        "display": "standalone",
-        "icons": [icon],
-        **COLOURS,
-    }
-    return json.dumps(content, ensure_ascii=False).encode()
+    known = json.loads((HERE / "manifest.json").read_text("utf-8"))
+    return json.dumps({"name": name, "short_name": name, **known}, ensure_ascii=False).encode()

@@ -17,22 +17,9 @@ from deploy.site import build
 from package import __version__
 from viz.browser.texts import FIRST
 
-PERMISSIONS = ("activeTab", "scripting")  # the tab in which the button was pressed, until it is left
-POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data: blob:; "
-    "base-uri 'none'; form-action 'none'"
-)
 SCRIPTS = {"worker": "worker.js", "library": "library.js"}  # parts that are files here
 WORKER = {"worker": SCRIPTS["worker"]}
 DRAWN = ("library", "font")  # parts that the popup does without
-POPUP = """<main class="popup">
-{writing}
-<footer id="explorer" hidden><button type="button" id="open"></button></footer>
-<p class="note" data-text="site_marked"></p>
-<p class="note" data-text="site_private"></p>
-</main>
-"""
 
 
 def write_extension(site: build.Site, out: Path) -> None:
@@ -51,33 +38,19 @@ def write_extension(site: build.Site, out: Path) -> None:
         files[f"_locales/{language}/messages.json"] = _json(messages)
     files |= _page("index.html", build.body(texts[FIRST]), site, parts, SCRIPTS)
     without = {name: part for name, part in parts.items() if name not in DRAWN}
-    files |= _page(
-        "popup.html", POPUP.format(writing=build.writing()), site, without, {"worker": "worker.js"}
-    )
+    popup = build.filled("popup", writing=build.writing())
+    files |= _page("popup.html", popup, site, without, WORKER)
     for name, content in files.items():
         (out / name).write_bytes(content)
 
 
 def manifest() -> dict[str, Any]:
-    """The manifest, which both browsers read."""
-    return {
-        "manifest_version": 3,
-        "name": "__MSG_name__",
-        "description": "__MSG_about__",
-        "version": __version__,
-        "default_locale": FIRST,
-        "permissions": list(PERMISSIONS),
-        "action": {"default_popup": "popup.html", "default_title": "__MSG_name__"},
-        "commands": {"_execute_action": {"suggested_key": {"default": "Alt+Shift+K"}}},
-        "content_security_policy": {"extension_pages": POLICY},
-        "browser_specific_settings": {
-            "gecko": {
-                "id": "see-attention@localhost",
-                "strict_min_version": "128.0",
-                "data_collection_permissions": {"required": ["none"]},
-            }
-        },
-    }
+    """The manifest, which both browsers read.
+
+    It may read the tab in which its button was pressed, until that is left.
+    """
+    known = json.loads((build.HERE / "extension.json").read_text("utf-8"))
+    return {**known, "version": __version__, "default_locale": FIRST}
 
 
 def _page(

@@ -137,13 +137,12 @@ function cardOf(change, write, say, labels) {
 
 /** Words by their keys without "correction_"; correction.js fills their places. */
 const SAID = ["count", "previous", "next", "close", "none", "reject", "accept", "accept_layout", "open"];
-const PLACES = { count: "{count}", text: "{text}", share: "{share}", number: "{number}" };
 
 function wordsSaid(proposals, found, say) {
   const [made, left] = [true, false].map((made) => proposals.some((change) => change.made === made));
   const hint = left ? (made ? "correction_hint_both" : "correction_hint_offered") : "correction_hint";
   return {
-    ...Object.fromEntries(SAID.map((name) => [name, say(`correction_${name}`, PLACES)])),
+    ...Object.fromEntries(SAID.map((name) => [name, say(`correction_${name}`)])),
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
     all: found.rejected?.length ? say("correction_all") : "",
@@ -294,19 +293,14 @@ export class Site {
     root.toggleAttribute("data-lecture", lecture);
     document.title = say("product");
     for (const part of document.querySelectorAll("[data-text]")) part.textContent = say(part.dataset.text);
-    const label = (id, name, pressed) => {
-      const button = document.getElementById(id);
-      button.textContent = name;
-      if (pressed !== undefined) button.setAttribute("aria-pressed", pressed);
-    };
-    this.dressControls(label);
+    this.dressControls();
   }
 
-  dressControls(label) {
+  dressControls() {
     const { lang, theme, lecture } = this.state;
     const { say } = this;
-    label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
-    label("lecture", say("lecture_label"), lecture);
+    document.getElementById("theme").textContent = say(theme === "dark" ? "site_light" : "site_dark");
+    document.getElementById("lecture").setAttribute("aria-pressed", lecture);
     const languages = document.getElementById("language");
     languages.value = lang;
     languages.setAttribute("aria-label", say("lang_label"));

@@ -45,9 +45,7 @@ class Popup extends Site {
       chrome.tabs.create({ url: chrome.runtime.getURL(`index.html${location.hash}`) });
   }
 
-  dressControls(label) {
-    label("open", this.say("site_open"));
-  }
+  dressControls() {}
 
   firstPictures() {}
 

@@ -110,12 +110,8 @@ const wordOf = (root, number) =>
 function bar(root) {
   const { proposals, words, text } = root.data;
   const all = made(root);
-  const count = control(
-    "count",
-    "count",
-    () => open(root),
-    node("b", "", filled(words.count, { count: all.length })),
-  );
+  const counted = node("b", "", filled(words.count, { count: all.length }));
+  const count = control("count", "count", () => open(root), counted);
   count.setAttribute("aria-controls", "list");
   count.disabled = !all.length;
   const kinds = {};
@@ -148,14 +144,8 @@ function list(root) {
     return node("li", "", entry);
   });
   box.append(node("ol", "", ...entries));
-  if (words.none)
-    box.append(
-      node(
-        "p",
-        "acts",
-        control("none", "none", () => root.ask("none", 0), words.none),
-      ),
-    );
+  const none = control("none", "none", () => root.ask("none", 0), words.none);
+  if (words.none) box.append(node("p", "acts", none));
   return box;
 }
 
@@ -289,11 +279,8 @@ function control(className, key, act, text = "") {
 function marked(tag, parts) {
   // The marks of spaces are drawn by the style, so that what is copied holds none.
   const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
-  return node(
-    tag,
-    "",
-    apart(...parts.map(([text, differs]) => (differs ? node("b", kind(text), text) : text))),
-  );
+  const written = parts.map(([text, differs]) => (differs ? node("b", kind(text), text) : text));
+  return node(tag, "", apart(...written));
 }
 
 /** Typed characters may turn the direction of writing; their effect ends with the piece. */

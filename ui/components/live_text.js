@@ -11,12 +11,10 @@ export default function ({ data, parentElement, setStateValue }) {
   area.maxLength = data.longest;
 
   // The area can be seen, and typed into, before this module has arrived: what is in it then was typed.
-  const typedEarly = area.dataset.revision === undefined && area.value !== "";
+  const { revision } = area.dataset;
+  const typedEarly = revision === undefined && area.value !== "";
   // 0: nothing was replaced in this session. It may be a new session whose text was typed before it began.
-  if (
-    area.dataset.revision === undefined ||
-    (data.revision && area.dataset.revision !== String(data.revision))
-  ) {
+  if (revision === undefined || (data.revision && revision !== String(data.revision))) {
     clearTimeout(area.pending);
     area.dataset.revision = data.revision;
     area.sent = data.text;

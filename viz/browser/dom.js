@@ -24,11 +24,8 @@ export function button(text, act, { className = "", label } = {}) {
 
 /** A labelled list of `options` [value, text]; `act` is called with the value that is chosen. */
 export function menu(label, options, chosen, act) {
-  const list = node(
-    "select",
-    "",
-    ...options.map(([value, text]) => new Option(text, value, false, value === chosen)),
-  );
+  const list = node("select", "");
+  list.append(...options.map(([value, text]) => new Option(text, value, false, value === chosen)));
   list.onchange = () => act(options[list.selectedIndex][0]);
   list.setAttribute("aria-label", label); // else its options would be part of its name
   return node("label", "", label, list);

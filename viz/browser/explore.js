@@ -78,12 +78,8 @@ class Explorer {
       place.hidden = name !== "overview" && name !== this.view;
     this.drawOverview();
     this.beside.hidden = this.places.overview.hidden;
-    const own = {
-      heatmap: () => this.drawMap(),
-      lines: () => this.drawLines(),
-      steps: () => this.drawSteps(),
-    }[this.view];
-    if (own) own();
+    const own = { heatmap: this.drawMap, lines: this.drawLines, steps: this.drawSteps }[this.view];
+    if (own) own.call(this);
     else this.data.more.find(({ name }) => name === this.view).draw(this.places[this.view], this);
   }
 
@@ -158,15 +154,11 @@ class Explorer {
 
   /** Switches for colours: a logarithmic scale and one up to the largest weight exclude each other. */
   colours() {
-    const { words } = this;
-    return [
-      this.switch(words.logarithmic, this.logarithmic, (on) =>
-        this.choose({ logarithmic: on, fitted: this.fitted && !on }),
-      ),
-      this.switch(words.fitted, this.fitted, (on) =>
-        this.choose({ fitted: on, logarithmic: this.logarithmic && !on }),
-      ),
-    ];
+    const colour = (name, other) =>
+      this.switch(this.words[name], this[name], (on) =>
+        this.choose({ [name]: on, [other]: this[other] && !on }),
+      );
+    return [colour("logarithmic", "fitted"), colour("fitted", "logarithmic")];
   }
 
   switch(label, checked, act) {

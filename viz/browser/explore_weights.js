@@ -47,13 +47,8 @@ function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], spars
 
 /** The hatching of a map where layers have masks of their own; another part of the figure as it is. */
 function hatchedIn(layer, area, kind, { x0 = 0, y0 = 0 }) {
-  const {
-    windows,
-    sparse,
-    shape: [, , rows, columns],
-    isMasked,
-    isPadded,
-  } = kind;
+  const { windows, sparse, isMasked, isPadded } = kind;
+  const [, , rows, columns] = kind.shape;
   if (!(windows || sparse) || area.fillpattern?.shape !== "/") return area;
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
@@ -163,14 +158,8 @@ function frame(spec, place, color) {
   const { x, y, customdata } = spec.data[1];
   const tile = customdata.findIndex((each) => String(each) === String(place));
   const [beside, above] = spec.layout.meta.half.map((half) => half + 0.5);
-  return {
-    type: "rect",
-    x0: x[tile] - beside,
-    x1: x[tile] + beside,
-    y0: y[tile] - above,
-    y1: y[tile] + above,
-    line: { color, width: 3 },
-  };
+  const across = { x0: x[tile] - beside, x1: x[tile] + beside };
+  return { type: "rect", ...across, y0: y[tile] - above, y1: y[tile] + above, line: { color, width: 3 } };
 }
 
 /** For each row the fewest [query, key, weight] that carry `mass` of it, strongest first; as lines.py. */

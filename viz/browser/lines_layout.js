@@ -29,19 +29,9 @@ function arrange(data, room, wanted, lecture) {
   const slots = Math.max(1, Math.min(data.heads.length, Math.floor(free / slot)));
   const apart = Math.min(5, (0.78 * row) / data.heads.length);
   const left = slots * slot + 1.2 * small + side;
+  const sizes = { row, shown, font, small, title, width, sign, number, slot, slots, head, rows };
   return {
-    row,
-    shown,
-    font,
-    small,
-    title,
-    width,
-    sign,
-    number,
-    slot,
-    slots,
-    head,
-    rows,
+    ...sizes,
     height: head + rows * row + FOOT,
     query: left, // where the lines leave the queries
     key: width - left, // where they reach the keys

@@ -29,12 +29,7 @@ class Plot {
   constructor(root) {
     this.root = root;
     this.cells = root.appendChild(node("canvas", "cells"));
-    this.asTable = root.appendChild(
-      tableButton(
-        () => this.table(),
-        () => this.data.words,
-      ),
-    );
+    this.asTable = root.appendChild(tableButton(this));
     this.canvas = root.appendChild(node("div", "canvas"));
     this.frame = node("div", "cursor");
     this.told = root.appendChild(Object.assign(node("div", "told"), { ariaLive: "polite" }));
@@ -311,13 +306,8 @@ class Plot {
     if (above) {
       layout.margin = { ...layout.margin, t: (layout.margin?.t ?? 80) + above };
       layout.height = height + above;
-      const place = { x: 0.01, xanchor: "left", yref: "container", yanchor: "middle" };
-      layout.title = {
-        ...place,
-        y: 1 - TITLE / 2 / layout.height,
-        text: this.data.title,
-        font: { size: 15 },
-      };
+      const place = { x: 0.01, xanchor: "left", y: 1 - TITLE / 2 / layout.height, yref: "container" };
+      layout.title = { ...place, yanchor: "middle", text: this.data.title, font: { size: 15 } };
     }
     return Plotly.downloadImage(
       { data: this.at.figure.data, layout, config: { staticPlot: true } },

@@ -126,14 +126,7 @@ function withNotesBelowNames(figure, width, height) {
   if (!names.some(({ text, font }) => l + font.size * ems(written(text)) > width)) return figure;
   const line = (1.3 * names[0].font.size) / (height - t - b); // as a share of the room of all panels
   const axes = Object.entries(layout).filter(([name]) => /^yaxis/.test(name));
-  const lower = axes.map(
-    ([
-      name,
-      {
-        domain: [start, end],
-      },
-    ]) => [name, { domain: [start, end - line] }],
-  );
+  const lower = axes.map(([name, { domain }]) => [name, { domain: [domain[0], domain[1] - line] }]);
   const annotations = layout.annotations.map((each) => ({
     ...each,
     y: each.y - line,

@@ -1,9 +1,8 @@
 // A figure's cells as a table, for people who cannot see it. The keyboard reaches its button first.
 
-/** The button, which is seen only while it has the focus. `read` gives {label, head, rows}. */
-function tableButton(read, words) {
-  const made = button("", () => openTable(made.parentElement, words(), read()), { className: "as-table" });
-  return made;
+/** The button, which is seen only while it has the focus. `plot.table()` gives {label, head, rows}. */
+function tableButton(plot) {
+  return button("", () => openTable(plot.root, plot.data.words, plot.table()), { className: "as-table" });
 }
 
 /** Over the page, so that nothing moves; Escape closes it. `head`: of columns; `rows`: [name, ...cells]. */
@@ -18,10 +17,8 @@ function openTable(place, words, found) {
   const table = node("table", "", caption, node("thead", "", head), node("tbody", "", ...rows));
   const region = { tabIndex: 0, role: "region", ariaLabel: found.label };
   const scrolled = Object.assign(node("div", "", table), region);
-  dialog.append(
-    button(words.close, () => dialog.close()),
-    scrolled,
-  );
+  const close = button(words.close, () => dialog.close());
+  dialog.append(close, scrolled);
   dialog.onkeydown = (event) => event.stopPropagation(); // arrows scroll the table
   dialog.onclose = () => dialog.remove();
   place.append(dialog);

@@ -32,12 +32,8 @@ function pictureFile(picture) {
 
 /** A picture that is drawn on a canvas sees no font of the page, so it brings its own. */
 async function embedFont(picture, families, address) {
-  const file =
-    address &&
-    (await fetch(address).then(
-      (answer) => answer.ok && answer.blob(),
-      () => null,
-    ));
+  const fetched = (answer) => answer.ok && answer.blob();
+  const file = address && (await fetch(address).then(fetched, () => null));
   if (!file) return;
   const reader = new FileReader();
   await new Promise((done) => {

@@ -5,6 +5,7 @@ const WHOLE = 80; // strips of more tokens fold tokens far from the largest weig
 const AROUND = 7; // tokens shown on each side of those
 const LEAST = 0.01; // weights below it are not marked, even where only two are larger
 const RECENT = 160; // produced tokens shown before the present one
+const FORMATS = ["svg", "png"];
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const player = drawnIn(parentElement, "steps", Player);
@@ -25,11 +26,15 @@ class Player {
 
   build() {
     const part = (name, tag = "div") => (this[name] = node(tag, name));
-    const buttons = ["back", "play", "forward", "lastChange", "nextChange"].map((name) =>
-      part(name, "button"),
-    );
-    const saving = ["saveSvg", "savePng"].map((name) => part(name, "button"));
-    for (const button of [...buttons, ...saving]) button.type = "button";
+    const pressed = (name, act) => (this[name] = button("", act, { className: name }));
+    const buttons = [
+      pressed("back", () => this.move(this.step - 1)),
+      pressed("play", () => (this.timer ? this.move(this.step) : this.start())),
+      pressed("forward", () => this.move(this.step + 1)),
+      pressed("last_change", () => this.move(this.changeBefore())),
+      pressed("next_change", () => this.move(this.changeAfter())),
+    ];
+    const saving = FORMATS.map((format) => pressed(format, () => this.save(format)));
     this.back.prepend(icon("M11 2 4 8l7 6z"));
     this.forward.prepend(icon("M5 2l7 6-7 6z"));
     this.range = Object.assign(node("input", "range"), { type: "range", min: 1, step: 1 });
@@ -56,14 +61,7 @@ class Player {
   }
 
   listen() {
-    this.play.onclick = () => (this.timer ? this.move(this.step) : this.start());
-    this.back.onclick = () => this.move(this.step - 1);
-    this.forward.onclick = () => this.move(this.step + 1);
-    this.lastChange.onclick = () => this.move(this.changeBefore());
-    this.nextChange.onclick = () => this.move(this.changeAfter());
     this.range.oninput = () => this.move(this.range.valueAsNumber - 1);
-    this.saveSvg.onclick = () => this.save("svg");
-    this.savePng.onclick = () => this.save("png");
     this.root.onkeydown = (event) => {
       // By the key's place: with a Korean keyboard the same keys write jamo.
       const target = { KeyN: () => this.changeAfter(), KeyP: () => this.changeBefore() }[event.code];
@@ -94,16 +92,14 @@ class Player {
     const { sequential, ...colours } = this.data.colours;
     const named = { ...colours, strong: sequential[4], ink: inkOn(sequential[4]), weak: sequential[2] };
     for (const [name, colour] of Object.entries(named)) this.root.style.setProperty(`--${name}`, colour);
-    label(this.back, texts.steps_back);
-    label(this.forward, texts.steps_forward);
-    label(this.lastChange, texts.steps_last_change);
-    label(this.nextChange, texts.steps_next_change);
-    label(this.saveSvg, filled(texts.steps_save, { format: "SVG" }));
-    label(this.savePng, filled(texts.steps_save, { format: "PNG" }));
+    for (const name of ["back", "forward", "last_change", "next_change"])
+      label(this[name], texts[`steps_${name}`]);
+    for (const format of FORMATS)
+      label(this[format], filled(texts.steps_save, { format: format.toUpperCase() }));
     this.range.setAttribute("aria-label", texts.steps_range);
     this.range.max = target.length;
     this.range.disabled = target.length < 2;
-    this.lastChange.hidden = this.nextChange.hidden = !changes.length;
+    this.last_change.hidden = this.next_change.hidden = !changes.length;
     this.legend.textContent = texts.steps_legend;
     this.weight.textContent = texts.steps_scale;
     this.gradient.style.background = `linear-gradient(to right, ${sequential.join(", ")})`;
@@ -184,8 +180,8 @@ class Player {
     this.position.textContent = filled(texts.steps_position, count);
     this.back.disabled = !this.step;
     this.forward.disabled = count.step === count.count;
-    this.lastChange.disabled = this.changeBefore() === this.step;
-    this.nextChange.disabled = this.changeAfter() === this.step;
+    this.last_change.disabled = this.changeBefore() === this.step;
+    this.next_change.disabled = this.changeAfter() === this.step;
     this.words.textContent = seen.words;
     this.drawWritten(seen);
     for (const { name, title, bars, note } of panelsOf(this.data, seen)) {

@@ -155,14 +155,11 @@ function wordsOf(data, row, seen) {
   const probability = share(data.probabilities[row]);
   const likeliest = { other: nameOf(data, other.token), other_probability: other.text };
   const said = [filled(texts.steps_words, { step: row + 1, token: seen.name, probability, ...likeliest })];
-  for (const [text, part] of [
-    [texts.steps_words_source, seen.source],
-    [texts.steps_words_self, seen.self],
-  ]) {
-    if (!part) continue;
-    const [place] = part.strongest;
-    const weight = part.weights[place].toFixed(3);
-    said.push(filled(text, { token: nameOf(data, part.tokens[place]), weight }));
+  for (const name of ["source", "self"].filter((name) => seen[name])) {
+    const { strongest, weights, tokens } = seen[name];
+    const [place] = strongest;
+    const values = { token: nameOf(data, tokens[place]), weight: weights[place].toFixed(3) };
+    said.push(filled(texts[`steps_words_${name}`], values));
   }
   return said.join(" ");
 }

@@ -1,7 +1,7 @@
 // Attention of one query, masks, positions; as ui/views/numbers.py, ui/pages/masks.py and positions.py.
-import { menu, merged } from "../../../viz/browser/dom.js";
+import { menu } from "../../../viz/browser/dom.js";
 import { filledCalculation, filledTable, numberText } from "./charts.js";
-import { axesOf, changedRows, numbered, visibleToken } from "./figures.js";
+import { axesOf, changedRows, filledIn, numbered, visibleToken } from "./figures.js";
 import { largestFirst, sinusoids, sum, upTo } from "./numbers.js";
 import { percent, withWords } from "./views.js";
 
@@ -53,14 +53,8 @@ export function numbers(shared) {
   const columns = gap.map((_, i) => String(i + 1));
   const every = Math.max(Math.floor(columns.length / 8), 1);
   const matrix = (name, values, rows) => {
-    const [title, dimension] = [say(`numbers_${name}_rows`), say("dimension_axis")];
-    const words = {
-      rows: title,
-      row: title,
-      columns: dimension,
-      column: dimension,
-      value: say("value_axis"),
-    };
+    const [row, column] = [say(`numbers_${name}_rows`), say("dimension_axis")];
+    const words = { rows: row, row, columns: column, column, value: say("value_axis") };
     return filledTable(withWords(templates.table, words), { values, rows, columns, every });
   };
   const of = (list) => shown.map((key) => list[key]);
@@ -176,7 +170,7 @@ export function positions({ say, templates, site }) {
   const row = (place) => Array.from(values.subarray(place * width, (place + 1) * width));
   const all = upTo(rows).map(row);
   const alike = all.map((one) => all.map((other) => sum(one.map((value, i) => value * other[i]))));
-  const withZ = (template, z) => merged(template, { spec: { data: [{ ...template.spec.data[0], z }] } });
+  const withZ = (template, z) => filledIn(template, [{ ...template.spec.data[0], z }]);
   const curve = (part) => ({ ...part, y: all.map((one) => one[Number(/^\d+/.exec(part.name))]) });
   const half = alike[0].findIndex((value) => value < alike[0][0] / 2);
   const [most, one] = alike[0];
@@ -189,7 +183,7 @@ export function positions({ say, templates, site }) {
     lowest: Math.min(...alike[0]).toFixed(1),
   });
   const picture = (name, data, heading, words) => ({ name: `positions_${name}`, data, heading, words });
-  const waves = merged(curves, { spec: { data: curves.spec.data.map(curve) } });
+  const waves = filledIn(curves, curves.spec.data.map(curve));
   const encoding = { name: "positions_matrix", label: say("positions_page"), data: withZ(matrix, all) };
   return {
     reading: say("site_positions", { rows, width }),

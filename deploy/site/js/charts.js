@@ -1,6 +1,6 @@
 // Charts of the further views: head mosaics, scatter plots, bars, number tables.
 import { merged } from "../../../viz/browser/dom.js";
-import { areaOf, cellSize, columnTicks, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
+import { areaOf, cellSize, columnTicks, filledIn, ticksAbove, ticksBelow, tokenLabel } from "./figures.js";
 import { upTo } from "./numbers.js";
 
 // --- A square and a point for each head, as viz/head_mosaic.py and viz/head_studies.py.
@@ -28,7 +28,7 @@ export function filledMosaic(template, { effect, chosen }) {
     const [x, y] = [squares.x[at], squares.y[at]];
     return { ...layout.shapes[0], x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5 };
   });
-  return merged(template, { spec: { data: [...data, { ...squares, text }], layout: { shapes } } });
+  return filledIn(template, [...data, { ...squares, text }], { shapes });
 }
 
 /** `attention`, `effect`: of each of `heads`. */
@@ -39,13 +39,14 @@ export function filledScatter(template, { heads, attention, effect, chosen }) {
     const [x, y] = [attention, effect].map((values) => places.map((i) => values[i]));
     return merged(cloud, { x, y, marker: { line: { width } } });
   });
-  return merged(template, { spec: { data } });
+  return filledIn(template, data);
 }
 
 // --- Bars over the tokens of a sentence, as viz/bars.py. `template`: that figure for another sentence.
 
 const axisName = (row) => `yaxis${row ? row + 1 : ""}`;
 const ticksOf = (tokens) => columnTicks(tokens, cellSize(tokens.length, 1));
+const axisOf = (range, tickvals, ticktext, size) => ({ range, tickvals, ticktext, tickfont: { size } });
 
 /**
  * What panels above one axis of tokens change in a layout: `range` of each of so many `panels`, `bold`
@@ -53,20 +54,12 @@ const ticksOf = (tokens) => columnTicks(tokens, cellSize(tokens.length, 1));
  */
 function overTokens(tokens, { panels, range, height, margin, bold, first = 0 }) {
   const ticks = ticksOf(tokens);
-  return {
-    ...Object.fromEntries(upTo(panels).map((row) => [axisName(row), { range }])),
-    xaxis: {
-      range: [first - 0.5, first + Math.max(tokens.length, 1) - 0.5],
-      tickvals: ticks.positions.map((column) => column + first),
-      ticktext: ticksBelow(ticks, bold),
-      tickangle: ticks.angle,
-      tickfont: { size: cellSize(tokens.length, 1).font },
-    },
-    title: { y: 1 - TITLE_HEIGHT / 2 / height },
-    legend: { y: 1 - TITLE_HEIGHT / height },
-    height,
-    margin,
-  };
+  const columns = [first - 0.5, first + Math.max(tokens.length, 1) - 0.5];
+  const places = ticks.positions.map((column) => column + first);
+  const across = axisOf(columns, places, ticksBelow(ticks, bold), cellSize(tokens.length, 1).font);
+  const rows = Object.fromEntries(upTo(panels).map((row) => [axisName(row), { range }]));
+  const [title, legend] = [TITLE_HEIGHT / 2, TITLE_HEIGHT].map((above) => ({ y: 1 - above / height }));
+  return { ...rows, xaxis: { ...across, tickangle: ticks.angle }, title, legend, height, margin };
 }
 
 /** `weights`: a list for each of the panels called `names`; `outlined`: columns from 0. */
@@ -85,16 +78,10 @@ export function filledBars(template, { weights, tokens, names, outlined = [], fi
   });
   const range = [-0.02 * highest, 1.04 * highest];
   const placed = { panels: names.length, range, height, margin: { t: head, b: foot }, bold: outlined, first };
-  const annotations = template.spec.layout.annotations.map((each, row) => ({
-    ...each,
-    text: plainText(names[row]),
-  }));
-  return merged(template, {
-    spec: {
-      data: outlined.length ? data : data.filter(({ type }) => type === "bar"),
-      layout: { ...overTokens(tokens, placed), annotations },
-    },
-  });
+  const named = (each, row) => ({ ...each, text: plainText(names[row]) });
+  const annotations = template.spec.layout.annotations.map(named);
+  const drawn = outlined.length ? data : data.filter(({ type }) => type === "bar");
+  return filledIn(template, drawn, { ...overTokens(tokens, placed), annotations });
 }
 
 /** A frame around each run of neighbouring columns. */
@@ -121,22 +108,13 @@ export function filledPanels(template, { values, tokens, outlined = [], split })
   const placed = { panels: values.length, range, height, margin: { b: foot }, bold: outlined };
   const text = tokens.map((token) => tokenLabel(token));
   const { data, layout } = template.spec;
-  return merged(template, {
-    spec: {
-      data: data.map((part, row) => ({
-        ...part,
-        x: upTo(tokens.length),
-        y: values[row].map((value) => value / largest[row]),
-        customdata: values[row],
-        text,
-      })),
-      layout: {
-        ...overTokens(tokens, placed),
-        shapes: layout.shapes.map((line) => ({ ...line, x0: split - 0.5, x1: split - 0.5 })),
-        meta: { least: height - values.length * PANELS.may_shrink, tokens: Math.max(tokens.length, 1) },
-      },
-    },
+  const drawn = data.map((part, row) => {
+    const y = values[row].map((value) => value / largest[row]);
+    return { ...part, x: upTo(tokens.length), y, customdata: values[row], text };
   });
+  const shapes = layout.shapes.map((line) => ({ ...line, x0: split - 0.5, x1: split - 0.5 }));
+  const meta = { least: height - values.length * PANELS.may_shrink, tokens: Math.max(tokens.length, 1) };
+  return filledIn(template, drawn, { ...overTokens(tokens, placed), shapes, meta });
 }
 
 /** As plain_text of viz/labels.py, without its limit: spaces stay spaces. */
@@ -232,36 +210,23 @@ export function filledTable({ colours, textfont, ...template }, table) {
   const above = ticksAbove(ticks);
   const kept = (all) => all.filter((_, i) => ticks.positions[i] % every === 0);
   const rowFont = Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight)));
-  return merged(template, {
-    spec: {
-      data: [heatmap, ...drawn, ...(table.small ? others.filter(({ fill }) => !fill) : [])],
-      layout: {
-        title: { y: 1 - TITLE_HEIGHT / 2 / height },
-        xaxis: {
-          range: [-0.5, wide - 0.5],
-          tickvals: kept(ticks.positions),
-          ticktext: kept(above),
-          tickangle: ticks.angle,
-          tickfont: { size: cell.font },
-        },
-        yaxis: {
-          range: [high - 0.5, -0.5],
-          tickvals: upTo(rows.length),
-          ticktext: rows.map((label) => tokenLabel(label)),
-          tickfont: { size: rowFont },
-        },
-        height,
-        margin: { t: head, b: foot },
-        meta: { lines: Math.max(Math.min(ticks.steps, ticks.positions.length), 1) },
-      },
-    },
+  const across = axisOf([-0.5, wide - 0.5], kept(ticks.positions), kept(above), cell.font);
+  const labels = rows.map((label) => tokenLabel(label));
+  const legend = table.small ? others.filter(({ fill }) => !fill) : [];
+  return filledIn(template, [heatmap, ...drawn, ...legend], {
+    title: { y: 1 - TITLE_HEIGHT / 2 / height },
+    xaxis: { ...across, tickangle: ticks.angle },
+    yaxis: axisOf([high - 0.5, -0.5], upTo(rows.length), labels, rowFont),
+    height,
+    margin: { t: head, b: foot },
+    meta: { lines: Math.max(Math.min(ticks.steps, ticks.positions.length), 1) },
   });
 }
 
 /** `steps`: lists with a number for each key, `weights` the last of them; `names`: of all. */
 export function filledCalculation(template, { steps, weights, keys, names }) {
   const [signed, share, ...others] = template.spec.data;
-  const part = (map) => merged(template, { spec: { data: [map, ...others] } });
+  const part = (map) => filledIn(template, [map, ...others]);
   const table = { rows: keys, columns: names, numbers: true };
   const whole = filledTable(part(signed), {
     ...table,
@@ -279,10 +244,8 @@ export function filledCalculation(template, { steps, weights, keys, names }) {
   const first = Object.fromEntries(
     ["z", "customdata", "text"].map((name) => [name, map[name].map((row) => row.slice(0, -1))]),
   );
-  const maps = [
-    { ...map, ...first, x: upTo(steps.length) },
-    { ...last.spec.data[0], x: [steps.length] },
-  ];
+  const before = { ...map, ...first, x: upTo(steps.length) };
+  const softmax = { ...last.spec.data[0], x: [steps.length] };
   const { ticktext } = template.spec.layout.xaxis;
-  return merged(whole, { spec: { data: [...maps, ...drawn], layout: { xaxis: { ticktext } } } });
+  return filledIn(whole, [before, softmax, ...drawn], { xaxis: { ticktext } });
 }

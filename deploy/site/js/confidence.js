@@ -1,5 +1,5 @@
 // The confidence of a candidate from boosted trees, word counts and n-grams; ports of model/correction/.
-import { sum, upTo } from "./numbers.js";
+import { between, sum, upTo } from "./numbers.js";
 import { distance, findChanges, isBlank, spansOf } from "./text.js";
 
 // --- How often each word stands in the training sentences, as model/correction/counts.py.
@@ -81,15 +81,10 @@ export class NGrams {
   constructor(table) {
     const characters = Array.from(table.characters, (code) => String.fromCodePoint(code));
     this.numbers = new Map(characters.map((character, number) => [character, number]));
-    this.last = [];
-    this.levels = [];
-    this.children = []; // where the runs that continue each run begin and end
-    for (let length = 1; length <= ORDER; length += 1) {
-      this.last.push(table[`last_${length}`]);
-      this.levels.push(table[`levels_${length}`]);
-      const [counts, starts] = [table[`following_${length}`], table[`starts_${length}`]];
-      if (length > 1) this.children.push(new Children(counts, starts));
-    }
+    const lengths = between(1, ORDER + 1);
+    [this.last, this.levels] = ["last", "levels"].map((name) => lengths.map((n) => table[`${name}_${n}`]));
+    const children = (length) => new Children(table[`following_${length}`], table[`starts_${length}`]);
+    this.children = lengths.slice(1).map(children); // where the runs that continue each run begin and end
     let all = 0.5 * (this.numbers.size + 1);
     for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
     [this.all, this.unseen] = [all, 0.5 / all];
@@ -160,10 +155,8 @@ export class NGrams {
 
 /** The arrays of ngrams.npz by their names, and of every APART-th run where those begin that continue it. */
 export function countedRuns(table) {
-  const found = { ...table };
-  for (let length = 2; length <= ORDER; length += 1)
-    found[`starts_${length}`] = startsOf(table[`following_${length}`]);
-  return found;
+  const starts = between(2, ORDER + 1).map((n) => [`starts_${n}`, startsOf(table[`following_${n}`])]);
+  return { ...table, ...Object.fromEntries(starts) };
 }
 
 function startsOf(counts) {

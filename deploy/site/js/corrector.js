@@ -5,9 +5,9 @@ import { isSupported, made, offeredInDialect, probable } from "./proposing.js";
 import { between } from "./numbers.js";
 import { hasProse, keptSpans, lostAnchors, partOf, partsBeside, sparesAll } from "./protected.js";
 import { verbatimSpans } from "./protected.js";
-import { applyChanges, clipped, confidence, findChanges, growthOf, inOrder, isSameChange } from "./text.js";
-import { isSyllable, meet, moved, movesSpaces, normalise, restored, selectChanges, spansOf } from "./text.js";
-import { splitSentences, withSubstitutes } from "./text.js";
+import { applyChanges, changeAt, clipped, confidence, findChanges, growthOf, inOrder } from "./text.js";
+import { isSameChange, isSyllable, meet, moved, movesSpaces, normalise, restored } from "./text.js";
+import { selectChanges, spansOf, splitSentences, withSubstitutes } from "./text.js";
 
 // --- Words typed in the English layout, as model/text/keyboard.py. They are offered, never made.
 
@@ -23,8 +23,8 @@ function findOffers({ text, verbatim }, words, rules) {
     const right = hangulOf(word, rules);
     if (!right || right.length < LEAST_SYLLABLES) continue;
     const least = right.length === 2 ? numbers.LEAST_COUNT_SHORT : numbers.LEAST_COUNT_LONGER;
-    const offer = { sourceStart: start, sourceEnd: end, wrong: word, right, isOffer: true };
-    if (words.known([right])[0] >= Math.log1p(least)) found.push(offer);
+    if (words.known([right])[0] >= Math.log1p(least))
+      found.push({ ...changeAt([start, end], text, right), isOffer: true });
   }
   return inOrder(found);
 }
@@ -93,13 +93,7 @@ export function findParticles(text, spans, rules) {
 
 export function findStandIns(text, spans, rules) {
   const found = outside(spansOf(rules.patterns.placeholder, text), spans);
-  const right = rules.marks.stand_in;
-  return found.map(([start, end]) => ({
-    sourceStart: start,
-    sourceEnd: end,
-    wrong: text.slice(start, end),
-    right,
-  }));
+  return found.map((span) => changeAt(span, text, rules.marks.stand_in));
 }
 
 /** Those of the `found` spans that overlap none of the others. */
@@ -238,10 +232,7 @@ function asIfRight(part, edits, rules) {
 
 /** The changes of a sentence from those of the sentence `asIfRight`, and the shown edits among them. */
 function withEdits(changes, { shown, all }) {
-  const places = all.map(({ targetStart, targetEnd }) => ({
-    sourceStart: targetStart,
-    sourceEnd: targetEnd,
-  }));
+  const places = all.map((edit) => ({ sourceStart: edit.targetStart, sourceEnd: edit.targetEnd }));
   const drift = (place) => growthOf(all.filter(({ targetEnd }) => targetEnd <= place));
   const rest = changes.filter((change) => !places.some((edit) => meet(change, edit)));
   return inOrder([...rest.map((change) => moved(change, -drift(change.sourceStart), 0)), ...shown]);
@@ -282,13 +273,11 @@ export class Corrector {
   decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
     const isSure = (change) => !change.isOffer && confidence(change) >= this.limits.minimum_confidence;
-    const isMade = (change) => accepted.includes(change.number) || isSure(change);
+    const isWanted = (change) => accepted.includes(change.number) || isSure(change);
+    const isMade = (change) => !rejected.includes(change.number) && isWanted(change);
     const found = sentences.map((sentence) => {
       const proposed = sentence.proposed.map((change) => ({ ...change, number: number++ }));
-      const changes = selectChanges(
-        proposed,
-        (change) => !rejected.includes(change.number) && isMade(change),
-      );
+      const changes = selectChanges(proposed, isMade);
       return { ...sentence, proposed, changes, text: applyChanges(sentence.source, changes) };
     });
     const all = found.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
@@ -343,10 +332,8 @@ export class Corrector {
   /** The changes of known mistakes that the network did not mend but finds possible to mend. */
   async missed(part, edits, proposed) {
     const { text } = part;
-    const others = made(
-      proposed.filter(({ isOffer }) => !isOffer),
-      this.limits.minimum_confidence,
-    );
+    const weighed = proposed.filter(({ isOffer }) => !isOffer);
+    const others = made(weighed, this.limits.minimum_confidence);
     const found = [];
     for (const mistake of findKnownMistakes(text, this.confidence.words, this.rules)) {
       const isApart = (change) => !edits.all.some((edit) => meet(change, edit));

@@ -146,10 +146,8 @@ async function effects({ corrector, sentence, trace, change, pause }) {
     await pause();
     effect.push(logOdds(await oddsOf(corrector, sentence, contrast, { off: [head] })) - observed);
   }
-  const attention = kinds.flatMap(
-    (kind) => attentionToEdit(kind, trace.attention[kind], change, sentence.changes).share,
-  );
-  return { heads: all, effect, attention };
+  const shares = (kind) => attentionToEdit(kind, trace.attention[kind], change, sentence.changes).share;
+  return { heads: all, effect, attention: kinds.flatMap(shares) };
 }
 
 /** A change with all heads and without those that are `off`: [{text, fix, outcome}] of both. */
@@ -184,12 +182,9 @@ async function sources({ corrector, sentence, trace, change, row: asked, pause }
   const { row } = contrast;
   const [length, read] = [trace.sourceTokens.length, row + 1];
   const observed = logOdds(await oddsOf(corrector, sentence, contrast, {}));
-  const gone = [
-    ...upTo(length).map((place) => ({ source: [place] })),
-    ...upTo(read).map((place) => ({ target: [place] })),
-  ];
+  const gone = (side, count) => upTo(count).map((place) => ({ [side]: [place] }));
   const lost = [];
-  for (const changed of gone) {
+  for (const changed of [...gone("source", length), ...gone("target", read)]) {
     await pause();
     lost.push(observed - logOdds(await oddsOf(corrector, sentence, contrast, changed)));
   }

@@ -76,6 +76,9 @@ export function ticksAbove({ labels, angle, steps }) {
 
 // --- The figures of deploy/site/figures.py with the tokens and changes of a sentence, for explore.js.
 
+/** A template with these traces, and with other values in its layout. */
+export const filledIn = (template, data, layout = {}) => merged(template, { spec: { data, layout } });
+
 /** `template`: figures without a sentence. `trace`: of corrector.js. `changes`: those made in it. */
 export function figuresOf(template, trace, changes) {
   const kinds = template.kinds.map((kind) => {
@@ -142,18 +145,11 @@ function withTokens(template, queries, keys, emphasised, colour) {
   const down = [rows + 0.5, 0.5];
   const { angle } = columnTicks(keys, cellSize(columns, rows));
   const later = () => areaOf(queries.length, keys.length, (row, column) => column > row, 1);
-  return merged(template, {
-    spec: {
-      data: template.spec.data.map((part) => (part.fill ? { ...part, ...later() } : part)),
-      layout: {
-        xaxis: { ...across, tickangle: angle },
-        yaxis: axis(queries, down, label),
-        xaxis2: across,
-        yaxis2: axis(queries, down),
-        meta: { rows, columns, extent: Math.max(rows, columns) },
-      },
-    },
-  });
+  const data = template.spec.data.map((part) => (part.fill ? { ...part, ...later() } : part));
+  const xaxis = { ...across, tickangle: angle };
+  const [yaxis, yaxis2] = [axis(queries, down, label), axis(queries, down)];
+  const meta = { rows, columns, extent: Math.max(rows, columns) };
+  return filledIn(template, data, { xaxis, yaxis, xaxis2: across, yaxis2, meta });
 }
 
 /** A filled rectangle for each run of hidden cells in a row, counted from `first`; as viz/number_table.py. */
@@ -182,16 +178,10 @@ function withTiles(template, { shape: [layers, heads, queries, keys], joined }) 
   const x = down.flatMap(() => across);
   const y = down.flatMap((middle) => across.map(() => middle));
   const [high, wide] = [layers * (rows + gap) - gap, heads * (columns + gap) - gap];
-  return merged(template, {
-    spec: {
-      data: [heatmap, { ...markers, x, y }],
-      layout: {
-        xaxis: { range: [-0.5 - gap, wide - 0.5 + gap], tickvals: across },
-        yaxis: { range: [high - 0.5 + gap, -0.5 - gap], tickvals: down },
-        meta: { ratio: high / wide, half: [columns / 2, rows / 2] },
-      },
-    },
-  });
+  const xaxis = { range: [-0.5 - gap, wide - 0.5 + gap], tickvals: across };
+  const yaxis = { range: [high - 0.5 + gap, -0.5 - gap], tickvals: down };
+  const meta = { ratio: high / wide, half: [columns / 2, rows / 2] };
+  return filledIn(template, [heatmap, { ...markers, x, y }], { xaxis, yaxis, meta });
 }
 
 /** The ends of lines, as viz/browser/lines.py; a repeated token is named by its place, too. */

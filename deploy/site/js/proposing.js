@@ -216,12 +216,8 @@ const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
 export function agreeing(sentences) {
   if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
   const read = sentences.map(({ start, source }) => {
-    const words = spansOf(SAID, source);
-    return words.map(([from, to]) => ({
-      said: source.slice(from, to),
-      start: start + from,
-      end: start + to,
-    }));
+    const word = ([from, to]) => ({ said: source.slice(from, to), start: start + from, end: start + to });
+    return spansOf(SAID, source).map(word);
   });
   const lines = read.map((words) => [BEGINNING, ...words.map(({ said }) => said)]);
   const placed = sentences.map(({ start, proposed }, i) =>

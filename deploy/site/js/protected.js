@@ -31,10 +31,7 @@ function sparesProtected({ wrong, right }, source, rules) {
 }
 
 function sparesOutcries(change, source, rules) {
-  const cries = (text) =>
-    outcries(text, rules)
-      .map((span) => text.slice(...span))
-      .join("\n");
+  const cries = (text) => String(outcries(text, rules).map((span) => text.slice(...span)));
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
@@ -88,11 +85,8 @@ function sparesWords(change, source, { numbers }) {
 
 /** Whether a change of a part of a text breaks none of these rules. */
 export function sparesAll(change, { text, verbatim, kept }, rules) {
-  return (
-    [sparesProtected, sparesOutcries, sparesEmphasis, sparesGaps, sparesWords].every((spares) =>
-      spares(change, text, rules),
-    ) && sparesVerbatim(change, [...verbatim, ...kept])
-  );
+  const all = [sparesProtected, sparesOutcries, sparesEmphasis, sparesGaps, sparesWords];
+  return all.every((spares) => spares(change, text, rules)) && sparesVerbatim(change, [...verbatim, ...kept]);
 }
 
 /** The words of Hangul that the change covers from their beginning to their end. */

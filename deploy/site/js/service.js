@@ -6,13 +6,11 @@ self.addEventListener("install", (event) => {
   // A packed part whose name is the same is the same, so a new version fetches only new parts.
   const keep = async () => {
     const cache = await caches.open(own);
-    await Promise.all(
-      FILES.map(async (file) => {
-        const kept =
-          file.startsWith("parts/") && (await caches.match(new URL(file, self.registration.scope)));
-        return kept ? cache.put(file, kept) : cache.add(file);
-      }),
-    );
+    const keepOne = async (file) => {
+      const kept = file.startsWith("parts/") && (await caches.match(new URL(file, self.registration.scope)));
+      return kept ? cache.put(file, kept) : cache.add(file);
+    };
+    await Promise.all(FILES.map(keepOne));
     await self.skipWaiting();
   };
   event.waitUntil(keep());
@@ -20,10 +18,8 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => {
   const forget = async () => {
-    const names = await caches.keys();
-    await Promise.all(
-      names.filter((name) => name.startsWith("site-") && name !== own).map((name) => caches.delete(name)),
-    );
+    const old = (await caches.keys()).filter((name) => name.startsWith("site-") && name !== own);
+    await Promise.all(old.map((name) => caches.delete(name)));
     await self.clients.claim();
   };
   event.waitUntil(forget());

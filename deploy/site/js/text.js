@@ -166,17 +166,19 @@ export function moved(change, source, target) {
   return { ...change, ...places, targetStart: targetStart + target, targetEnd: targetEnd + target };
 }
 
+/** A change of `text` at a span [start, end]. */
+export function changeAt([sourceStart, sourceEnd], text, right) {
+  return { sourceStart, sourceEnd, wrong: text.slice(sourceStart, sourceEnd), right };
+}
+
 /** The places where two texts differ: first without white space, then between the letters that both share. */
 export function findChanges(source, target) {
   const common = commonLetters(source, target);
   const changes = [];
   for (let i = 1; i < common.length; i += 1) {
     const [[first, one], [last, other]] = [common[i - 1], common[i]];
-    const parts = [
-      [first + 1, last],
-      [one + 1, other],
-    ];
-    if (last - first > 1 || other - one > 1) changes.push(...differences(source, target, ...parts));
+    if (last - first > 1 || other - one > 1)
+      changes.push(...differences(source, target, [first + 1, last], [one + 1, other]));
   }
   return changes;
 }
@@ -200,14 +202,11 @@ function differences(source, target, [from, to], [begin, stop]) {
     else if (open) [open.end, open.last] = [end, last];
     else found.push((open = { start, end, first, last }));
   }
-  return found.map(({ start, end, first, last }) => ({
-    sourceStart: from + start,
-    sourceEnd: from + end,
-    targetStart: begin + first,
-    targetEnd: begin + last,
-    wrong: source.slice(from + start, from + end),
-    right: target.slice(begin + first, begin + last),
-  }));
+  return found.map(({ start, end, first, last }) => {
+    const [targetStart, targetEnd] = [begin + first, begin + last];
+    const right = target.slice(targetStart, targetEnd);
+    return { ...changeAt([from + start, from + end], source, right), targetStart, targetEnd };
+  });
 }
 
 /** The text that results from making only these changes. */

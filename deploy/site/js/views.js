@@ -153,21 +153,15 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
   const strongest = button(say("without_strongest", { count: STRONGEST }), () => put(null));
   strongest.disabled = !site.state.off;
   const drawn = { ...found, effect, chosen: off };
-  const data = {
-    mosaic: filledMosaic(templates.mosaic, drawn),
-    scatter: filledScatter(templates.scatter, drawn),
+  const picture = (name, fill, act) => {
+    const [label, data] = [say(`without_${name}_label`), fill(templates[name], drawn)];
+    return { name: `without_${name}`, label, data, act };
   };
-  const picture = (name) => ({
-    name: `without_${name}`,
-    label: say(`without_${name}_label`),
-    data: data[name],
-    act: name === "mosaic" ? press : undefined,
-  });
   return {
     reading: both ? told(say, change, off, both) : say("site_asking"),
     controls: [allOn, strongest],
     parts: [verdictOf(say, both, off, named)],
-    rows: [["mosaic", "scatter"].map(picture)],
+    rows: [[picture("mosaic", filledMosaic, press), picture("scatter", filledScatter)]],
     notes: NOTES_WITHOUT.map((name) => say(name, observed)),
   };
 }
@@ -225,9 +219,8 @@ export function sources({ site, say, changes, chosen, trace, templates }) {
   const { lost, looked, length } = found;
   const tokens = [...trace.sourceTokens, ...trace.decoderInputTokens.slice(0, found.row + 1)];
   const outlined = asked === null ? between(change.sourceStart, change.sourceEnd) : [];
-  const [key, other] = [lost.map(Math.abs), looked].map(
-    (values) => largestFirst(values.slice(0, length - 1))[0] ?? 0,
-  );
+  const most = (values) => largestFirst(values.slice(0, length - 1))[0] ?? 0;
+  const [key, other] = [most(lost.map(Math.abs)), most(looked)];
   const [seen, looker] = [key, other].map((place) => visibleToken(trace.sourceTokens[place]));
   const places = { key: seen, position: key + 1, looked: looker, looked_position: other + 1 };
   const data = filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length });

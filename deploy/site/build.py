@@ -41,14 +41,8 @@ def high() -> str:
         >>> high()[0]
         '€'
     """
-    return "".join(_character(byte) for byte in range(128, 256))
-
-
-def _character(byte: int) -> str:
-    try:
-        return bytes([byte]).decode("cp1252")
-    except UnicodeDecodeError:
-        return chr(byte)
+    read = bytes(range(128, 256)).decode("cp1252", "surrogateescape")
+    return "".join(chr(ord(each) & 0xFF) if each >= "\udc80" else each for each in read)
 
 
 def written(content: bytes) -> bytes:
@@ -73,12 +67,7 @@ def ascii_script(text: str) -> str:
         >>> ascii_script('"가"')
         '"\\\\uac00"'
     """
-    return "".join(each if each.isascii() else _units(each) for each in text)
-
-
-def _units(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(rf"\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+    return "".join(each if each.isascii() else json.dumps(each).strip('"') for each in text)
 
 
 HERE = Path(__file__).parent

@@ -242,6 +242,12 @@ def written(text: str, sources: Sources) -> str:
     return rewrite(text, partial(content, sources))
 
 
+def _made(name: str, path: Path, sources: Sources) -> str:
+    if name == LESSONS:
+        return lessons.as_json(sources.measured("lesson"))
+    return written(path.read_text("utf-8"), sources)
+
+
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -258,21 +264,14 @@ def command(root: Path, model: Path, check: bool, past: bool) -> None:
         tables.keep_all(sources)
         return
     odd = {}
-    for name in DOCUMENTS:
-        before = (root / name).read_text("utf-8")
+    for name in (*DOCUMENTS, LESSONS):
+        path = root / name
         try:
-            after = written(before, sources)
+            after = _made(name, path, sources)
         except (MarkError, MissingNumbersError) as error:
             raise click.ClickException(f"{name}: {error}") from error
-        if after != before:
+        if not path.exists() or path.read_text("utf-8") != after:
             odd[name] = after
-    try:
-        steps = lessons.as_json(sources.measured("lesson"))
-    except MissingNumbersError as error:
-        raise click.ClickException(f"{LESSONS}: {error}") from error
-    kept = root / LESSONS
-    if not kept.exists() or kept.read_text("utf-8") != steps:
-        odd[LESSONS] = steps
     if check and odd:
         raise click.ClickException(
             f"not as the data files are: {', '.join(odd)}; python -m training documents"

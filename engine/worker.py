@@ -47,7 +47,7 @@ from engine.records import (
     Progress,
     library_error,
 )
-from model.analysis.claims import null_losses
+from model.analysis.claims import nulls
 from model.analysis.residual_stream import ATTRIBUTION_TAPS, LENS_TAPS
 from model.correction.answers import Answers
 from model.correction.corrector import Corrector
@@ -275,8 +275,7 @@ class ModelCache:
         one at a time, while the worker is idle and no model is being loaded.
         """
         reading = (corrector.taps("", "", names) for names in (ATTRIBUTION_TAPS, LENS_TAPS))
-        null = (null_losses(each.patched, each.tokenizer) for each in (corrector,))
-        warming = chain(reading, null, corrector.laboratory.warm_up())
+        warming = chain(reading, nulls(corrector), corrector.laboratory.warm_up())
         while queue.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:

@@ -96,5 +96,5 @@ def test_the_parts_of_a_score_sum_to_it(case):
 
 
 def test_a_twin_needs_a_token_for_each_character(case, change):
-    with pytest.raises(ValueError, match="each token should be one"):
+    with pytest.raises(ValueError, match="give other texts of a length"):
         corrupted_by_exchange(case.lab, Edit(*case.texts, change))

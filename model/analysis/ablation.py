@@ -118,15 +118,17 @@ def corpus_means(
 
 
 def mean_values(corrector: Network, source: str, target: str) -> AblationValues:
-    """The means of ablated nodes for one pair: ``corpus_means`` of a shipped network.
-
-    Another network has no known corpus, so its means are taken over the positions of this pair.
+    """The means of ablated nodes for one pair: ``corpus_means`` of its ``known_pairs``.
 
     >>> mean_values(corrector, "머거요", "먹어요") is mean_values(corrector, "바비", "밥이")
     True
     """
-    ours = INSIDE in corrector.config.abilities
-    return corpus_means(corrector.patched, corrector.tokenizer, None if ours else ((source, target),))
+    return corpus_means(corrector.patched, corrector.tokenizer, known_pairs(corrector, source, target))
+
+
+def known_pairs(corrector: Network, source: str, target: str) -> tuple[tuple[str, str], ...]:
+    """The corpus of a shipped network, ``everyday_pairs``; another network is known by this pair alone."""
+    return everyday_pairs() if INSIDE in corrector.config.abilities else ((source, target),)
 
 
 @lru_cache(maxsize=4)

@@ -11,7 +11,7 @@ Shapes: Q query and K key positions, D d_model, d = D/H.
 Reference: Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.analysis.ablation import AblationValues, mean_values
-from model.analysis.residual_stream import BIAS, EMBEDDING, decompose_residual, residual_taps
+from model.analysis.residual_stream import BIAS, EMBEDDING, POSITION, decompose_residual, residual_taps
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import Head, Node, Patch, tap
@@ -114,7 +114,7 @@ def decompose_attention_score(
     weights = found[head.kind][head.layer, head.head]
     _check(head, weights, (query, key))
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
-    sides = _ReadSides(network, found, Node(*head))
+    sides = ReadSides(network, found, Node(*head))
     # (Q, d), (K, d)
     queries, keys = (found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY))
     scale = network.scale(keys.shape[-1])
@@ -127,10 +127,7 @@ def decompose_attention_score(
     # A bias has no ablation.
     largest = {of: [each for each in terms[of] if each.part != BIAS][:TESTED] for of in terms}
     tested = [(of, each) for of, some in largest.items() for each in some]
-    patches = [(sides.without(of, each.part, query if of == QUERY else key, values),) for of, each in tested]
-    looks = network.passes(*ids, patches, look=Node(*head)).attention  # (N, Q, K)
-    assert looks is not None, "a head was asked about"
-    left = looks[:, query, key].tolist()
+    left = sides.weights_without(ids, (query, key), [(of, each.part) for of, each in tested], values)
     return ScoreDecomposition(
         head=head,
         query=query,
@@ -159,7 +156,7 @@ def _ranked(parts: Mapping[Node | str, np.ndarray]) -> tuple[ScoreTerm, ...]:
     return tuple(sorted(terms, key=lambda each: -abs(each.nats)))
 
 
-class _ReadSides:
+class ReadSides:
     """The places of the streams that a head's queries and keys are projected from."""
 
     def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], node: Node):
@@ -191,7 +188,27 @@ class _ReadSides:
         parts = decompose_residual(network, self._found, (side, place), directions @ kernel.T, norm)
         return parts | {BIAS: parts[BIAS] + directions @ bias + shifts}
 
-    def without(self, of: str, part: Node | str, position: int, ablation: AblationValues) -> Patch:
+    def key_parts(self) -> list[Node | str]:
+        """The parts that the head's keys are made of and that have an ablation value."""
+        side, place = self._places[KEY]
+        nodes = (node for node in self._network.nodes if node.side == side and node.sublayer < place)
+        return [EMBEDDING, POSITION, *nodes]
+
+    def weights_without(
+        self,
+        ids: tuple[list[int], list[int]],
+        cell: tuple[int, int],
+        tested: Sequence[tuple[str, Node | str]],
+        ablation: AblationValues,
+    ) -> list[float]:
+        """The attention weight of a cell with each part of its query or key ablated at that position."""
+        query, key = cell
+        patches = [(self._without(of, part, query if of == QUERY else key, ablation),) for of, part in tested]
+        looks = self._network.passes(*ids, patches, look=self._node).attention  # (N, Q, K)
+        assert looks is not None, "a head was asked about"
+        return looks[:, query, key].tolist()
+
+    def _without(self, of: str, part: Node | str, position: int, ablation: AblationValues) -> Patch:
         """The patch that ablates a part at one position."""
         side, _ = self._places[of]
         if isinstance(part, Node):

@@ -29,10 +29,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from model.analysis.contrasts import Edit, contrast_of_edit
-from model.correction.answers import Intervenes, Network
+from model.analysis.contrasts import AskedRow, CleanRun
+from model.analysis.effect_estimates import embedding_slopes
+from model.correction.answers import Network
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
-from model.trace.interventions import Contrast, Insides, Intervention, Zeroed
+from model.trace.interventions import Insides, Intervention, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
 
 # The cost of a method: one pass over the sentence, one for each token, or many along a path. Cheap ones are
@@ -47,16 +48,8 @@ ByToken = tuple[np.ndarray, np.ndarray]  # by source token (T, S), by token read
 Slope = Callable[[Sequence[float]], tuple[np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True)
-class AttributedRow:
+class AttributedRow(AskedRow):
     """One produced token of one sentence; arrays of the pass that several methods need are computed once."""
-
-    corrector: Intervenes
-    edit: Edit
-
-    @cached_property
-    def contrast(self) -> Contrast:
-        return contrast_of_edit(self.corrector, self.edit)
 
     @cached_property
     def trace(self) -> AttentionTrace:
@@ -78,6 +71,13 @@ class AttributedRow:
     def insides(self) -> Insides:
         """Values, residual streams and output projections of the pass up to this row."""
         return self.network.laboratory.insides(*self.ids)
+
+    def slopes(self, points: Sequence[float]) -> Slopes:
+        """The derivatives of the score by the embeddings; of a metric those of the walk."""
+        if self.edit.metric is not None:
+            return embedding_slopes(CleanRun(self.network, self.edit), points)
+        asked = self.contrast.row, self.contrast.written, self.contrast.instead
+        return self.network.laboratory.slopes(*self.ids, asked, points)
 
 
 class TokenScores(NamedTuple):
@@ -255,7 +255,7 @@ def _nearness(insides: Insides, kind: str, layer: int, vectors: np.ndarray) -> n
 
 def _gradient(row: AttributedRow) -> TokenScores:
     """Gradient times input embedding, summed over D. Positional encodings get no share."""
-    found = row.network.laboratory.slopes(*row.ids, _asked(row.contrast), [1.0])
+    found = row.slopes([1.0])
     return TokenScores(found.source[0], found.target[0])
 
 
@@ -263,16 +263,12 @@ def _integrated_gradients(row: AttributedRow) -> TokenScores:
     """The mean gradient on the straight path from no token embeddings (positions only) to the embeddings."""
 
     def slope(points: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        found = row.network.laboratory.slopes(*row.ids, _asked(row.contrast), points)
+        found = row.slopes(points)
         return found.score, np.concatenate([found.source, found.target], axis=1)
 
     summed, gap = integrate(slope)
     source, before = np.split(summed, [len(row.ids[0])])
     return TokenScores(source, before, gap)
-
-
-def _asked(contrast: Contrast) -> tuple[int, int, int]:
-    return contrast.row, contrast.written, contrast.instead
 
 
 def integrate(slope: Slope) -> tuple[np.ndarray, float]:
@@ -350,9 +346,8 @@ def _occlusion(row: AttributedRow) -> TokenScores:
     length = len(row.trace.source_tokens) or row.trace.prompt  # of a decoder alone the prompt
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
-    edit, changed = row.edit, [Intervention(), *gone]
-    found = row.corrector.logit_differences(edit.source, edit.target, row.contrast, changed)
-    lost = found.differences[0] - found.differences[1:]
+    scores, _ = row.under([Intervention(), *gone])
+    lost = scores[0] - scores[1:]
     return TokenScores(lost[:length], lost[length:])
 
 

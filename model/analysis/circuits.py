@@ -37,7 +37,6 @@ RANDOM_SETS = 200  # so that a p-value can be as low as 1/201
 ROUNDING = 1e-4  # of a share: nearer ones are equal
 REDRAWN = 20  # times, where a random set is that of the members
 BEYOND = 6  # steps of ``growth`` behind the one that reaches the goal
-LEAST_SCORE = 0.5  # nats that all nodes together should add; else no circuit exists
 Nodes = tuple[Node, ...]
 FORWARD, BACKWARD, BY_EDGE = ORDERS = "forward", "backward", "by edge"
 TRIED = 5, 3  # nodes that a step forward tries: by their last gain, by their effect
@@ -50,7 +49,7 @@ class Circuit(Result):
     """The members, and the measurements that select and judge them.
 
     Shares are of the score that all nodes add together: 0 is the network with all of them ablated, 1 the
-    network itself. Where all nodes together add less than LEAST_SCORE, no circuit exists: there are no
+    network itself. Where all nodes together add less than ``Edit.least``, no circuit exists: there are no
     members, and all shares are NaN.
     """
 
@@ -77,8 +76,8 @@ class Circuit(Result):
 
     @property
     def is_telling(self) -> bool:
-        """Whether the nodes add at least LEAST_SCORE nats to the score, so that a circuit exists."""
-        return self.score - self.empty >= LEAST_SCORE
+        """Whether the nodes add enough to the score that a circuit exists."""
+        return bool(np.isfinite(self.faithfulness))
 
     @property
     def is_minimal(self) -> bool:
@@ -227,7 +226,7 @@ class NodeSets:
     def scale(self, score: float) -> None:
         """Measure shares between the empty set and this score of all nodes; NaN where they are too near."""
         added = score - self.empty
-        self._added = added if added >= LEAST_SCORE else np.nan
+        self._added = added if added >= self.runs[0][0].edit.least else np.nan
 
     def scores(self, base: Collection[Node], turned: Sequence[Collection[Node]]) -> np.ndarray:
         """(P,) float64 scores of ``base`` with its members in each of ``turned`` ablated, and others kept.
@@ -293,7 +292,7 @@ def _forward(sets: NodeSets, nodes: Nodes, most: int, goal: float) -> Nodes:
 def _by_edge(sets: NodeSets, nodes: Nodes, goal: float) -> Nodes:
     """The nodes that the largest estimated edges connect with the answer, as few as keep the share.
 
-    No nodes where none do, and for a score whose gradient is not known.
+    No nodes where none do, and for a network whose gradients are not known.
     """
     sums: dict[tuple[Node | Character, Node | None], float] = defaultdict(float)
     try:

@@ -2,45 +2,48 @@
 
 A claim comes from an observation (direct logit attribution, attention, logit lens) or from a search (the
 circuit). Then the part that it names is changed in a pass, and the score, or the attention weight, is
-measured again. A loss counts where it is larger than those without random parts of the same kind
-(``null_losses``), a circuit where it keeps more than random sets of the same kinds do: p < LEVEL, where p is
-at least 1/(n + 1) after n draws. A claim that fails its test is kept and marked as failed.
+measured again. It counts where the change is larger than those by random parts of the same kind in random
+rows (``null_losses``, ``null_weights``, ``null_streams``), a circuit where it keeps more than random sets of
+the same kinds: p < LEVEL, where p is at least 1/(n + 1) after n draws. "cause" and "alone" hold by their
+sign, since they tell which of two tokens is preferred. A claim that fails its test is kept and marked.
 
-The score is the logit difference log p(fix) - log p(keep) where the change begins, in nats.
+The score is that of the question: of a change log p(fix) - log p(keep) where it begins, in nats.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import corpus_means, everyday_pairs
-from model.analysis.attention_scores import KEY, AttentionCell, decompose_attention_score
+from model.analysis.ablation import corpus_means, everyday_pairs, known_pairs
+from model.analysis.attention_scores import KEY, AttentionCell, ReadSides, decompose_attention_score
 from model.analysis.circuits import find_circuit
-from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
-from model.analysis.patching import CorruptedRun, corrupted_by_exchange
+from model.analysis.contrasts import CleanRun, Edit, Ids, Metric, scores_of
+from model.analysis.patching import CorruptedRun, exchanges
 from model.analysis.residual_stream import (
     ATTRIBUTION_TAPS,
     KINDS,
     LogitAttribution,
     attribute_contrasts,
+    residual_taps,
     settled_from,
 )
-from model.analysis.saving import Result
+from model.analysis.saving import SEED, Result
 from model.analysis.statistics import p_value
 from model.correction.answers import Network
+from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
-from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, Patches, tap
+from model.trace.interventions import FEED_FORWARDS, Contrast, Head, Node, Patch, tap
 
 SCORE, LOOK = "score", "look"
 LEVEL = 0.01  # p-value below which a claim holds against the null of random parts
 ATTENTION_TAPS = (*KINDS, *(tap(kind, part) for kind in KINDS for part in ("value", "heads")))
 DRAWS = 200  # random parts of each kind in the null, so that p can be as low as 1/201
-LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
-RETURNED = 0.9  # the share of the two runs' difference that has to be restored for "decided" to hold
+Pairs = tuple[tuple[str, str], ...]
 
 
 Fact = Node | str | int | float
@@ -83,19 +86,26 @@ class Explanation(Result):
     reference: str  # of the ablation values, such as "mean of 32 sentences"
 
 
-def verified_explanation(corrector: Network, edit: Edit) -> Explanation:
-    """Explain one change by claims, each tested by an intervention.
+def verified_explanation(
+    corrector: Network, edit: Edit, pairs: Sequence[tuple[str, str]] = (), texts: Sequence[str] = ()
+) -> Explanation:
+    """Explain one change, one contrast or one metric by claims, each tested by an intervention.
+
+    Args:
+        pairs: (source, target) of a corpus for means and null, by default ``known_pairs``. One pair has few
+            rows to draw from, so that p stays large.
+        texts: corrupted sources or prompts, as of ``exchanges``. Without corrupted texts "cause" and
+            "decided" are not claimed.
 
     Raises:
-        ValueError: as ``contrast_of_edit`` does, for a network without a residual stream, and for one whose
-            tokens are not characters.
+        ValueError: as ``contrast_of_edit`` does, and for a network without a residual stream.
 
     Example:
         >>> (edit,) = edits_of("머거요", "먹어요")
         >>> [claim.name for claim in verified_explanation(corrector, edit).claims]
         ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
     """
-    context = ClaimContext(corrector, edit)
+    context = ClaimContext(corrector, edit, tuple(pairs), texts)
     claims = tuple(claim for test in CLAIMS.values() for claim in test(context))
     return Explanation(context.contrast, context.score, claims, context.means.reference)
 
@@ -103,32 +113,24 @@ def verified_explanation(corrector: Network, edit: Edit) -> Explanation:
 class ClaimContext(CleanRun):
     """The clean run, its direct logit attribution, and the corrupted run, which the claims share."""
 
-    def __init__(self, corrector: Network, edit: Edit):
-        source, target = self.source, self.target = edit.source, edit.target
-        self.change, self.contrast = edit.change, contrast_of_edit(corrector, edit)
-        read, written = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
-        if len(read) - len(source) not in (0, 1) or len(written) - len(target) != 1:
-            raise ValueError(
-                "claims are about characters, so each token should be one character, but the tokenizer makes "
-                f"{len(read)} and {len(written)} tokens of {len(source)} and {len(target)} characters"
-            )
+    def __init__(self, corrector: Network, edit: Edit, pairs: Pairs, texts: Sequence[str]):
         super().__init__(corrector, edit)
-        if not self.network.has("cross_attention"):
-            raise ValueError("claims are about a source, received a decoder alone, which has none")
-        self.row = self.contrast.row
+        self.source, self.target, self.texts = edit.source, edit.target, texts
         self.found = self.taps([*ATTRIBUTION_TAPS, *(tap(kind, "heads") for kind in KINDS)])
-        (self.score,) = edit.measured(self.found["logits"][-1:], self.contrast).tolist()
-        self.means = corpus_means(self.network, corrector.tokenizer)
-
-    def patched(self, *variations: Patches, source: str | None = None) -> list[float]:
-        """The scores in nats of patched passes, of another ``source`` where one is given."""
-        ids = self.ids[0] if source is None else self.corrector.tokenizer.encode_source(source)
-        return self.scores(variations, ids=(ids, self.ids[1])).tolist()
+        self.row = len(self.found["decoder_embedding"]) - 1  # of the decoder, behind a prompt
+        (self.score,) = self.scored(self.ended(self.found)).tolist()
+        lengths = len(self.ids[0]), len(corrector.tokenizer.encode_target(self.target))
+        # In our networks; labels of ids would not tell characters outside the vocabulary apart.
+        self.by_character = lengths == (len(self.source) + 1, len(self.target) + 1)
+        pairs = pairs or known_pairs(corrector, edit.source, edit.target)
+        self.corpus = self.network, corrector.tokenizer, pairs
+        self.means = corpus_means(*self.corpus)
 
     @cached_property
     def written(self) -> LogitAttribution:
         """The direct logit attribution of the score."""
-        return attribute_contrasts(self.found, self.network.output_weights, [self.contrast])
+        weights = self.network.output_weights
+        return attribute_contrasts(self.found, weights, [self.contrast], metric=self.edit.metric)
 
     @cached_property
     def writer(self) -> tuple[Head, Node, float]:
@@ -146,16 +148,19 @@ class ClaimContext(CleanRun):
         _, node, _ = self.writer
         nats = self.written.by_key[node.kind][0, node.layer, node.head]
         key = int(nats.argmax())
-        keys = (*self.source, "</s>") if node.kind == "cross_attention" else ("<s>", *self.target)
-        return key, keys[key], float(nats[key])
+        if self.by_character:
+            keys = (*self.source, "</s>") if node.kind == "cross_attention" else ("<s>", *self.target)
+            return key, keys[key], float(nats[key])
+        read = self.network.inputs(*self.ids)[node.kind != "cross_attention"]
+        (token,) = self.corrector.tokenizer.labels([read[key]])
+        return key, token, float(nats[key])
 
     @cached_property
     def corrupted(self) -> CorruptedRun | None:
-        """The corrupted run; None where no character is beside the mistake."""
-        try:
-            return corrupted_by_exchange(self.corrector, self.edit)
-        except ValueError:
-            return None
+        """The corrupted run; None where no character is beside the mistake, and without ``texts``."""
+        with suppress(ValueError):
+            return exchanges(self.corrector, self.edit, self.texts).median
+        return None
 
     def claim(self, name: str, after: float, holds: bool, **facts: Fact) -> Claim:
         """A claim about the score."""
@@ -166,49 +171,118 @@ class ClaimContext(CleanRun):
 
         With a negative ``sign``, that it rises.
         """
-        drawn = null_losses(self.network, self.corrector.tokenizer).items()
+        drawn = null_losses(*self.corpus, self.edit.metric).items()
         others = [some for (of, at), some in drawn if (of, at.kind) == (name, node.kind) and at != node]
-        null = np.abs(np.concatenate(others))
+        null = np.abs(np.concatenate([[], *others]))
         p = p_value(null, (self.score - after) * sign)
         return self.claim(name, after, p < LEVEL, node=node, p=p, draws=len(null), **facts)
 
 
-@lru_cache(maxsize=4)
-def null_losses(network: ActivationWalk, tokenizer: Tokenizer) -> dict[tuple[str, Node], list[float]]:
-    """The losses in nats without random parts, by claim and node: what a part takes away by chance.
+def _random_rows(tokenizer: Tokenizer, pairs: Pairs, count: int) -> Iterator[Ids]:
+    """The ids of ``count`` random rows (seed 0), targets cut behind them; every row where they are fewer."""
+    ids = [(tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs]
+    if sum(len(target) for _, target in ids) <= count:
+        yield from ((source, target[: n + 1]) for source, target in ids for n in range(len(target)))
+        return
+    rng = np.random.default_rng(SEED)
+    for at in rng.integers(len(ids), size=count):
+        source, target = ids[at]
+        yield source, target[: 1 + int(rng.integers(len(target)))]
 
-    Random rows of everyday sentences are drawn (seed 0), whose score is the written token's against the
-    likeliest other. In each as many nodes of each kind are drawn as the decoder has layers, and are ablated
-    ("wrote", "fed"), or the value at a head's key with the largest weight is taken from it ("looked").
+
+@lru_cache(maxsize=4)
+def null_losses(
+    network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs, metric: Metric | None = None
+) -> dict[tuple[str, Node], list[float]]:
+    """The losses of the score without random parts, by claim and node: what a part takes away by chance.
+
+    In random rows of ``pairs``, whose score is the metric, or that of the written token against the
+    likeliest other, as many nodes of each kind are drawn as the decoder has layers, and are ablated ("wrote",
+    "fed"), or the value at a head's key with the largest weight is taken from it ("looked").
 
     Example:
-        >>> null = null_losses(corrector.patched, corrector.tokenizer)
+        >>> null = null_losses(corrector.patched, corrector.tokenizer, everyday_pairs())
         >>> sum(len(some) for (_, node), some in null.items() if node.head is None)  # 4 networks in 50 rows
         200
     """
-    rng, losses = np.random.default_rng(0), defaultdict[tuple[str, Node], list[float]](list)
-    means, kinds, layers = corpus_means(network, tokenizer), defaultdict[str, list[Node]](list), 0
-    for node in network.nodes:
-        if node.side == "decoder":
-            kinds[node.kind].append(node)
-            layers += node.head is None
-    for wrong, right in rng.choice(everyday_pairs(), -(-DRAWS // layers)).tolist():
-        drawn = [some[at] for some in kinds.values() for at in rng.permutation(len(some))[:layers]]
+    rng, losses = np.random.default_rng(SEED), defaultdict[tuple[str, Node], list[float]](list)
+    means, kinds, layers = corpus_means(network, tokenizer, pairs), _decoder_nodes(network), network.layers
+    for source, target in _random_rows(tokenizer, pairs, -(-DRAWS // layers("decoder"))):
+        drawn = [
+            some[at] for some in kinds.values() for at in rng.permutation(len(some))[: layers("decoder")]
+        ]
         heads = [node for node in drawn if node.head is not None]
         names = ["fed" if node.head is None else "wrote" for node in drawn] + ["looked"] * len(heads)
-        source, target = tokenizer.encode_source(wrong), tokenizer.encode_target(right)
-        row = int(rng.integers(len(target)))
         found = network.taps(source, target, ["logits", *ATTENTION_TAPS])
-        others = found["logits"][row]
-        others[target[row]] = -np.inf
+        row, others = len(network.inputs(source, target)[1]) - 1, found["logits"][-1]
+        others[target[-1]] = -np.inf
         keys = [int(found[node.kind][node.place][row].argmax()) for node in heads]
         looks = [(without_key(found, node, row, key),) for node, key in zip(heads, keys, strict=True)]
         variations = [(), *(means.patches([node]) for node in drawn), *looks]
-        passed = network.passes(source, target[: row + 1], variations)
-        score, *less = passed.score(target[row], int(others.argmax())).tolist()
+        passed = network.passes(source, target, variations)
+        contrast = Contrast(len(target) - 1, target[-1], int(others.argmax()), "", "")
+        score, *less = scores_of(passed, contrast, metric).tolist()
         for name, node, each in zip(names, [*drawn, *heads], less, strict=True):
             losses[name, node].append(score - each)
     return losses
+
+
+def _decoder_nodes(network: ActivationWalk) -> dict[str, list[Node]]:
+    kinds = defaultdict[str, list[Node]](list)
+    for node in network.nodes:
+        if node.side == "decoder":
+            kinds[node.kind].append(node)
+    return kinds
+
+
+@lru_cache(maxsize=8)
+def null_weights(
+    network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs, kind: str
+) -> dict[str, list[float]]:
+    """By how much a head's largest weight falls without a random part of the key, by the kind of the part.
+
+    Heads of one ``kind`` of attention are drawn in random rows of ``pairs``, and at the key with the largest
+    weight one part of each kind ("embedding", "position", that of a node) is ablated.
+
+    Example:
+        >>> null = null_weights(corrector.patched, corrector.tokenizer, everyday_pairs(), "cross_attention")
+        >>> len(null["embedding"]), sorted(null)
+        (200, ['embedding', 'encoder_attention', 'encoder_feed_forward', 'position'])
+    """
+    rng, falls = np.random.default_rng(SEED), defaultdict[str, list[float]](list)
+    means, heads = corpus_means(network, tokenizer, pairs), _decoder_nodes(network)[kind]
+    layers = network.layers("decoder")
+    for ids in _random_rows(tokenizer, pairs, -(-DRAWS // layers)):
+        found = network.taps(*ids, {*residual_taps("encoder"), *residual_taps("decoder"), kind})
+        for node in (heads[at] for at in rng.permutation(len(heads))[:layers]):
+            sides, weights = ReadSides(network, found, node), found[kind][node.place][-1]
+            cell = len(found[kind][node.place]) - 1, int(weights.argmax())
+            parts = sides.key_parts()
+            by_kind = {_kind_of_part(parts[at]): parts[at] for at in rng.permutation(len(parts))}
+            tested = [(KEY, part) for part in by_kind.values()]
+            left = sides.weights_without(ids, cell, tested, means)
+            for name, each in zip(by_kind, left, strict=True):
+                falls[name].append(float(weights.max()) - each)
+    return falls
+
+
+def _kind_of_part(part: Node | str) -> str:
+    return part.kind if isinstance(part, Node) else part
+
+
+def nulls(corrector: Network) -> Iterator[object]:
+    """Draw the nulls of a shipped network before a question needs them, but for the weights of few claims."""
+    corpus = corrector.patched, corrector.tokenizer, everyday_pairs()
+    yield null_losses(*corpus, None)
+    yield null_streams(*corpus)
+    yield null_weights(*corpus, "cross_attention")
+
+
+@lru_cache(maxsize=4)
+def null_streams(network: ActivationWalk, tokenizer: Tokenizer, pairs: Pairs) -> np.ndarray:
+    """(N, 3L+1, D): the decoder's stream at DRAWS random rows of ``pairs``."""
+    rows = _random_rows(tokenizer, pairs, DRAWS)
+    return np.stack([network.taps(*ids, ["decoder_residual"])["decoder_residual"][:, -1] for ids in rows])
 
 
 def without_key(found: Mapping[str, np.ndarray], node: Node, row: int, key: int) -> Patch:
@@ -219,13 +293,20 @@ def without_key(found: Mapping[str, np.ndarray], node: Node, row: int, key: int)
 
 def _cause(context: ClaimContext) -> Iterator[Claim]:
     """A character beside the mistake causes the correction: with another one the fix is not preferred."""
-    run, source = context.corrupted, context.source
-    if run is None:
+    run = context.corrupted
+    if run is None or context.edit.metric is not None:
         return
-    place = next(i for i, pair in enumerate(zip(source, run.source, strict=True)) if pair[0] != pair[1])
-    (after,) = context.patched((), source=run.source)
-    holds = after < 0 < context.score
-    yield context.claim("cause", after, holds, character=source[place], other=run.source[place])
+    tokenizer = context.corrector.tokenizer
+    ids = run.ids(tokenizer)[0], context.ids[1]
+    both = (
+        (context.source, run.source)
+        if context.by_character
+        else map(tokenizer.labels, (context.ids[0], ids[0]))
+    )
+    differ = [pair for pair in zip(*both, strict=True) if pair[0] != pair[1]]
+    before, instead = ("".join(some) for some in zip(*differ, strict=True))
+    (after,) = context.scores([()], ids=ids).tolist()
+    yield context.claim("cause", after, after < 0 < context.score, character=before, other=instead)
 
 
 def _looked(context: ClaimContext) -> Iterator[Claim]:
@@ -233,17 +314,19 @@ def _looked(context: ClaimContext) -> Iterator[Claim]:
     _, node, _ = context.writer
     key, token, nats = context.key
     weight = float(context.found[node.kind][node.place][context.row, key])
-    (after,) = context.patched((without_key(context.found, node, context.row, key),))
+    (after,) = context.scores([(without_key(context.found, node, context.row, key),)]).tolist()
     yield context.tested("looked", after, node, key=token, position=key, weight=weight, nats=nats)
 
 
 def _why(context: ClaimContext) -> Iterator[Claim]:
     """The writer attends there because of one part of the key, the one without which it attends least:
 
-    with its mean in that part's place it attends less.
+    with its mean in that part's place it attends less. The claim is not made where scores hold positions.
     """
     head, node, _ = context.writer
     key, token, _ = context.key
+    if context.network.scores_hold_positions:
+        return
     pair = context.source, context.target
     look = decompose_attention_score(
         context.corrector, *pair, AttentionCell(head, context.row, key), context.means
@@ -253,15 +336,17 @@ def _why(context: ClaimContext) -> Iterator[Claim]:
         return
     # Not the largest term of the score: softmax and the other parts may make up for its loss.
     reason = min(reasons, key=lambda each: each.weight)
-    holds = look.weight - reason.weight >= LEAST_LOOK
+    null = np.array(null_weights(*context.corpus, node.kind)[_kind_of_part(reason.part)])
+    p = p_value(null, look.weight - reason.weight)
     facts: dict[str, Fact] = {"node": node, "key": token, "part": reason.part, "nats": reason.nats}
-    yield Claim("why", look.weight, reason.weight, holds, facts, LOOK)
+    facts |= {"p": p, "draws": len(null)}
+    yield Claim("why", look.weight, reason.weight, p < LEVEL, facts, LOOK)
 
 
 def _wrote(context: ClaimContext) -> Iterator[Claim]:
     """The writer: with its mean in its place the score falls."""
     _, node, nats = context.writer
-    (after,) = context.patched(context.means.patches([node]))
+    (after,) = context.scores([context.means.patches([node])]).tolist()
     yield context.tested("wrote", after, node, nats=nats)
 
 
@@ -273,28 +358,32 @@ def _fed(context: ClaimContext) -> Iterator[Claim]:
     written = context.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
-    (after,) = context.patched(context.means.patches([node]))
+    (after,) = context.scores([context.means.patches([node])]).tolist()
     yield context.tested("fed", after, node, float(np.sign(nats)), nats=nats)
 
 
 def _decided(context: ClaimContext) -> Iterator[Claim]:
     """From one place of the stream on, the logit lens reads the fix:
 
-    patched into the corrupted run it restores most of the score.
+    patched into the corrupted run it restores more of the score than that place of random rows does.
 
     No claim is made where the network does not end on the fix, which it has then not decided for, or reads it
-    after its last sub-layer alone, whose output is the score itself.
+    after its last sub-layer alone, whose output is the score itself, or scores the corrupted text alike.
     """
     weights, stream = context.network.output_weights, context.found["decoder_residual"][:, context.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
     place, run = settled_from(read), context.corrupted
     if run is None or place in (0, len(stream) - 1) or read[-1] != context.contrast.written:
         return
-    patch = Patch("decoder_residual", place, stream[place], context.row)
-    before, after = context.patched((), (patch,), source=run.source)
-    holds = (after - before) >= RETURNED * (context.score - before) > 0
-    facts: dict[str, Fact] = {"place": place, "twin": run.source, "twin_score": before, "share": RETURNED}
-    yield context.claim("decided", after, holds, **facts)
+    others = null_streams(*context.corpus)[:, place]
+    patches = [(Patch("decoder_residual", place, each, context.row),) for each in (stream[place], *others)]
+    ids = run.ids(context.corrector.tokenizer)[0], context.ids[1]
+    before, after, *null = context.scores([(), *patches], ids=ids).tolist()
+    if abs(context.score - before) < context.edit.least:
+        return
+    p, share = p_value(np.array(null), after), (after - before) / (context.score - before)
+    facts: dict[str, Fact] = {"place": place, "twin": run.source, "twin_score": before, "share": share}
+    yield context.claim("decided", after, p < LEVEL and before < after, **facts, p=p, draws=len(null))
 
 
 def _circuit(context: ClaimContext) -> Iterator[Claim]:
@@ -317,11 +406,13 @@ def _circuit(context: ClaimContext) -> Iterator[Claim]:
 
 def _alone(context: ClaimContext) -> Iterator[Claim]:
     """The word suffices: without all other words the fix is still preferred."""
-    change, tokenizer = context.change, context.corrector.tokenizer
+    change, tokenizer = context.edit.about, context.corrector.tokenizer
+    if context.edit.metric is not None or not isinstance(change, Change) or not context.by_character:
+        return
     start, end = _word(context.source, change.source_start, change.source_end)
     begin, stop = _word(context.target, change.target_start, change.target_end)
     target = tokenizer.encode_target(context.target[begin:stop])
-    row, word = context.row - begin, context.source[start:end]
+    row, word = context.contrast.row - begin, context.source[start:end]
     if word == context.source or not 0 <= row < len(target):
         return
     (after,) = context.scores([()], ids=(tokenizer.encode_source(word), target[: row + 1])).tolist()

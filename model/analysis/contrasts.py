@@ -7,17 +7,23 @@ too. Its score is the logit difference log p(written) - log p(instead) in nats, 
 Shapes: N passes, S source and T target tokens, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
+from model.activations.drafting import log_softmax
 from model.activations.walk import LastRows
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change, find_changes
-from model.trace.interventions import Contrast, Intervention, Patches
+from model.trace.interventions import Contrast, Intervention, LogitDifferences, OutputWeights, Patches
 
 Metric = Callable[[np.ndarray], np.ndarray]  # logits (N, V) of the row -> (N,) scores
+LEAST_SCORE = 0.5  # nats between two scores, below which a share of their difference means nothing
+_ROUNDING = 1e-5
+_STEP = 1e-4  # of central differences
+_WAYS = 64  # directions at a time, each of which needs all logits
 Ids = tuple[list[int], list[int]]  # of the source, and of the target up to the row
 
 
@@ -27,8 +33,8 @@ class Edit:
 
     Attributes:
         about: the change, or the contrast of two tokens in any row.
-        metric: the score in place of the logit difference; logits (N, V) of the row -> (N,). Analyses by
-            activations take it, those that ask a network for texts and probabilities do not.
+        metric: the score in place of the logit difference; logits (N, V) of the row -> (N,). Where a method
+            needs a gradient, it is that of the metric at the end of the residual stream.
 
     Example:
         >>> (edit,) = edits_of("머거요", "먹어요")
@@ -42,18 +48,61 @@ class Edit:
     metric: Metric | None = None
 
     @property
+    def least(self) -> float:
+        """The least difference of two scores of which shares mean something: of a metric any at all."""
+        return LEAST_SCORE if self.metric is None else _ROUNDING
+
+    @property
     def change(self) -> Change:
         """The change. Raises ValueError for an edit about a contrast."""
         if isinstance(self.about, Change):
             return self.about
         raise ValueError(f"the question should be about a change, received one about row {self.about.row}")
 
-    def measured(self, logits: np.ndarray, contrast: Contrast) -> np.ndarray:
-        """(N, V) -> (N,) float64: the scores."""
-        if self.metric is not None:
-            return np.asarray(self.metric(logits), np.float64)
-        logits = logits.astype(np.float64)
+
+def score_of(logits: np.ndarray, contrast: Contrast, metric: Metric | None = None) -> np.ndarray:
+    """(N, V) -> (N,) float64: the metric of the logits, or the logit difference in nats.
+
+    >>> score_of(np.array([[0.0, 1.0, 3.0]]), Contrast(0, 2, 1, "b", "a")).tolist()
+    [2.0]
+    """
+    logits = logits.astype(np.float64)
+    if metric is None:
         return logits[:, contrast.written] - logits[:, contrast.instead]
+    return np.asarray(metric(logits), np.float64)
+
+
+def scores_of(passed: LastRows, contrast: Contrast, metric: Metric | None) -> np.ndarray:
+    """``score_of`` the last rows of passes, without the logits of other tokens where no metric reads them."""
+    if metric is None:
+        return passed.score(contrast.written, contrast.instead)
+    return score_of(passed.logits, contrast, metric)
+
+
+def score_gradient(
+    logits: np.ndarray, contrast: Contrast, metric: Metric | None, weights: OutputWeights
+) -> tuple[np.ndarray, float]:
+    """The gradient (D,) of a score at the end of the stream, and its derivative along the output bias.
+
+    A metric's are central differences at ``logits`` (V,); the score is linear in a logit difference.
+
+    >>> weights = corrector.output_weights()
+    >>> margin = Contrast(0, 5, 7, "b", "c"), lambda logits: logits[:, 5] - logits[:, 7]
+    >>> towards, _ = score_gradient(np.zeros(len(weights.bias)), *margin, weights)
+    >>> bool(np.allclose(towards, weights.vocabulary[5] - weights.vocabulary[7], atol=1e-6))
+    True
+    """
+    vocabulary, bias = weights.vocabulary, weights.bias
+    if metric is None:
+        written, instead = contrast.written, contrast.instead
+        return (vocabulary[written] - vocabulary[instead]).astype(np.float64), bias[written] - bias[instead]
+    ways = np.concatenate([vocabulary.T, bias[None]]).astype(np.float64)  # (D + 1, V)
+    found = []
+    for first in range(0, len(ways), _WAYS):
+        step = _STEP * ways[first : first + _WAYS]
+        found.append((metric(logits + step) - metric(logits - step)) / (2 * _STEP))
+    *towards, along = np.concatenate(found).astype(np.float64)
+    return np.array(towards), float(along)
 
 
 def edits_of(source: str, target: str) -> tuple[Edit, ...]:
@@ -78,7 +127,7 @@ def contrast_of_edit(corrector: Intervenes, edit: Edit) -> Contrast:
         (0, '먹', '머')
     """
     if edit.metric is not None:
-        raise ValueError("this analysis compares the logits of two tokens, so it takes no metric")
+        raise ValueError("this analysis tells the probabilities of two tokens, so it takes no metric")
     if isinstance(edit.about, Contrast):
         return edit.about
     source, target, change = edit.source, edit.target, edit.about
@@ -147,13 +196,36 @@ def check_row(row: int, rows: int) -> None:
         raise ValueError(f"the row should lie in 0..{rows - 1}, received {row}")
 
 
-class CleanRun:
-    """One edit in a network with activations: its contrast, its token ids, and scores of patched passes."""
+class AskedRow:
+    """An edit resolved in a network: its contrast, and its scores under interventions."""
+
+    def __init__(self, corrector: Intervenes, edit: Edit):
+        self.corrector, self.edit = corrector, edit
+        self.contrast = contrast_of_edit(corrector, replace(edit, metric=None))
+
+    def under(self, interventions: Sequence[Intervention]) -> tuple[np.ndarray, LogitDifferences]:
+        """(B,) scores under each intervention, and the log probabilities of both tokens."""
+        source, target, row = self.edit.source, self.edit.target, self.contrast.row
+        if self.edit.metric is None:
+            found = self.corrector.logit_differences(source, target, self.contrast, interventions)
+            return found.differences, found
+        network, count = cast(Network, self.corrector), len(interventions)
+        ids = network.tokenizer.encode_source(source), network.tokenizer.encode_target(target)[: row + 1]
+        passed = network.laboratory.pass_over([ids[0]] * count, [ids[1]] * count, interventions)
+        logits = passed.logits[:, row].astype(np.float64)
+        logs = log_softmax(logits)[:, [self.contrast.written, self.contrast.instead]].astype(np.float32)
+        scores = score_of(logits, self.contrast, self.edit.metric).astype(np.float32)
+        return scores, LogitDifferences(logs[:, 0], logs[:, 1])
+
+
+class CleanRun(AskedRow):
+    """The same in a network with activations: its token ids, and scores of patched passes."""
+
+    corrector: Network
 
     def __init__(self, corrector: Network, edit: Edit):
-        self.corrector, self.edit = corrector, edit
+        super().__init__(corrector, edit)
         self.network = corrector.patched
-        self.contrast = contrast_of_edit(corrector, replace(edit, metric=None))
         tokenizer, read = corrector.tokenizer, self.contrast.row + 1
         self.ids = tokenizer.encode_source(edit.source), tokenizer.encode_target(edit.target)[:read]
 
@@ -167,6 +239,18 @@ class CleanRun:
 
     def scored(self, passed: LastRows) -> np.ndarray:
         """(N,) float64: the scores of passes."""
+        return scores_of(passed, self.contrast, self.edit.metric)
+
+    def ended(self, found: Mapping[str, np.ndarray]) -> LastRows:
+        """The last row of a pass whose ``decoder_residual`` was read."""
+        closed = self.network.close("decoder", found["decoder_residual"][-1:, -1:])
+        return LastRows(self.network, closed[:, 0], None)
+
+    def direction(self, found: Mapping[str, np.ndarray]) -> np.ndarray:
+        """(D,): the gradient of the score at the end of the stream of a pass, behind the normalisation."""
+        written, instead = self.contrast.written, self.contrast.instead
         if self.edit.metric is None:
-            return passed.score(self.contrast.written, self.contrast.instead)
-        return self.edit.measured(passed.logits, self.contrast)
+            return self.network.difference(written, instead)
+        (logits,) = self.ended(found).logits
+        weights = self.network.output_weights
+        return score_gradient(logits, self.contrast, self.edit.metric, weights)[0].astype(np.float32)

@@ -23,10 +23,10 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.analysis.ablation import AblationValues, Edge, mean_values, stream_taps
-from model.analysis.contrasts import CleanRun, Edit, contrast_of_edit
+from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.saving import Result
 from model.correction.answers import Network
-from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, Patches, tap
+from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, Patches, Slopes, tap
 
 CHECKED = 5  # nodes whose exact effects stand beside their estimates
 _WEIGHTS = tuple(kind for kinds in ATTENTIONS.values() for kind in kinds)
@@ -70,7 +70,6 @@ def attribution_patching(
         >>> found.method, found.total.shape, found.error > 0
         ('attribution patching (estimate)', (56,), True)
     """
-    contrast_of_edit(corrector, edit)  # takes no metric, whose gradient is not known
     run, values = CleanRun(corrector, edit), ablation or mean_values(corrector, edit.source, edit.target)
     clean = run.taps(_TAPS)
     lost = {
@@ -79,8 +78,8 @@ def attribution_patching(
     }
     total, edges = dict.fromkeys(run.network.nodes, 0.0), defaultdict[tuple[Node, Node | None], float](float)
     for step in range(1, steps + 1):
-        found = clean if step == steps else run.taps(_TAPS, _between(clean, values, step / steps))
-        backward = _Backward(run.network, found, run.contrast)
+        found = clean if step == steps else run.taps(_TAPS, _between(clean, values.embeddings, step / steps))
+        backward = _Backward(run.network, found, run.direction(found))
         for node, gradient in backward.outputs.items():
             total[node] += float((lost[node] * gradient).sum()) / steps
         for sender, receiver, towards in backward.edges():
@@ -115,16 +114,43 @@ def output_gradients(
     rivals = logits.copy()
     rivals[wanted] = -np.inf
     rival = int(rivals.argmax())
-    contrast = Contrast(len(target) - 1, wanted, rival, "", "")
-    return _Backward(network, found, contrast).outputs, float(logits[wanted] - logits[rival])
+    backward = _Backward(network, found, network.difference(wanted, rival))
+    return backward.outputs, float(logits[wanted] - logits[rival])
 
 
-def _between(clean: Mapping[str, np.ndarray], values: AblationValues, share: float) -> tuple[Patch, ...]:
+def embedding_slopes(run: CleanRun, shares: Sequence[float]) -> Slopes:
+    """``Passes.slopes`` of any question, by the walk: the derivatives of its score by the embeddings.
+
+    >>> run = CleanRun(corrector, *edits_of("머거요", "먹어요"))
+    >>> exact = corrector.laboratory.slopes(*run.ids, (0, run.contrast.written, run.contrast.instead), [0.5])
+    >>> bool(np.allclose(embedding_slopes(run, [0.5]).source, exact.source, atol=1e-3))
+    True
+    """
+    clean, nothing = run.taps(_TAPS), dict.fromkeys(ATTENTIONS, np.float32(0))
+    scores, sides = [], {side: list[np.ndarray]() for side in ATTENTIONS}
+    for share in shares:
+        found = run.taps(_TAPS, _between(clean, nothing, share))
+        backward = _Backward(run.network, found, run.direction(found))
+        scores += run.scored(run.ended(found)).tolist()
+        for side, slopes in sides.items():
+            embedding = clean[tap(side, "embedding")]
+            towards = backward.begun.get(side, np.zeros_like(embedding))
+            slopes.append((towards * embedding).sum(axis=-1))
+    source, before = (np.array(each, np.float32) for each in sides.values())
+    if not run.network.layers("encoder"):  # one sequence, without a start mark
+        source, before = np.split(before, [len(run.ids[0])], axis=1)
+        before = np.pad(before, ((0, 0), (1, 0)))
+    return Slopes(np.array(scores, np.float32), source, before)
+
+
+def _between(
+    clean: Mapping[str, np.ndarray], embeddings: Mapping[str, np.ndarray | np.float32], share: float
+) -> tuple[Patch, ...]:
     """The patches that begin both streams between the ablated embeddings and, at ``share`` 1, clean ones."""
     patches = []
     for side in ATTENTIONS:
         embedding = clean[tap(side, "embedding")]
-        moved = (1 - share) * (values.embeddings[side] - embedding)
+        moved = (1 - share) * (embeddings[side] - embedding)
         if len(embedding):
             patches.append(Patch(tap(side, "residual"), 0, clean[tap(side, "residual")][0] + moved))
     return tuple(patches)
@@ -134,15 +160,17 @@ class _Backward:
     """The gradients of one score in one pass.
 
     ``outputs``: by node (Q, d) or (Q, D), with respect to its output. ``inputs``: by node, side and place of
-    the stream, (Q, D) or (S, D) with respect to the stream that this node alone reads there.
+    the stream, (Q, D) or (S, D) with respect to the stream that this node alone reads there. ``begun``: by
+    side (Q, D), with respect to the beginning of its stream.
     """
 
-    def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], contrast: Contrast):
+    def __init__(self, network: ActivationWalk, found: Mapping[str, np.ndarray], direction: np.ndarray):
         self.network, self.found = network, found
         self.outputs: dict[Node, np.ndarray] = {}
         self.inputs: dict[tuple[Node | None, str, int], np.ndarray] = {}
+        self.begun: dict[str, np.ndarray] = {}
         end = np.zeros_like(found["decoder_residual"][-1])
-        end[-1] = network.difference(contrast.written, contrast.instead)
+        end[-1] = direction
         self._through("decoder", self._closed("decoder", end, None))
         if read := [each for (_, side, _), each in self.inputs.items() if side == "encoder"]:
             self._through("encoder", np.sum(read, axis=0))
@@ -177,6 +205,7 @@ class _Backward:
                     gradient = network.normalisation.gradient(gradient, residual[sublayer], gamma)
                 self.inputs[node, side, sublayer] = gradient
                 towards = towards + gradient
+        self.begun[side] = towards
 
     def _attention(
         self, kind: str, layer: int, entered: np.ndarray, towards: np.ndarray

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.activations.replacements import every_head
-from model.analysis.contrasts import Edit, contrast_of_edit
+from model.analysis.contrasts import AskedRow, Edit, contrast_of_edit
 from model.analysis.edits import asked_row, attention_to_edit, changed_rows, in_tokens
 from model.analysis.saving import Result
 from model.analysis.statistics import rank_correlation, ranks
@@ -45,7 +45,7 @@ class HeadEffects(Result):
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
     without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
     ablated_fix_probability: np.ndarray  # (N,) float32, p(fix) without the head
-    attention: np.ndarray  # (N,) float32 in 0..1, from the token in question to the change
+    attention: np.ndarray  # (N,) float32 in 0..1, from the token in question to the change; else NaN
 
     @property
     def effect(self) -> np.ndarray:
@@ -81,7 +81,12 @@ class HeadEffects(Result):
         return tuple(self.heads[i] for i in order if self.effect[i] < 0)
 
     def rank_of_looker(self) -> tuple[Head, int]:
-        """The head with the most attention to the change, and the rank of its effect: 1 is the largest."""
+        """The head with the most attention to the change, and the rank of its effect: 1 is the largest.
+
+        Raises ValueError for a question that is not about a change.
+        """
+        if np.isnan(self.attention).all():
+            raise ValueError("heads attend to a change, but the question is about none")
         return self.heads[int(self.attention.argmax())], rank_of_largest(self.attention, np.abs(self.effect))
 
 
@@ -95,10 +100,10 @@ def rank_of_largest(values: np.ndarray, sizes: np.ndarray) -> int:
 
 
 def head_effects(corrector: Intervenes, edit: Edit, means: Means | None = None) -> HeadEffects:
-    """Ablate each head in turn, and measure one change.
+    """Ablate each head in turn, and measure one question.
 
     Args:
-        edit: about one of ``corrector.changes(source, target)``.
+        edit: about one of ``corrector.changes(source, target)``, or a contrast or metric of any row.
         means: outputs of ablated heads, such as ``mean_outputs``; zeros by default.
 
     Raises:
@@ -110,19 +115,22 @@ def head_effects(corrector: Intervenes, edit: Edit, means: Means | None = None) 
         >>> len(effects.heads), effects.grid("cross_attention").shape
         (48, (4, 4))
     """
-    source, target, contrast = edit.source, edit.target, contrast_of_edit(corrector, edit)
+    source, target, asked = edit.source, edit.target, AskedRow(corrector, edit)
     trace = corrector.trace(source, target)
-    placed, changes = in_tokens(trace, edit.change, corrector.changes(source, target))
+    attention = np.full(len(trace.heads), np.nan, np.float32)
+    if isinstance(edit.about, Change):
+        placed, changes = in_tokens(trace, edit.about, corrector.changes(source, target))
+        attention = attention_of_heads(trace, placed, changes, of_question=True)
     off = [Intervention(off=frozenset([head]), means=means) for head in trace.heads]
-    scores = corrector.logit_differences(source, target, contrast, [Intervention(), *off])
+    scores, tokens = asked.under([Intervention(), *off])
     return HeadEffects(
-        contrast=contrast,
+        contrast=asked.contrast,
         heads=trace.heads,
-        observed=float(scores.differences[0]),
-        observed_fix=float(np.exp(scores.log_written[0])),
-        without=scores.differences[1:],
-        ablated_fix_probability=np.exp(scores.log_written[1:]),
-        attention=attention_of_heads(trace, placed, changes, of_question=True),
+        observed=float(scores[0]),
+        observed_fix=float(np.exp(tokens.log_written[0])),
+        without=scores[1:],
+        ablated_fix_probability=np.exp(tokens.log_written[1:]),
+        attention=attention,
     )
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.contrasts import CleanRun, Edit
+from model.analysis.contrasts import LEAST_SCORE, CleanRun, Edit, score_of
 from model.analysis.edits import copy_positions
 from model.analysis.saving import Result
 from model.correction.answers import Network
@@ -30,7 +30,6 @@ from model.trace.interventions import Contrast, Patch, tap
 SUBSTITUTES = "가나다리마사자하고도이"
 NO_PLACE = -1
 PARTS = ("residual", "output", "heads")  # of a side, or of a kind of attention
-LEAST_DIFFERENCE = 0.5  # nats between the two runs, below which a share of it means nothing
 
 
 @dataclass(frozen=True)
@@ -78,14 +77,15 @@ def corrupted_by_correction(edit: Edit, row: int | None = None) -> CorruptedRun:
     """Take the right sentence as the corrupted run: nothing in it needs correction.
 
     Args:
-        row: the row of the question, by default where the change begins.
+        row: the row of the question, by default where the change begins, or that of the contrast.
 
     Example:
         >>> corrupted_by_correction(*edits_of("머거요", "먹어요")).source
         '먹어요'
     """
-    source, target = edit.source, edit.target
-    row = edit.change.target_start if row is None else row
+    source, target, about = edit.source, edit.target, edit.about
+    if row is None:
+        row = about.row if isinstance(about, Contrast) else about.target_start
     back = copy_positions(find_changes(target, source), len(target) + 1, len(source) + 1)
     places = tuple(back.tolist()), tuple(range(row + 1))
     return CorruptedRun(edit, target, target[:row], *places)
@@ -123,12 +123,12 @@ def corrupted_by_sentence(edit: Edit, other: str, row: int | None = None) -> Cor
 
 @dataclass(frozen=True)
 class Exchanges(Result):
-    """Corrupted runs, each with another substitute for one character beside the mistake.
+    """Corrupted runs, each with another substitute for one token, or over another text.
 
-    ``others``: the scores of exchanges at other places beside the mistake, by place.
+    ``others``: the scores of exchanges at other places, by place.
     """
 
-    place: int  # in the source: where the median score is lowest
+    place: int  # in the source: where the median score is lowest; NO_PLACE of other texts
     runs: tuple[CorruptedRun, ...]  # (N,)
     scores: np.ndarray  # (N,) float64 nats
     others: dict[int, np.ndarray]
@@ -139,34 +139,35 @@ class Exchanges(Result):
         return self.runs[int(np.argsort(self.scores, kind="stable")[(len(self.runs) - 1) // 2])]
 
 
-def exchanges(corrector: Network, edit: Edit) -> Exchanges:
-    """Exchange each character beside the mistake for each of SUBSTITUTES.
+def exchanges(corrector: Network, edit: Edit, texts: Sequence[str] = ()) -> Exchanges:
+    """Exchange each character beside the mistake, of a contrast each one, for each of SUBSTITUTES.
 
     The place is that of the lowest median score. No substitute is picked: a single one may lower the score
     for reasons of its own.
 
+    Args:
+        texts: sources, or prompts, of as many tokens to take instead; needed where tokens are not characters.
+
     Raises:
-        ValueError: as ``contrast_of_edit`` does, and where there is no character to exchange.
+        ValueError: as ``contrast_of_edit`` and ``corrupted_by_text`` do, and where there is no character to
+            exchange.
 
     Example:
         >>> found = exchanges(corrector, *edits_of("머거요", "먹어요"))
         >>> found.place, len(found.runs) == len(found.scores) > 8
         (1, True)
+        >>> exchanges(corrector, *edits_of("머거요", "먹어요"), texts=["가거요", "먹어요"]).scores.shape
+        (2,)
     """
-    run, tokenizer, source, change = CleanRun(corrector, edit), corrector.tokenizer, edit.source, edit.change
+    run, tokenizer, source = CleanRun(corrector, edit), corrector.tokenizer, edit.source
     row, ids = run.contrast.row, run.ids[0]
-    if not run.network.layers("encoder"):
-        raise ValueError("a decoder alone has a prompt: corrupted_by_text takes another one")
-    if len(ids) != len(source) + 1:
-        raise ValueError("a corrupted run exchanges characters, so each token should be one")
-    # The typed character that the fix is compared with has to stay.
-    typed, fixed = change.mistake
-    kept = change.source_start + typed + row - (change.target_start + fixed)
-    places = [
-        place
-        for place in range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
-        if place != kept and not source[place].isspace()
-    ]
+    if texts:
+        given = tuple(corrupted_by_text(corrector, edit, each) for each in texts)
+        each_score = [run.scores([()], ids=each.ids(tokenizer)) for each in given]
+        return Exchanges(NO_PLACE, given, np.concatenate(each_score), {})
+    if not run.network.layers("encoder") or len(ids) != len(source) + 1:
+        raise ValueError("a character can be exchanged where each token is one: give other texts of a length")
+    places = [place for place in _exchangeable(edit, row) if not source[place].isspace()]
     usable = [other for other in SUBSTITUTES if not tokenizer.is_outside(other)]
     tried = [(place, other) for place in places for other in usable if other != source[place]]
     if not tried:
@@ -182,6 +183,17 @@ def exchanges(corrector: Network, edit: Edit) -> Exchanges:
         if place == chosen
     )
     return Exchanges(chosen, tuple(runs), by_place.pop(chosen), by_place)
+
+
+def _exchangeable(edit: Edit, row: int) -> list[int]:
+    """The positions of the source beside a change, without the one that the fix is compared with; or all."""
+    source, change = edit.source, edit.about
+    if isinstance(change, Contrast):
+        return list(range(len(source)))
+    typed, fixed = change.mistake
+    kept = change.source_start + typed + row - (change.target_start + fixed)
+    beside = range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
+    return [place for place in beside if place != kept]
 
 
 def corrupted_by_exchange(corrector: Network, edit: Edit) -> CorruptedRun:
@@ -214,11 +226,12 @@ class ActivationPatching(Result):
     score: float  # of the clean run
     corrupted_score: float
     patched: np.ndarray  # (P, N) float32, scores; nan where the position has no counterpart
+    least: float = LEAST_SCORE  # ``Edit.least``
 
     @property
     def is_telling(self) -> bool:
-        """Whether the scores of the two runs differ by at least LEAST_DIFFERENCE nats."""
-        return abs(self.score - self.corrupted_score) >= LEAST_DIFFERENCE
+        """Whether the scores of the two runs differ enough that shares of the difference mean something."""
+        return abs(self.score - self.corrupted_score) >= self.least
 
     @property
     def restored(self) -> np.ndarray:
@@ -289,5 +302,5 @@ def activation_patching(
         scores = clean.scores(variations).tolist()
     patched = np.full((len(places), len(matched)), np.nan, np.float32)
     patched[tuple(zip(*cells, strict=True))] = scores
-    (score,) = run.edit.measured(found["logits"][-1:], clean.contrast).tolist()
-    return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched)
+    (score,) = score_of(found["logits"][-1:], clean.contrast, run.edit.metric).tolist()
+    return ActivationPatching(clean.contrast, run.source, score, float(corrupted), patched, run.edit.least)

@@ -32,7 +32,7 @@ import numpy as np
 
 from model.activations.drafting import log_softmax
 from model.activations.walk import ActivationWalk
-from model.analysis.contrasts import contrasts_of_sentence
+from model.analysis.contrasts import Metric, contrasts_of_sentence, score_gradient, score_of
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.text import hangul
@@ -109,7 +109,7 @@ class LogitAttribution(Result):
         return tuple(ResidualComponent(*name, nats) for name, nats in zip(names, row, strict=True))
 
     def remainder(self, number: int) -> float:
-        """The score minus the sum of the parts, in nats: a rounding error."""
+        """The score minus the sum of the parts, in nats: a rounding error, or a metric's curvature."""
         return float(self.score[number] - self.matrix()[number].sum())
 
     def rows(self) -> list[int]:
@@ -132,12 +132,18 @@ class LogitAttribution(Result):
 
 
 def direct_logit_attribution(
-    corrector: Network, source: str, target: str, changes: Sequence[Change | Contrast] = ()
+    corrector: Network,
+    source: str,
+    target: str,
+    changes: Sequence[Change | Contrast] = (),
+    metric: Metric | None = None,
 ) -> LogitAttribution:
     """Attribute the logit difference of each row, and of each change, to the parts of the decoder.
 
     Args:
         changes: some of ``find_changes(source, target)``, or contrasts of any rows.
+        metric: the score of all these rows in place of the logit difference. Attributed is its gradient at
+            the end of the stream, so ``remainder`` has the rest of a metric that is not linear.
 
     Raises:
         ValueError: for a network without a residual stream.
@@ -152,7 +158,7 @@ def direct_logit_attribution(
     network, tokenizer = corrector.patched, corrector.tokenizer
     found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), ATTRIBUTION_TAPS)
     questions, numbers = contrasts_of_sentence(corrector, source, target, changes, found["logits"])
-    return attribute_contrasts(found, network.output_weights, questions, numbers)
+    return attribute_contrasts(found, network.output_weights, questions, numbers, metric)
 
 
 def attribute_contrasts(
@@ -160,8 +166,9 @@ def attribute_contrasts(
     weights: OutputWeights,
     questions: Sequence[Contrast],
     changes: Sequence[int | None] = (),
+    metric: Metric | None = None,
 ) -> LogitAttribution:
-    """Attribute the logit differences of ``questions`` in a pass over one sentence.
+    """Attribute the scores of ``questions`` in a pass over one sentence.
 
     Args:
         found: the activations ATTRIBUTION_TAPS of the pass.
@@ -171,11 +178,11 @@ def attribute_contrasts(
     # In front of the rows of the logits, a decoder alone has the positions of the prompt.
     before = found["decoder_residual"].shape[1] - len(found["logits"])
     rows = [row + before for row in asked_rows]
-    written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
-    asked = (weights.vocabulary[written] - weights.vocabulary[instead]).astype(np.float64)  # (N, D)
-    directions, shifted = _directions(found, weights, rows, asked)
+    logits = found["logits"][asked_rows]
+    gradients = [score_gradient(*each, metric, weights) for each in zip(logits, questions, strict=True)]
+    towards_end, along_bias = (np.array(each) for each in zip(*gradients, strict=True))  # (N, D), (N,)
+    directions, shifted = _directions(found, weights, rows, towards_end)
     embedding = found["decoder_embedding"][rows]
-    logits = found["logits"].astype(np.float64)
     biases = np.zeros(len(rows))
     by_key = {}
     for place, kind in enumerate(KINDS):
@@ -187,13 +194,13 @@ def attribute_contrasts(
     return LogitAttribution(
         questions=tuple(questions),
         changes=tuple(changes),
-        score=logits[asked_rows, written] - logits[asked_rows, instead],
+        score=np.concatenate([score_of(*each, metric) for each in zip(logits[:, None], questions)]),
         embedding=_dot(embedding, directions[0]),
         position=_dot(found["decoder_residual"][0][rows] - embedding, directions[0]),
         by_key=by_key,
         feed_forward=_dot(found["decoder_output"][2::3][:, rows], directions[2::3]).T,
         projection_bias=biases,
-        output_bias=shifted + weights.bias[written] - weights.bias[instead],
+        output_bias=shifted + along_bias,
     )
 
 
@@ -360,12 +367,17 @@ def settled_from(values: np.ndarray) -> int:
 
 
 def logit_lens(
-    corrector: Network, source: str, target: str, changes: Sequence[Change | Contrast] = ()
+    corrector: Network,
+    source: str,
+    target: str,
+    changes: Sequence[Change | Contrast] = (),
+    metric: Metric | None = None,
 ) -> LogitLens:
     """Read all places of the residual stream by the logit lens, for each row and each change.
 
     Args:
         changes: some of ``find_changes(source, target)``, or contrasts of any rows.
+        metric: the scores of all these rows in place of the logit differences.
 
     Raises:
         ValueError: for a network without a residual stream.
@@ -384,12 +396,10 @@ def logit_lens(
     ids = tokenizer.encode_target(target)
     stream = found["decoder_residual"][:, -len(ids) :]  # of a decoder alone without the prompt
     read = weights.read("decoder", stream)
-    logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
+    logits = read @ weights.vocabulary.T + weights.bias  # (3L+1, T, V)
+    logs = log_softmax(logits)
     probabilities = np.exp(logs)
     likeliest = _likeliest(logs)
-    rows, written, instead = (
-        [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
-    )
     named = np.unique(likeliest).tolist()
     jamo = {}
     if weights.jamo:
@@ -401,7 +411,9 @@ def logit_lens(
         likeliest=likeliest,
         probabilities=np.take_along_axis(probabilities, likeliest, axis=-1),
         written=probabilities[:, np.arange(len(ids)), ids],
-        scores=logs[:, rows, written] - logs[:, rows, instead],
+        scores=np.stack(
+            [score_of(logits[:, one.row], one, metric) for one in questions], -1, dtype=np.float32
+        ),
         names=dict(zip(named, tokenizer.labels(named), strict=True)),
         jamo=jamo,
     )

@@ -26,6 +26,7 @@ from model.adapters.own_stream import OwnStream
 from model.analysis import (
     AttentionCell,
     activation_patching,
+    attribution_patching,
     contrast_of_row,
     contribution,
     corrupted_by_text,
@@ -33,7 +34,10 @@ from model.analysis import (
     direct_logit_attribution,
     exchanges,
     find_circuit,
+    head_effects,
     logit_lens,
+    node_effects,
+    verified_explanation,
 )
 from model.analysis.attribution_methods import added_vectors
 from model.analysis.contrasts import Edit
@@ -242,8 +246,35 @@ def test_a_decoder_alone_is_walked_and_asked(build):
     assert circuit_edges(lab, edit, replace(circuit, members=circuit.nodes)).edges
     about = Edit("cab", "cb", lab.changes("cab", "cb")[0])
     for ask in (lambda: exchanges(lab, about), lambda: corrupted_by_text(lab, edit, "ab")):
-        with pytest.raises(ValueError, match="decoder alone has a prompt|as many tokens"):
+        with pytest.raises(ValueError, match="give other texts|as many tokens"):
             ask()
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["decoder alone", "encoder-decoder"])
+def test_every_function_takes_a_contrast_and_a_metric(alone):
+    """A metric that is the logit difference has the contrast's numbers; texts are of another language."""
+    lab = whole_decoder() if alone else laboratory_of(network(), LETTERS)
+    source, target, texts = "cab", "dcb", ["cbb", "aab", "cac"]
+    about = contrast_of_row(lab, source, target, row=1)
+    contrast = Edit(source, target, about)
+    metric = replace(contrast, metric=lambda logits: logits[:, about.written] - logits[:, about.instead])
+
+    def answers(edit):
+        corrupted = exchanges(lab, edit, texts)
+        yield corrupted.scores
+        yield activation_patching(lab, corrupted.median, "residual", "decoder").patched
+        yield direct_logit_attribution(lab, source, target, [about], edit.metric).matrix()[-1]
+        yield logit_lens(lab, source, target, [about], edit.metric).scores[:, -1]
+        yield head_effects(lab, edit).effect
+        yield node_effects(lab, edit).total
+        yield attribution_patching(lab, edit, steps=3).total
+        yield find_circuit(lab, edit).effects
+        yield from (contribution(lab, edit, name).before for name in methods_of(lab))
+        claims = verified_explanation(lab, edit, [(source, target), ("abc", "cd")], texts).claims
+        yield [each.difference for each in claims if each.name in ("looked", "wrote", "fed")]
+
+    for one, other in zip(answers(contrast), answers(metric), strict=True):
+        np.testing.assert_allclose(other, one, atol=5e-3)
 
 
 def rotated(heads):

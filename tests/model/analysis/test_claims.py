@@ -3,19 +3,22 @@
 import numpy as np
 import pytest
 
+from model.analysis.ablation import everyday_pairs
 from model.analysis.circuits import find_circuit
 from model.analysis.claims import (
     CLAIMS,
     DRAWS,
-    LEAST_LOOK,
     LEVEL,
     LOOK,
     SCORE,
     null_losses,
+    null_streams,
+    null_weights,
     verified_explanation,
 )
-from model.analysis.contrasts import Edit
+from model.analysis.contrasts import CleanRun, Edit, contrast_of_row
 from model.analysis.residual_stream import POSITION
+from model.analysis.statistics import p_value
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention, Patch
 from tests.planted import CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
@@ -44,8 +47,9 @@ def test_what_was_planted_is_what_is_told(receipts):
     assert receipts["looked"].facts["position"] == CAUSE and receipts["looked"].facts["weight"] > 0.99
     assert receipts["why"].facts["part"] == POSITION and receipts["why"].before > 0.99
     assert receipts["fed"].facts["node"].layer == FEED_FORWARD and receipts["fed"].facts["nats"] > 0
-    # One of the other three heads, which copies, takes away more in some of the random rows.
-    assert [name for name, each in receipts.items() if not each.holds] == ["wrote"]
+    # One of the other three heads, which copies, takes away more in some of the random rows; and all heads
+    # were planted to look by position, so that this one is not beyond 99 of 100.
+    assert [name for name, each in receipts.items() if not each.holds] == ["why", "wrote"]
     assert all(receipts[name].facts["p"] < 0.05 for name in ("looked", "wrote", "fed"))
 
 
@@ -80,7 +84,10 @@ def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(pl
     place = CODA.layer, CODA.head, ROW, CAUSE
     assert why.before == pytest.approx(found["cross_attention"][place], abs=1e-5)
     assert why.after == pytest.approx(without["cross_attention"][place], abs=1e-5)
-    assert why.before - why.after >= LEAST_LOOK and why.holds
+    null = null_weights(network, tokenizer, everyday_pairs(), "cross_attention")[POSITION]
+    larger = sum(each >= why.before - why.after for each in null)
+    assert why.facts["draws"] == len(null) == DRAWS and why.facts["p"] == (1 + larger) / (1 + DRAWS)
+    assert why.holds == (why.facts["p"] < LEVEL)
 
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):
@@ -105,10 +112,32 @@ def test_nothing_is_decided_for_what_the_network_does_not_write(planted_writer):
     }
 
 
-def test_decided_holds_where_the_share_that_it_names_returns(receipts):
+def test_decided_is_compared_with_the_same_place_of_random_rows(planted_writer, receipts):
+    """The share of the difference that it names is described, and is no threshold."""
     decided, score = receipts["decided"], receipts["decided"].before
-    twin_score, share = decided.facts["twin_score"], decided.facts["share"]
-    assert decided.holds == (decided.after - twin_score >= share * (score - twin_score))
+    facts = decided.facts
+    assert facts["share"] == pytest.approx(
+        (decided.after - facts["twin_score"]) / (score - facts["twin_score"])
+    )
+    run = CleanRun(planted_writer, Edit(WRONG, RIGHT, CHANGE))
+    tokenizer, place = planted_writer.tokenizer, facts["place"]
+    streams = null_streams(run.network, tokenizer, everyday_pairs())
+    assert streams.shape == (DRAWS, 7, run.network.config.d_model)
+    patches = [(Patch("decoder_residual", place, each, ROW),) for each in streams[:, place]]
+    null = run.scores(patches, ids=(tokenizer.encode_source(facts["twin"]), run.ids[1]))
+    assert facts["p"] == p_value(null, decided.after) and decided.holds == (facts["p"] < LEVEL)
+
+
+def test_a_contrast_of_a_network_with_few_rows_is_explained_and_held_by_no_small_p(planted_writer):
+    """One pair has one row for each character, so few parts can be drawn, and no p is below 1/(n + 1)."""
+    about = contrast_of_row(planted_writer, WRONG, RIGHT, ROW)
+    edit, texts = Edit(WRONG, RIGHT, about), ["나머나요.", "나머다요.", "가머가요."]
+    found = {
+        each.name: each for each in verified_explanation(planted_writer, edit, [(WRONG, RIGHT)], texts).claims
+    }
+    assert {"cause", "looked", "wrote", "decided"} <= found.keys() and "alone" not in found
+    assert found["cause"].facts["other"] in ("나", "다", "가가")
+    assert found["wrote"].facts["draws"] < 4 * (len(RIGHT) + 1) and not found["wrote"].holds
 
 
 def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, receipts):
@@ -116,8 +145,9 @@ def test_a_loss_is_compared_with_those_without_random_parts(planted_writer, rece
 
     The observation counts as one draw, so no p-value is 0.
     """
-    null = null_losses(planted_writer.patched, planted_writer.tokenizer)
-    assert null is null_losses(planted_writer.patched, planted_writer.tokenizer)  # drawn once
+    corpus = planted_writer.patched, planted_writer.tokenizer, everyday_pairs()
+    null = null_losses(*corpus, None)
+    assert null is null_losses(*corpus, None)  # drawn once
     for name in ("wrote", "looked", "fed"):
         claim, node = receipts[name], receipts[name].facts["node"]
         of_kind = {at: losses for (of, at), losses in null.items() if (of, at.kind) == (name, node.kind)}

@@ -8,7 +8,7 @@ import pytest
 
 from model.activations.walk import ActivationWalk
 from model.adapters.own_stream import Built, OwnStream
-from model.analysis import attribution_patching, corpus_means, edits_of
+from model.analysis import attribution_patching, contrast_of_edit, corpus_means, edits_of
 from model.analysis.ablation import node_effects
 from model.analysis.contrasts import CleanRun
 from model.text.tokenizer import START_ID, pad
@@ -59,8 +59,11 @@ def test_the_planted_nodes_have_the_largest_estimates(planted_circuit):
     assert (one.method, five.method) == ("attribution patching (estimate)", "EAP-IG over 5 steps (estimate)")
     exact = node_effects(planted_circuit, edit).total
     np.testing.assert_allclose(one.exact, [exact[one.nodes.index(node)] for node in one.checked], atol=1e-4)
-    with pytest.raises(ValueError, match="takes no metric"):
-        attribution_patching(planted_circuit, replace(edit, metric=np.max))
+    contrast = contrast_of_edit(planted_circuit, edit)
+    metric = replace(edit, metric=lambda logits: logits[:, contrast.written] - logits[:, contrast.instead])
+    for steps, known in ((1, one), (5, five)):
+        found = attribution_patching(planted_circuit, metric, steps=steps)
+        np.testing.assert_allclose(found.total, known.total, atol=1e-3)
 
 
 def test_the_gradient_of_an_unknown_function_comes_from_its_values(corrector):

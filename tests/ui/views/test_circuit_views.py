@@ -9,13 +9,13 @@ import pytest
 
 from model.analysis.ablation import corrupted_values
 from model.analysis.circuits import find_circuit, holds
-from model.analysis.claims import LOOK, RETURNED, verified_explanation
+from model.analysis.claims import LOOK, verified_explanation
 from model.analysis.contrasts import Edit
 from model.analysis.patching import corrupted_by_exchange
 from model.text.changes import find_changes
 from tests.planted import CARRY, MARK, RIGHT, ROW, WRONG
 from tests.ui.screen import chosen, figure, figures, html, numbers, open_popover, send, setting, told
-from ui.wording import percent, say, table
+from ui.wording import say, share_kept, table
 from viz.labels import probability
 
 KO = table("ko")
@@ -118,7 +118,8 @@ def test_every_claim_has_its_receipt_and_why_a_head_looked_has_weights(open_circ
     for receipt in (each for each in found if each.measured != LOOK):
         assert f"{receipt.before:+.2f} → {receipt.after:+.2f}".replace("-", "−") in shown
     assert shown.count('class="holds"') == sum(each.holds for each in found)
-    assert percent(say, RETURNED) in shown  # what "decided" is tested for is what it says
+    (decided,) = [receipt for receipt in found if receipt.name == "decided"]
+    assert share_kept(say, decided.facts["share"]) in shown
     (fed,) = [receipt for receipt in found if receipt.name == "fed"]
     of_fed = {way: KO[f"receipt_fed_{way}"].split("}")[1].split("{")[0] for way in ("for", "against")}
     assert [way for way, words in of_fed.items() if words in shown] == [

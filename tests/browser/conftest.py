@@ -173,7 +173,8 @@ def open_page(server, pages):
     """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
 
     An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait
-    where the test says so.
+    where the test says so. The next address of a test is opened ``on`` the page of its last one: a further
+    page would compile the app's scripts again.
     """
     with visitors(server, pages) as take:
 
@@ -184,8 +185,11 @@ def open_page(server, pages):
             height: int = 900,
             colour: str = "light",
             late: LateAnswers | None = None,
+            on: Page | None = None,
         ) -> Page:
-            return go(take(colour, late), f"{server}/{path}", width, height)
+            if on:
+                on.evaluate("sessionStorage.clear()")
+            return go(on or take(colour, late), f"{server}/{path}", width, height)
 
         yield open_at
 

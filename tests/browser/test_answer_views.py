@@ -32,10 +32,10 @@ SIZES = ((1366, 768), (390, 844))
 
 @pytest.fixture
 def open_at(open_page):
-    def open_view(page: str, name: str, **chosen: str) -> Page:
+    def open_view(page: str, name: str, on: Page | None = None, **chosen: str) -> Page:
         setting = "experiment" if page else "view"
         query = urlencode({"sentence": FOLLOWED, "edit": "1", setting: name} | chosen)
-        return open_page(f"{page}?{query}", colour="dark", width=1366, height=768)
+        return open_page(f"{page}?{query}", colour="dark", width=1366, height=768, on=on)
 
     return open_view
 
@@ -117,7 +117,7 @@ def test_the_change_is_pressed_and_other_heads_are_opened(open_at, answer):
     row = sentence.trace.cross_attention[1, 2, first.target_start]
     assert heatmap(page, figure("heatmap"))[first.target_start].argmax() == row.argmax()
 
-    page = open_at("", "heatmap", layer="4", head="1", cell="4,5", kind="cross_attention")
+    page = open_at("", "heatmap", page, layer="4", head="1", cell="4,5", kind="cross_attention")
     visit.pick(page, "pages", table("ko")["laboratory_page"])
     expect(page.locator("h1")).to_have_text(table("ko")["laboratory_page"])
     settle(page)

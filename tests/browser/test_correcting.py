@@ -164,7 +164,7 @@ def test_a_link_opens_the_same_view(open_page):
     page.locator(".corrected .sentence").last.click()
     expect_settings(page, part="2")
     shown = heatmap(page, figure("heatmap"))
-    copy = open_page(f"?{page.url.partition('?')[2]}")
+    copy = open_page(f"?{page.url.partition('?')[2]}", on=page)
     expect_heatmap(copy, shown)
     expect(text_area(copy)).to_have_value(text)
     expect(copy.locator(".corrected .sentence").last).to_have_attribute("aria-pressed", "true")

@@ -61,5 +61,5 @@ def test_choosing_other_numbers_moves_nothing(open_page):
     choose(page, "heads_at", KO["heads_at_edited"])
     expect_settings(page, heads_at="edited")
     assert boxes(page) == before
-    open_page("heads?heads_by=effect", width=1366, height=768)
+    page = open_page("heads?heads_by=effect", width=1366, height=768, on=page)
     assert boxes(page) == before

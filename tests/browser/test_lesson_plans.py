@@ -31,9 +31,9 @@ def steps(facts, language: str) -> dict[str, PlanStep]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_shows_what_the_plan_says(open_page, facts, corrector, language):
     assert facts["fingerprint"] == corrector.fingerprint, "python -m training ship writes the plans anew"
+    page = None
     for step in steps(facts, language).values():
-        page = open_page(step.link.removeprefix(ADDRESS), width=1366, height=768)
-        settle(page)
+        page = open_page(step.link.removeprefix(ADDRESS), width=1366, height=768, on=page)
         before = words(page)
         do(page, step)
         see(page, before, step)

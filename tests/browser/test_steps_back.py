@@ -130,5 +130,5 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, h
     expect_settings(page, rejected=str(rejected + 1))
     text = found.with_decisions({accepted}, {rejected}).text
     expect_corrected(page, half_sure, text)
-    copy = open_page(f"?{page.url.partition('?')[2]}")
+    copy = open_page(f"?{page.url.partition('?')[2]}", on=page)
     expect_corrected(copy, half_sure, text)

@@ -122,8 +122,8 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
 
 
 def test_the_other_pages_are_about_the_same_network(open_page, corrector):
-    def opened(name: str, **settings: object) -> Page:
-        page = open_page(f"{name}?{urlencode({'sentence': SENTENCE} | settings)}")
+    def opened(name: str, on: Page | None = None, **settings: object) -> Page:
+        page = open_page(f"{name}?{urlencode({'sentence': SENTENCE} | settings)}", on=on)
         expect(page.locator("h1")).to_have_text(KO[f"{name}_page"])
         expect(page.get_by_test_id("stException")).to_have_count(0)
         return page
@@ -139,11 +139,11 @@ def test_the_other_pages_are_about_the_same_network(open_page, corrector):
     np.testing.assert_allclose(shown[:real, :real], alone, atol=1e-5)
     assert (shown[:, real:] == 0).all()
 
-    main = opened("network").locator(".stMain")
+    main = opened("network", page).locator(".stMain")
     expect(main).to_contain_text(f"({len(SENTENCE) + 1}, {corrector.config.d_model})")
     expect(main).to_contain_text(f"{corrector.num_parameters:,}")
 
-    main = opened("model").locator(".stMain")
+    main = opened("model", page).locator(".stMain")
     evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
     for scores in (evaluation["total"], *evaluation["families"].values()):
         expect(main).to_contain_text(f"{scores['exact_match'] * 100:.1f}%")  # a no-break space is a space

@@ -35,6 +35,7 @@ OPTIONS = {
     "dff": 32,
     "dropout": 0.1,  # its random state must continue too
     "batch-tokens": 200,
+    "widths": "16,24,164",  # few, since each has a graph of its own, and making one takes seconds
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,

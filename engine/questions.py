@@ -12,6 +12,7 @@ knows the answer.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from engine.question import ChangeSpan, Edit, HeadSets, Means, question
 from engine.records import MB, PackedCorrection, pack
 from model import analysis
 from model.adapters.own_network import InRowsOfTrace
-from model.analysis import model_editing
 from model.analysis.ablation import mean_values
 from model.analysis.attention_scores import AttentionCell
 from model.analysis.attribution_methods import EACH_TOKEN, METHODS, ONE_PASS, PATH
@@ -179,19 +179,11 @@ ROUNDS: tuple[tuple[str, ...], ...] = tuple(
 MethodRound = tuple[int, tuple[str, ...], tuple[analysis.Contribution, ...]]
 
 
-def _without_gradients(edit: Edit, number: int = 0) -> bool:
-    return _is_light(number)
-
-
-def _step_without_gradients(source: str, target: str, row: int, number: int = 0) -> bool:
-    return _is_light(number)
-
-
-def _is_light(number: int) -> bool:
+def _without_gradients(number: int) -> bool:
     return not any(METHODS[name].by_gradients for name in ROUNDS[number])
 
 
-@question(INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
+@question(INTERVENTIONS, is_long=True, in_numpy=lambda edit, number=0: _without_gradients(number))
 def contributions(corrector: Intervenes, edit: Edit, number: int = 0) -> MethodRound:
     """The contributions in nats of tokens to the edit by the methods of ROUNDS[number]."""
     return _round(corrector, edit_at(corrector, edit), number)
@@ -203,7 +195,7 @@ def left_out(corrector: Intervenes, edit: Edit) -> analysis.Contribution:
     return analysis.contribution(corrector, edit_at(corrector, edit), REFERENCE)
 
 
-@question(INSIDE, is_long=True, in_numpy=_step_without_gradients)
+@question(INSIDE, is_long=True, in_numpy=lambda source, target, row, number=0: _without_gradients(number))
 def step_contributions(
     corrector: Network, source: str, target: str, row: int, number: int = 0
 ) -> MethodRound:
@@ -316,10 +308,11 @@ class Teaching(NamedTuple):
 @question(INSIDE, is_long=True, in_numpy=True)
 def edited_network(corrector: Network, teaching: Teaching) -> analysis.EditOutcome:
     """The effects of an edit that teaches the pairs, also on the text of the sentence ``tried``."""
-    pairs = [model_editing.Pair(*pair) for pair in teaching.pairs]
-    own = model_editing.OwnSentences.of(corrector)
-    edit = own.edit(pairs, teaching.layer, teaching.whitening / 100)
-    return model_editing.edit_outcome(corrector, edit, teaching.strength / 100, teaching.tried)
+    edit = _edit(corrector, teaching.pairs, teaching.layer, teaching.whitening / 100)
+    return analysis.edit_outcome(corrector, edit, teaching.strength / 100, teaching.tried)
+
+
+_edit = lru_cache(maxsize=1)(analysis.edit_network)  # kept for its other strengths
 
 
 # --- The survey of heads over a file ---

@@ -56,6 +56,7 @@ from model.analysis.counterfactuals import (
     replaced_attention,
     replaced_for_change,
 )
+from model.analysis.edit_effects import EditedText, EditOutcome, edit_outcome
 from model.analysis.effect_estimates import EffectEstimates, attribution_patching
 from model.analysis.head_effects import (
     AblatedText,
@@ -67,7 +68,7 @@ from model.analysis.head_effects import (
     pair_effects,
     pruning_curve,
 )
-from model.analysis.model_editing import EditedText, EditOutcome, ModelEdit, edit_network, edit_outcome
+from model.analysis.model_editing import ModelEdit, edit_network
 from model.analysis.patching import (
     ActivationPatching,
     CorruptedRun,

@@ -162,6 +162,9 @@ class Network(Intervenes, Protocol):
     @property
     def num_parameters(self) -> int: ...
 
+    def __hash__(self) -> int:  # answers about a network are cached
+        ...
+
     @property
     def laboratory(self) -> Passes:
         """Raises ValueError for a network that takes no interventions."""

@@ -26,20 +26,18 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model import Corrector
-from model.analysis import model_editing
+from model.analysis.edit_effects import OPENINGS, EditedText, ReadSentences, written
 from model.analysis.model_editing import (
     KEY_PAIRS,
-    OPENINGS,
     OTHER_PAIRS,
     OWN_PAIRS,
     Associations,
-    OwnSentences,
     Pair,
-    ReadSentences,
     associations,
     kernel_edit,
     moment_of,
     relative_size,
+    second_moment,
     whitened,
 )
 from model.stored.folder import of_weights
@@ -126,7 +124,7 @@ def read_material(real: Path, right: Path, counts: tuple[int, int], corrector: C
     for cut in range(0, len(pairs), 50):
         if len(taught) == counts[0]:
             break
-        for read in model_editing.written(corrector, pairs[cut : cut + 50]):
+        for read in written(corrector, pairs[cut : cut + 50]):
             changed = substitution(read.pair)
             is_space = changed is not None and " " in changed
             if changed and read.text != read.pair.wanted and left[is_space] and len(taught) < counts[0]:
@@ -148,8 +146,7 @@ class EditingStudy:
         self.corrector, self.material = corrector, material
         self.last = corrector.patched.layers("decoder") - 1
         self.others = ReadSentences(corrector, sorted(material.others, key=lambda pair: len(pair.wrong)))
-        sentences = OwnSentences.of(corrector)
-        own, corpus = sentences.second_moment(self.last), moment_of(corrector, material.keys, self.last)
+        own, corpus = second_moment(corrector, self.last), moment_of(corrector, material.keys, self.last)
         covariances = {
             "whitened": whitened(own, 1.0),
             "half": whitened(own, 0.5),
@@ -157,7 +154,7 @@ class EditingStudy:
             "corpus": whitened(corpus, 1.0),
         }
         self.inverses = {name: np.linalg.inv(each) for name, each in covariances.items()}
-        self.earlier = np.linalg.inv(whitened(sentences.second_moment(1), 1.0))
+        self.earlier = np.linalg.inv(whitened(second_moment(corrector, 1), 1.0))
 
     def rows(self) -> Iterator[Row]:
         """The results of each pair, by kind of edit."""
@@ -208,7 +205,7 @@ def _random(edit: KernelEdit, seed: int) -> KernelEdit:
     return replace(edit, values=(drawn * norms[0] / norms[1]).astype(np.float32))
 
 
-def _mended(found: Sequence[model_editing.EditedText]) -> list[int]:
+def _mended(found: Sequence[EditedText]) -> list[int]:
     """[mended, of so many that were wrong before]."""
     wrong = [each for each in found if each.before != each.pair.wanted]
     return [sum(each.outcome == "mended" for each in wrong), len(wrong)]

@@ -12,7 +12,8 @@ import streamlit as st
 
 import viz
 from engine import questions as declared
-from model.analysis.model_editing import MOST_PAIRS, EditedText, EditOutcome, Refusal
+from model.analysis.edit_effects import EditedText, EditOutcome
+from model.analysis.model_editing import MOST_PAIRS, Refusal
 from ui.sentence.state import SentenceState
 from ui.shell import address, controls, markup
 from ui.shell.settings import Choice, Number, Text

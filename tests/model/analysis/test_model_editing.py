@@ -4,23 +4,19 @@ import numpy as np
 import pytest
 
 from model import Corrector
-from model.analysis import model_editing
+from model.analysis import edit_effects, model_editing
+from model.analysis.edit_effects import EditedText, ReadSentences, edit_outcome, same_mistake, written
 from model.analysis.model_editing import (
     MARGIN,
     MOST_PAIRS,
     OTHER_PAIRS,
-    EditedText,
-    OwnSentences,
     Pair,
-    ReadSentences,
     edit_network,
-    edit_outcome,
     kernel_edit,
     own_pairs,
     relative_size,
-    same_mistake,
+    second_moment,
     whitened,
-    written,
 )
 from model.trace.interventions import Intervention, Node
 from training.measure.editing import make_pairs
@@ -33,8 +29,9 @@ OTHERS = 20
 def shipped():
     """The shipped network with fewer sentences of our own, so that they are read within a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_editing, "KEY_PAIRS", 60)
-        patch.setattr(model_editing, "OTHER_PAIRS", OTHERS)
+        for module in (model_editing, edit_effects):
+            patch.setattr(module, "KEY_PAIRS", 60)
+            patch.setattr(module, "OTHER_PAIRS", OTHERS)
         yield Corrector.load()
 
 
@@ -159,7 +156,7 @@ def test_outcomes(before, after, outcome):
 def test_the_same_mistake_is_that_of_the_article_and_of_other_beginnings():
     found = same_mistake(Pair("깨끗히 닦아라.", "깨끗이 닦아라."))
     assert found[0] == Pair("그런데 깨끗히 닦아라.", "그런데 깨끗이 닦아라.")
-    own = found[len(model_editing.OPENINGS) :]
+    own = found[len(edit_effects.OPENINGS) :]
     assert own and all("히" in pair.wrong for pair in own)
 
 
@@ -170,5 +167,4 @@ def test_our_own_sentences_are_those_that_the_command_makes():
 
 
 def test_sentences_of_our_own_are_read_once(shipped):
-    assert OwnSentences.of(shipped) is OwnSentences.of(shipped)
-    assert OwnSentences.of(shipped).second_moment(3) is OwnSentences.of(shipped).second_moment(3)
+    assert second_moment(shipped, 3) is second_moment(shipped, 3)

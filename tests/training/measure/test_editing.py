@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from model import Corrector
-from model.analysis import model_editing
+from model.analysis import edit_effects, model_editing
 from model.analysis.model_editing import Pair
 from training.__main__ import main
 from training.measure import editing
@@ -19,8 +19,9 @@ WRONG, RIGHT = "꼭둑각시 같다.", "꼭두각시 같다."  # the network doe
 def files(tmp_path, monkeypatch):
     """(people's pairs, right sentences), of our own; fewer keys and behind fewer words, to be quick."""
     for name, value in (("KEY_PAIRS", 20), ("OTHER_PAIRS", 10)):
-        monkeypatch.setattr(model_editing, name, value)
-    for module in (model_editing, editing):
+        for module in (model_editing, edit_effects):
+            monkeypatch.setattr(module, name, value)
+    for module in (edit_effects, editing):
         monkeypatch.setattr(module, "OPENINGS", ("아마 ",))
     monkeypatch.setattr(editing, "KEY_PAIRS", 2)
     pairs = [

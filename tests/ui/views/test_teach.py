@@ -2,7 +2,8 @@
 
 import pytest
 
-from model.analysis.model_editing import MOST_PAIRS, EditedText, EditOutcome, HeadChange, Pair
+from model.analysis.edit_effects import EditedText, EditOutcome, HeadChange
+from model.analysis.model_editing import MOST_PAIRS, Pair
 from model.trace.interventions import Head
 from tests.planted import RIGHT, WRONG
 from tests.ui.screen import figure, html, setting, told

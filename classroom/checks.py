@@ -280,23 +280,7 @@ def against(facts: Facts) -> Check | None:
 Make = Callable[[Facts], Check | None]
 PLANS: dict[str, tuple[Make, ...]] = {
     "lesson-plan": (row_sum, places_changed, copied, hidden, second, least_sure),
-    "lesson-plan-laboratory": (
-        looker,
-        still_alone,
-        still_together,
-        kind_needed,
-        left_out,
-        agrees,
-        against,
-    ),
-    "lesson-plan-50": (
-        row_sum,
-        copied,
-        hidden,
-        second,
-        still_alone,
-        still_spread,
-        typed_again,
-    ),
+    "lesson-plan-laboratory": (looker, still_alone, still_together, kind_needed, left_out, agrees, against),
+    "lesson-plan-50": (row_sum, copied, hidden, second, still_alone, still_spread, typed_again),
     "lesson-plan-answer": (second, looker, agrees, left_out, against, still_together),
 }

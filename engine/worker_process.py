@@ -19,10 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.records import (
-    EngineDiedError,
-    ModelKey,
-)
+from engine.records import EngineDiedError, ModelKey
 
 _ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # of a checkout, or site-packages
 _SECONDS_TO_END = 5.0

@@ -166,13 +166,7 @@ def _count(name: str, default: int, help: str) -> Callable:
     "Sentences with changes whose fixes are attributed to parts, directly and by ablation: answers.json.",
 )
 @_count("--circuits", 0, "Of them, those whose circuits are found, which takes longest.")
-def heads(
-    file: Path,
-    out: Path,
-    model: str,
-    limit: int,
-    **plan: int,
-) -> None:
+def heads(file: Path, out: Path, model: str, limit: int, **plan: int) -> None:
     """Survey the attention heads over the sentences of FILE: a table with the columns src and tgt, or with
     one of texts alone, or a sentence a line.
 

@@ -60,12 +60,7 @@ class Finding:
     def placed(self, path: Path, start: tuple[int, int], end: tuple[int, int]) -> "Finding":
         """The same in a file, from (line, column) to (line, column)."""
         return replace(
-            self,
-            path=path.as_posix(),
-            line=start[0],
-            column=start[1],
-            end_line=end[0],
-            end_column=end[1],
+            self, path=path.as_posix(), line=start[0], column=start[1], end_line=end[0], end_column=end[1]
         )
 
 

@@ -30,15 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import assets
 from service.annotated import Annotated
 from service.checker import KeepingCorrector, TooSlowError
-from service.languagetool import (
-    LANGUAGE,
-    LONGEST,
-    CheckRequest,
-    Link,
-    RequestError,
-    answer,
-    information,
-)
+from service.languagetool import LANGUAGE, LONGEST, CheckRequest, Link, RequestError, answer, information
 from service.matches import Match
 
 PATH = "/v2"

@@ -268,7 +268,7 @@ class Rows:
         changes: Sequence[Replacements],
         memory: np.ndarray | None = None,
     ) -> "Rows":
-        """Passes about sources and targets that may differ, padded to one length."""
+        """Passes over sources (S,) and targets (T,) that may differ, padded to one length."""
         sources, targets = ([[*one] for one in rows] for rows in (sources, targets))
         if memory is None and all(one == rows[0] for rows in (sources, targets) for one in rows):
             return cls(sources[:1], targets[:1], changes, {})
@@ -313,7 +313,7 @@ class Batch:
         return max(1, int((self._starts <= layer).sum()))
 
     def narrow(self, length: int) -> None:
-        """From now on arrays hold the last of ``length`` positions alone."""
+        """From now on arrays (B, Q, D) hold the last of ``length`` positions alone."""
         self._length = length
 
     def replaces(self, name: str) -> bool:
@@ -373,7 +373,7 @@ class Batch:
             array[at, -1] = values[int(np.argmax(places))]
 
     def whole(self, array: np.ndarray) -> np.ndarray:
-        """All rows: those that have not joined equal row 0."""
+        """All rows of an array (B, Q, D): those that have not joined equal row 0."""
         rows = np.arange(self.count)
         return array if len(array) == self.count else array[np.where(rows < len(array), rows, 0)]
 
@@ -392,7 +392,7 @@ class Batch:
         return mask
 
     def free(self, name: str, count: int) -> np.ndarray:
-        """The numbers of the rows to compute, because no replacement covers all their positions."""
+        """The numbers (N,) of the rows to compute, because no replacement covers all their positions."""
         covered = np.full(count, _covers(self._common.get(name)))
         for row, replacement in self._own.get(name, ()):
             if row < count:

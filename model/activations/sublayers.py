@@ -96,7 +96,7 @@ _JAMO = ("initial", "medial", "final")
 
 
 def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Token vectors from the tables of tokens and jamo: features (ids, 4) -> (ids, D)."""
+    """Token vectors from the tables of tokens and jamo: features of ids (N, 4) -> (N, D)."""
     token, *jamo = (
         weights[f"embedding/{name}_embedding"][features[:, i]] for i, name in enumerate(("token", *_JAMO))
     )
@@ -235,17 +235,15 @@ class Sublayers:
         name, heads = self._attention(kind, layer), self.heads(kind)
         new = unlike_first(asking)
         new_read = new if asking is read else unlike_first(read)
-        query, key = (
-            self._heads(asking, f"{name}/query", heads, new),
-            self._heads(read, f"{name}/key", heads, new_read),
-        )
+        query = self._heads(asking, f"{name}/query", heads, new)
+        key = self._heads(read, f"{name}/key", heads, new_read)
         if self.turns_queries:
             query = self.turned(f"{name}/query", query, read.shape[1])
             key = self.turned(f"{name}/key", key, read.shape[1])
         return query, key, self._heads(read, f"{name}/value", heads, new_read)
 
     def turned(self, name: str, projected: np.ndarray, length: int) -> np.ndarray:
-        """Queries or keys (..., Q, D/H) as scores compare them, with ``turns_queries``.
+        """Queries or keys (B, H, Q, D/H) as scores compare them, with ``turns_queries``.
 
         ``name``: the path of their projection. They are those of the last Q of ``length`` positions.
         """
@@ -323,11 +321,8 @@ class Sublayers:
         """The F units of a feed-forward network (Q, D) -> (Q, F) -> (Q, D); None without ReLU."""
         if (side, layer) not in self._units:
             name = f"{side}_{layer + 1}/feed_forward"
-            hidden, output = (
-                [self.arrays[f"{name}/{part}/{each}"] for each in ("kernel", "bias")]
-                for part in ("hidden", "output")
-            )
-            self._units[side, layer] = Units.of(*hidden, *output)
+            parts = (f"{part}/{array}" for part in ("hidden", "output") for array in ("kernel", "bias"))
+            self._units[side, layer] = Units.of(*(self.arrays[f"{name}/{part}"] for part in parts))
         return self._units[side, layer]
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class TokenNetwork(ABC):
 
     @abstractmethod
     def weight_shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """The shape of each array of weights by its path."""
+        """The shape, such as (D, F), of each array of weights by its path."""
 
     @property
     @abstractmethod

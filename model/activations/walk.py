@@ -211,12 +211,7 @@ class ActivationWalk(Sublayers):
         return Memory(states, hidden)
 
     def _decode(
-        self,
-        written: Sequence[Sequence[int]],
-        memory: Memory,
-        batch: Batch,
-        found: Found,
-        last_alone: bool,
+        self, written: Sequence[Sequence[int]], memory: Memory, batch: Batch, found: Found, last_alone: bool
     ) -> np.ndarray:
         ids = np.array(written)
         hidden = None

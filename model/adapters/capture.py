@@ -227,21 +227,18 @@ def check_same_pass(own: object, traced: object, name: str) -> None:
         traced: the same of the traced pass.
         name: the network's name in the message.
     """
-    for one, other in zip(_arrays(own), _arrays(traced), strict=True):
-        half = "16" in str(one[0])
-        off = (
-            np.abs(one[1] - other[1])[np.isfinite(one[1])]
-            if one[1].shape == other[1].shape
-            else np.array([np.inf])
-        )
-        scale = max(1.0, float(np.abs(one[1][np.isfinite(one[1])]).max(initial=0)))
-        if off.max(initial=0) > (_HALF_PRECISION if half else SAME_PASS) * scale:
+    for (dtype, one), (_, other) in zip(_arrays(own), _arrays(traced), strict=True):
+        finite, off = np.isfinite(one), np.inf
+        if one.shape == other.shape:
+            off = np.abs(one - other)[finite].max(initial=0)
+        scale = max(1.0, float(np.abs(one[finite]).max(initial=0)))
+        if off > (_HALF_PRECISION if "16" in str(dtype) else SAME_PASS) * scale:
             advice = "Its dropout may be on (Keras: pass training=False), or its attention differs where it "
             advice += "returns weights (transformers: load it with attn_implementation='eager')"
             raise TraceError(
                 "the traced pass",
                 f"equal the own pass of {name}",
-                f"outputs that differ by {off.max():.2g}",
+                f"outputs that differ by {off:.2g}",
                 advice,
             )
 

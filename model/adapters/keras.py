@@ -105,11 +105,10 @@ def trace_keras(
         return captured_pass(capture, lengths, returned, output)
 
     own = call([ids] if written is None else [ids, written[:-1]])  # makes the weights, too
-    side = Side(ids, names(token, pad), pad)
-    if written is None:
-        return Building(run(first), side, None, run, heads).trace()
-    read = Side(written[:-1], names(target_token or token, pad), pad)
-    return Building(run(first), side, read, run, heads).trace(written[1:])
+    side, read, produced = Side(ids, names(token, pad), pad), None, None
+    if written is not None:
+        read, produced = Side(written[:-1], names(target_token or token, pad), pad), written[1:]
+    return Building(run(first), side, read, run, heads).trace(produced)
 
 
 def _sentence(name: str, ids: object) -> np.ndarray:

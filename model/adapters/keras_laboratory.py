@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.activations.drafting import longest_target
+from model.activations.drafting import Pass, longest_target
 from model.adapters.alterations import Ids
 from model.adapters.capture import LOCK, Capture, Function, Parts, replaced
 from model.adapters.keras import Inputs, KerasCall, captured
 from model.adapters.keras_calls import Recorded, recorded_calls
 from model.adapters.keras_stream import Declared, declared_attention, stream_of
 from model.adapters.own_network import OwnNetwork, Vocabulary, VocabularyTexts, opened
-from model.adapters.own_passes import NotCausalError, OwnPasses, Run, array_of
+from model.adapters.own_passes import NotCausalError, OwnPasses, array_of
 from model.adapters.trace_building import makes
 from model.trace.interventions import Intervention
 
@@ -112,7 +112,7 @@ class KerasPasses(OwnPasses):
         inputs: Sequence[Sequence[Ids]],
         interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
-    ) -> Run:
+    ) -> Pass:
         """``OwnPasses.run``. Raises ValueError for means in the place of heads' outputs."""
         if any(each.off and each.means is not None for each in interventions):
             raise ValueError("a head of a Keras network can be ablated by zero, not by its mean")

@@ -169,10 +169,7 @@ class _Parts:
             self._keep_norm(f"{side}_norm", self._norm_of(stream, f"behind the last layer of its {side}"))
 
     def built(
-        self,
-        start: int,
-        embeddings: Mapping[str, np.ndarray],
-        positions: Callable[[str, int], np.ndarray],
+        self, start: int, embeddings: Mapping[str, np.ndarray], positions: Callable[[str, int], np.ndarray]
     ) -> Built:
         """The parts as an ``OwnStream`` takes them. Raises ValueError without an output layer."""
         shape = self.pass_.logits.shape
@@ -321,10 +318,8 @@ class _Parts:
         return found
 
     def _keep(self, path: str, each: Linear) -> None:
-        self.arrays[f"{path}/kernel"], self.arrays[f"{path}/bias"] = (
-            np.ascontiguousarray(each.kernel),
-            each.bias,
-        )
+        self.arrays[f"{path}/kernel"] = np.ascontiguousarray(each.kernel)
+        self.arrays[f"{path}/bias"] = each.bias
 
     def _keep_norm(self, path: str, each: Norm) -> None:
         self.arrays[f"{path}/epsilon"] = np.float32(each.normalisation.epsilon)
@@ -338,17 +333,13 @@ class _Beginning:
         self._passed, self._side, self._ids, self._place = passed, side, list(ids), found.starts[side]
         self._is_alone = len(found.pass_.sides) == 1
         begun, stream = self._of(found.pass_)
-        vectors = next(
-            (each for call in found.pass_.calls if (each := table_of(call, begun)) is not None), None
-        )
-        if vectors is None:
+        tables = (table_of(call, begun) for call in found.pass_.calls)
+        if (vectors := next((each for each in tables if each is not None), None)) is None:
             raise ValueError(f"its {side} does not look its ids up in an Embedding")
         other, moved = self._pass(len(begun), turned=1)
         # Positions are the same, and cancel.
-        by, moved = (
-            np.subtract(*pair, dtype=np.float64)
-            for pair in ((vectors[other], vectors[begun]), (moved, stream))
-        )
+        by = np.subtract(vectors[other], vectors[begun], dtype=np.float64)
+        moved = np.subtract(moved, stream, dtype=np.float64)
         factor = np.float32((moved * by).sum() / max(float((by * by).sum()), 1e-12))
         if apart(by * factor, moved) > 1e-3:
             raise ValueError(

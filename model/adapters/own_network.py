@@ -101,11 +101,8 @@ class VocabularyTexts:
 
     def __init__(self, vocabulary: Vocabulary, is_decoder: bool = False):
         self._vocabulary, self._marks = vocabulary, [vocabulary.start] if is_decoder else []
-        self.encode_target, self.decode, self.labels = (
-            vocabulary.encode_target,
-            vocabulary.decode_written,
-            vocabulary.labels,
-        )
+        self.encode_target, self.labels = vocabulary.encode_target, vocabulary.labels
+        self.decode = vocabulary.decode_written
 
     def encode_source(self, text: str) -> list[int]:
         """(S,) ids."""

@@ -8,8 +8,10 @@ B interventions (or rows of a batch), L layers, H heads, S source and T target t
 sequence, Q query and K key positions, D d_model, V vocabulary.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypedDict
+from itertools import count
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -46,13 +48,6 @@ class Texts(Protocol):
     def fields(self, side: str, ids: Ids, text: str | None = None) -> dict[str, Any]:
         """The fields ``<side>_tokens``, ``_text`` and ``_spans`` of a trace."""
         ...
-
-
-class Run(NamedTuple):
-    """One pass over B rows."""
-
-    logits: np.ndarray  # (B, T, V), of one sequence (B, N, V)
-    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
 
 
 class Declared(TypedDict, total=False):
@@ -138,8 +133,10 @@ class OwnPasses:
         inputs: Sequence[Sequence[Ids]],
         interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
-    ) -> Run:
+    ) -> Pass:
         """One pass over the rows of each input, each under an intervention, or all of them under none.
+
+        Of one sequence the logits are (B, N, V). Attention is (B, L, H, Q, K) by kind.
 
         ``factors`` (B, N): of the embeddings of each input, or none.
         """
@@ -165,7 +162,7 @@ class OwnPasses:
         for each, at in zip(capture.maps, self.order, strict=True):
             if at is not None:
                 found[at[0]].append(by_row(each.weights)[..., : columns[at[0]]])
-        return Run(logits, {kind: np.stack(maps, axis=1) for kind, maps in found.items()})
+        return Pass(logits, {kind: np.stack(maps, axis=1) for kind, maps in found.items()})
 
     def gradients(
         self, inputs: Sequence[Ids], shares: Sequence[float], contrast: Ids
@@ -235,7 +232,7 @@ class OwnPasses:
 
     def run_under(
         self, sources: Sequence[Ids], targets: Sequence[Ids], interventions: Sequence[Intervention]
-    ) -> Run:
+    ) -> Pass:
         """``run`` of one batch of B rows.
 
         Of one sequence the logits (B, N, V) have rows of the prompt, too.
@@ -274,10 +271,8 @@ class OwnPasses:
         """
         ids, written = self.texts.encode_source(source), self.texts.encode_target(target)
         found = self.run_under([ids], [written], [intervention or Intervention()])
-        logits, attention = (
-            without_nan(found.logits[0]),
-            {kind: each[0] for kind, each in found.attention.items()},
-        )
+        logits = without_nan(found.logits[0])
+        attention = {kind: each[0] for kind, each in found.attention.items()}
         (*_, read), declared = self.inputs_of(ids, written), Declared()
         if self.is_decoder:
             produced = [*ids, *written][1:]
@@ -347,13 +342,8 @@ def kinds_by_shape(shapes: Sequence[tuple[int, ...]], is_decoder: bool) -> list[
     shapes_of = (source, source), (target, target), (target, source)
     kinds: dict[tuple[int, ...], str] = dict(zip(shapes_of, ATTENTION_KINDS, strict=True))
     kinds = {(source, source): DECODER_KIND} if is_decoder else kinds
-    order: list[tuple[str, int] | None] = []
-    for shape in shapes:
-        kind = kinds.get(shape)
-        order.append(
-            None if kind is None else (kind, sum(each is not None and each[0] == kind for each in order))
-        )
-    return order
+    found, layers = [kinds.get(shape) for shape in shapes], defaultdict[str, count](count)
+    return [None if kind is None else (kind, next(layers[kind])) for kind in found]
 
 
 def without_nan(found: np.ndarray) -> np.ndarray:

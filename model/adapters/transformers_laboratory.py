@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.activations.drafting import longest_target
+from model.activations.drafting import Pass, longest_target
 from model.adapters.alterations import DECODER_KIND, Ids, added_means
 from model.adapters.capture import LOCK, Capture, Function, Parts, like, replaced
 from model.adapters.own_network import OwnNetwork, opened
-from model.adapters.own_passes import Declared, OwnPasses, Run, array_of
+from model.adapters.own_passes import Declared, OwnPasses, array_of
 from model.adapters.torch import captured, evaluating
 from model.adapters.transformers import (
     DecoderTexts,
@@ -103,7 +103,7 @@ class TransformersPasses(OwnPasses):
         inputs: Sequence[Sequence[Ids]],
         interventions: Sequence[Intervention],
         factors: Sequence[np.ndarray] = (),
-    ) -> Run:
+    ) -> Pass:
         """``OwnPasses.run``: logits (B, T, V) and attention (B, L, H, Q, K)."""
         import torch
 

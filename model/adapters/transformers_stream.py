@@ -209,9 +209,14 @@ class _Reading:
 
     def _scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
         """(H, Q, K): the addition to scores for the distance of two positions, of T5 or ALiBi."""
+        import torch
+
         if self.passes.is_decoder:
             return np.broadcast_to(self._alibi(keys)[..., -keys:], (self.heads[kind], queries, keys))
-        return _distances(self.looking.get(kind), queries, keys)
+        if kind not in self.looking:
+            return None
+        with torch.no_grad():
+            return array_of(self.looking[kind].compute_bias(queries, keys))[0]
 
     def _read_alibi(self, length: int) -> np.ndarray:
         """(H, 1 or N, at least N); of more positions the last ones count."""
@@ -391,13 +396,3 @@ def _norm(module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
 
 def _keep_norm(arrays: dict[str, np.ndarray], path: str, module: nn.Module) -> None:
     arrays[f"{path}/gamma"], arrays[f"{path}/beta"] = _norm(module)
-
-
-def _distances(module: nn.Module | None, queries: int, keys: int) -> np.ndarray | None:
-    """(H, Q, K): T5's addition to scores for the distance of two positions."""
-    import torch
-
-    if module is None:
-        return None
-    with torch.no_grad():
-        return array_of(module.compute_bias(queries, keys))[0]

@@ -27,6 +27,7 @@ from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk, LastRows
 from model.analysis.contrasts import CleanRun, Edit
 from model.analysis.patching import CorruptedRun, exchanges
+from model.analysis.residual_stream import stream_taps
 from model.analysis.saving import SEED, Result
 from model.correction.answers import Network
 from model.stored.config import INSIDE
@@ -35,40 +36,12 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import ATTENTIONS, Contrast, Node, Patch, Patches, tap
 
 SENTENCES = "everyday.json"
-ZERO, MEAN, BY_POSITION, RESAMPLED, CORRUPTED, CORRUPTED_MEAN = REFERENCES = (
-    "zero",
-    "mean",
-    "mean by position",
-    "resample",
-    "corrupted",
-    "mean of corrupted",
-)
+REFERENCES = "zero", "mean", "mean by position", "resample", "corrupted", "mean of corrupted"
+ZERO, MEAN, BY_POSITION, RESAMPLED, CORRUPTED, CORRUPTED_MEAN = REFERENCES
 _SIDES = tuple(ATTENTIONS)
 
 
-def stream_taps(*parts: str) -> tuple[str, ...]:
-    """The taps of both residual streams, and these parts of every kind of attention.
-
-    >>> stream_taps("heads")[:4]
-    ('encoder_embedding', 'encoder_residual', 'encoder_output', 'encoder_heads')
-    """
-    return tuple(
-        name
-        for side, kinds in ATTENTIONS.items()
-        for name in (
-            *(tap(side, part) for part in ("embedding", "residual", "output")),
-            *(tap(kind, part) for kind in kinds for part in parts),
-        )
-    )
-
-
-_MEAN_TAPS = tuple(
-    name
-    for side, kinds in ATTENTIONS.items()
-    for name in (tap(side, "output"), tap(side, "embedding"), *(tap(kind, "heads") for kind in kinds))
-)
-
-
+_MEAN_TAPS = stream_taps("heads")
 _DIRECT_TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_heads")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from model.activations.walk import ActivationWalk
 from model.analysis.ablation import AblationValues, mean_values
-from model.analysis.residual_stream import BIAS, EMBEDDING, POSITION, decompose_residual, residual_taps
+from model.analysis.residual_stream import BIAS, EMBEDDING, POSITION, decompose_residual, stream_taps
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import Head, Node, Patch, tap
@@ -110,7 +110,7 @@ def decompose_attention_score(
         )
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     of_head = {head.kind, tap(head.kind, QUERY), tap(head.kind, KEY)}
-    found = network.taps(*ids, {*residual_taps("encoder"), *residual_taps("decoder"), *of_head})
+    found = network.taps(*ids, {*stream_taps("heads"), *of_head})
     weights = found[head.kind][head.layer, head.head]
     _check(head, weights, (query, key))
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]

@@ -63,13 +63,13 @@ class AttributedRow(AskedRow):
 
     @cached_property
     def ids(self) -> tuple[list[int], list[int]]:
-        """The ids of the source, and of the target up to this row: later tokens have no influence on it."""
+        """The ids (S,) of the source and (T,) of the target up to this row; later ones do not matter."""
         tokenizer, read = self.network.tokenizer, self.contrast.row + 1
         return tokenizer.encode_source(self.edit.source), tokenizer.encode_target(self.edit.target)[:read]
 
     @cached_property
     def insides(self) -> Insides:
-        """Values, residual streams and output projections of the pass up to this row."""
+        """Values (L, H, K, D/H), residual streams and output projections of the pass up to this row."""
         return self.network.laboratory.insides(*self.ids)
 
     def slopes(self, points: Sequence[float]) -> Slopes:

@@ -91,12 +91,12 @@ class Circuit(Result):
 
     @property
     def cpr(self) -> float:
-        """The circuit performance ratio of MIB: the area under ``growth`` over the share of kept nodes."""
+        """The circuit performance ratio of MIB: the area under ``growth`` (N,) over the kept share."""
         return self._area(np.array([0, *self.growth]))
 
     @property
     def cmd(self) -> float:
-        """The circuit-model distance of MIB: the area of |1 - share|, 0 at best."""
+        """The circuit-model distance of MIB: the area of |1 - share| over ``growth`` (N,), 0 at best."""
         return self._area(np.abs(1 - np.array([0, *self.growth])))
 
     def _area(self, shares: np.ndarray) -> float:

@@ -29,8 +29,8 @@ from model.analysis.residual_stream import (
     KINDS,
     LogitAttribution,
     attribute_contrasts,
-    residual_taps,
     settled_from,
+    stream_taps,
 )
 from model.analysis.saving import SEED, Result
 from model.analysis.statistics import p_value
@@ -253,7 +253,7 @@ def null_weights(
     means, heads = corpus_means(network, tokenizer, pairs), _decoder_nodes(network)[kind]
     layers = network.layers("decoder")
     for ids in _random_rows(tokenizer, pairs, -(-DRAWS // layers)):
-        found = network.taps(*ids, {*residual_taps("encoder"), *residual_taps("decoder"), kind})
+        found = network.taps(*ids, {*stream_taps("heads"), kind})
         for node in (heads[at] for at in rng.permutation(len(heads))[:layers]):
             sides, weights = ReadSides(network, found, node), found[kind][node.place][-1]
             cell = len(found[kind][node.place]) - 1, int(weights.argmax())

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, Edge, mean_values, stream_taps
+from model.analysis.ablation import AblationValues, Edge, mean_values
 from model.analysis.contrasts import CleanRun, Edit
+from model.analysis.residual_stream import stream_taps
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import ATTENTIONS, SUBLAYERS, Contrast, Node, Patch, Patches, Slopes, tap

@@ -63,7 +63,7 @@ class HeadEffects(Result):
         return np.array([value for _, value in chosen], np.float32).reshape(layers, -1)
 
     def correlation(self, kind: str | None = None) -> float:
-        """Rank correlation in -1..1 of attention to the change and size of the effect.
+        """Rank correlation in -1..1 of attention (N,) to the change and size of the effect (N,).
 
         Over all heads or those of a kind; nan where either does not vary.
         """
@@ -240,10 +240,8 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
         except ValueError:
             continue  # it writes the same tokens as the source, such as one emoji for another
     trace = corrector.trace(source, target) if asked else None
-    attention, scores = (
-        np.zeros((len(asked), len(heads)), np.float32),
-        np.zeros((len(asked), count), np.float32),
-    )
+    attention = np.zeros((len(asked), len(heads)), np.float32)
+    scores = np.zeros((len(asked), count), np.float32)
     for number, (change, contrast) in enumerate(asked):
         assert trace is not None
         attention[number] = attention_of_heads(trace, change, changes)

@@ -23,9 +23,10 @@ import numpy as np
 
 from model.activations.sublayers import Stream
 from model.activations.walk import ActivationWalk
-from model.analysis.ablation import AblationValues, Character, Edge, mean_values, stream_taps
+from model.analysis.ablation import AblationValues, Character, Edge, mean_values
 from model.analysis.circuits import Circuit
 from model.analysis.contrasts import CleanRun, Edit
+from model.analysis.residual_stream import stream_taps
 from model.analysis.saving import Result
 from model.correction.answers import Network
 from model.trace.interventions import ATTENTIONS, Node, Patch, tap

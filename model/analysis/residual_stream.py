@@ -168,7 +168,7 @@ def attribute_contrasts(
     changes: Sequence[int | None] = (),
     metric: Metric | None = None,
 ) -> LogitAttribution:
-    """Attribute the scores of ``questions`` in a pass over one sentence.
+    """Attribute the scores (N,) of ``questions`` in a pass over one sentence.
 
     Args:
         found: the activations ATTRIBUTION_TAPS of the pass.
@@ -245,10 +245,20 @@ def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.einsum("...d,...d->...", one, other)
 
 
-def residual_taps(side: str) -> tuple[str, ...]:
-    """The activations of one side that ``decompose_residual`` needs."""
-    heads = (tap(kind, "heads") for kind in ATTENTIONS[side])
-    return (*(tap(side, part) for part in ("embedding", "residual", "output")), *heads)
+def stream_taps(*parts: str) -> tuple[str, ...]:
+    """The activations of both residual streams, and these parts of every kind of attention.
+
+    >>> stream_taps("heads")[:4]
+    ('encoder_embedding', 'encoder_residual', 'encoder_output', 'encoder_heads')
+    """
+    return tuple(
+        name
+        for side, kinds in ATTENTIONS.items()
+        for name in (
+            *(tap(side, part) for part in ("embedding", "residual", "output")),
+            *(tap(kind, part) for kind in kinds for part in parts),
+        )
+    )
 
 
 def decompose_residual(
@@ -261,7 +271,7 @@ def decompose_residual(
     """Decompose the dot product of a direction with a place of the stream over the parts that wrote it.
 
     Args:
-        found: the activations ``residual_taps`` of a pass.
+        found: the activations ``stream_taps("heads")`` of a pass.
         place: side, and place of its stream.
         asked: (D,) the direction, or (J, D) one for each position.
         norm: gamma and beta of the normalisation through which the place is read, held at its scale; None for
@@ -272,7 +282,7 @@ def decompose_residual(
 
     Example:
         >>> network = corrector.patched
-        >>> found = network.taps(corrector.tokenizer.encode_source("밥"), [3], residual_taps("encoder"))
+        >>> found = network.taps(corrector.tokenizer.encode_source("밥"), [3], stream_taps("heads"))
         >>> parts = decompose_residual(network, found, ("encoder", 2), np.ones(128, np.float32), None)
         >>> bool(np.allclose(sum(parts.values()), found["encoder_residual"][2].sum(axis=-1), atol=1e-3))
         True
@@ -341,7 +351,7 @@ class LogitLens(Result):
     jamo: dict[str, JamoLens]
 
     def labels(self) -> list[list[str]]:
-        """(3L+1, T): the likeliest token at each place and row."""
+        """The likeliest token at each place and row (P, T), of P = 3L+1 places."""
         return [[self.names[token] for token in row] for row in self.likeliest[..., 0].tolist()]
 
     def is_answer(self, row: int) -> bool:

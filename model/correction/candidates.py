@@ -106,11 +106,7 @@ class Stretch:
 
 
 def find_stretches(
-    source: str,
-    target: str,
-    produced: Produced,
-    tokenizer: Tokenizer,
-    accepts: Callable[[Change], bool],
+    source: str, target: str, produced: Produced, tokenizer: Tokenizer, accepts: Callable[[Change], bool]
 ) -> tuple[Stretch, ...]:
     """The stretches of ``source`` in which the network wrote something else or might have.
 

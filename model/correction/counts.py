@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -325,7 +325,7 @@ class NGrams:
         place = np.minimum(np.searchsorted(keys, runs), len(keys) - 1)
         return place, keys[place] == runs
 
-    def write(self, file: Any) -> None:
+    def write(self, file: BinaryIO) -> None:
         """Write the file of ``read``: the same bytes for the same counts."""
         arrays = {
             "characters": np.frombuffer(self.characters.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -10,8 +10,6 @@ network.
 import math
 from pathlib import Path
 
-from onnx import ModelProto
-
 from model.export import transformer
 from model.export.operators import GraphWriter
 from model.graph.files import GraphFiles, graph_shape, write_files
@@ -42,7 +40,7 @@ def graph_of(config: NetworkConfig, *, opened: bool = False) -> GraphFiles:
     metadata = {name: str(value) for name, value in graph_shape(config).items()}
     models = {name: writer.model(name, metadata) for name, writer in writers.items()}
     return GraphFiles(
-        {name: _deterministic(model) for name, model in models.items()},
+        {name: model.SerializeToString(deterministic=True) for name, model in models.items()},
         {name: writer.weights for name, writer in writers.items()},
     )
 
@@ -53,10 +51,6 @@ def _halves(config: NetworkConfig, opened: bool) -> tuple[GraphWriter, GraphWrit
     if isinstance(config, Seq2SeqConfig) and not opened:
         return _recurrent_encoder(config), _recurrent_decoder(config)
     raise ValueError(f"there is no {'opened ' if opened else ''}graph of a {config.architecture}")
-
-
-def _deterministic(model: ModelProto) -> bytes:
-    return model.SerializeToString(deterministic=True)
 
 
 def _recurrent_encoder(config: Seq2SeqConfig) -> GraphWriter:

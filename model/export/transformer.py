@@ -111,7 +111,7 @@ class _HalfWriter:
         return self.dense([f"{name}/output"], self.rows(found))
 
     def projected(self, name: str, x: str, _layer: int = 0) -> Projected:
-        """Query, keys and values of the tokens in ``x``, for attention of a sentence to itself."""
+        """Query, keys and values (B, H, Q, D/H) of ``x`` (N, D), for attention of a sentence to itself."""
         query, keys, values = self.heads([f"{name}/{part}" for part in ("query", "key", "value")], x, 3)
         return query, keys, values
 

@@ -119,7 +119,7 @@ class GraphPass:
         return Produced(ids, self.logits[number, : len(ids)], attention)
 
     def shared(self, ids: np.ndarray) -> int:
-        """The number of tokens at the beginning of ``ids`` that need not be read again.
+        """The number of tokens at the beginning of ``ids`` (B, T) that need not be read again.
 
         Never all of them, and 0 for a recurrent network, whose cache holds its last state alone.
         """

@@ -92,14 +92,9 @@ class MultiHeadAttention(keras.layers.Layer):
     def call(
         self, query: Tensor, key_value: Tensor, attention_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        queries, keys, values = (
-            self._split_heads(projection(x))
-            for projection, x in (
-                (self.query_projection, query),
-                (self.key_projection, key_value),
-                (self.value_projection, key_value),
-            )
-        )
+        queries = self._split_heads(self.query_projection(query))
+        keys = self._split_heads(self.key_projection(key_value))
+        values = self._split_heads(self.value_projection(key_value))
         heads, weights = scaled_dot_product_attention(queries, keys, values, attention_mask)
         batch, _, length, _ = ops.shape(heads)
         joined = ops.transpose(heads, (0, 2, 1, 3))  # (B, H, Q, D/H) -> (B, Q, H, D/H)

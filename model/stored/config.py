@@ -40,12 +40,12 @@ class NetworkConfig:
 
     @property
     def num_heads(self) -> int:
-        """H of every attention map."""
+        """H of every attention map (L, H, Q, K)."""
         raise NotImplementedError
 
     @property
     def attention_layers(self) -> int:
-        """L of every attention map."""
+        """L of every attention map (L, H, Q, K)."""
         raise NotImplementedError
 
     def to_dict(self) -> dict:
@@ -109,7 +109,7 @@ class TransformerConfig(NetworkConfig):
 
     @property
     def attention_layers(self) -> int:
-        """L of every attention map."""
+        """L of every attention map (L, H, Q, K)."""
         return self.num_layers
 
 
@@ -153,7 +153,7 @@ class Seq2SeqConfig(NetworkConfig):
 
     @property
     def attention_layers(self) -> int:
-        """L of its one attention map, however many recurrent layers there are."""
+        """L of its one attention map (L, H, T, S), however many recurrent layers there are."""
         return 1
 
 

@@ -16,14 +16,7 @@ from typing import BinaryIO, TypeVar
 
 from model.tables.correcting import CorrectedRow
 from model.tables.documents import rewritten
-from model.tables.reading import (
-    csv_records,
-    csv_separator,
-    encoding_of,
-    read_columns,
-    sheet_part,
-    text_lines,
-)
+from model.tables.reading import csv_records, csv_separator, encoding_of, read_columns, sheet_part, text_lines
 from model.tables.rows import SURROGATE, without_formula
 from model.tables.sheets import Sheet
 

@@ -113,10 +113,7 @@ def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int
     start, end = places[span.start], places[span.end - 1] + 1
     return all(
         one[-1:].isspace() == other[-1:].isspace()
-        for one, other in (
-            (source[: span.start], target[:start]),
-            (source[span.end :][:1], target[end:][:1]),
-        )
+        for one, other in ((source[: span.start], target[:start]), (source[span.end :][:1], target[end:][:1]))
     )
 
 

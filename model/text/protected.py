@@ -335,10 +335,8 @@ def _covered_words(change: Change, source: str) -> list[Span]:
     """The words of Hangul that the change covers from their beginning to their end."""
     start, end = change.source_start, change.source_end
     # Beside a letter the change covers only a part of the word at that edge.
-    begins_whole, ends_whole = (
-        not source[max(start - 1, 0) : start].isalnum(),
-        not source[end : end + 1].isalnum(),
-    )
+    begins_whole = not source[max(start - 1, 0) : start].isalnum()
+    ends_whole = not source[end : end + 1].isalnum()
     words = (
         Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())
     )

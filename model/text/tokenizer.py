@@ -199,7 +199,7 @@ class Tokenizer:
         return [*(self._ids.get(character, OUTSIDE_ID) for character in text), END_ID]
 
     def decode(self, ids: Iterable[int], source: str) -> str:
-        """Text of produced ids, up to the end mark; ``<outside>`` becomes the character of
+        """Text of produced ids (T,), up to the end mark; ``<outside>`` becomes the character of
         ``source`` at its place in the cheapest alignment of both (dropped if none does)."""
         produced = []
         for token_id in ids:

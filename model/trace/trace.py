@@ -190,7 +190,7 @@ class AttentionTrace:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """All heads: kind by kind, layer by layer."""
+        """All heads of the maps (L, H, Q, K): kind by kind, layer by layer."""
         return tuple(Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape(kind)))
 
     @property
@@ -450,7 +450,7 @@ class Selection:
         return self.mean(trace.attention(kind or self.kind))
 
     def mean(self, maps: np.ndarray) -> np.ndarray:
-        """(L, H, …) -> (…): one head, or the mean over those chosen.
+        """One head of maps (L, H, Q, K), or the mean over those chosen.
 
         Of fewer layers or heads the last one is taken.
         """

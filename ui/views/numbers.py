@@ -188,7 +188,8 @@ def _sum(state: SentenceState, steps: DotProduct, shown: np.ndarray) -> Panel:
     rows = [*(state.keys[key] for key in shown), "", "o"]
     terms = wording.tex_weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
     formula = (
-        r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
+        r"o_t = \sum_s \alpha_{ts}\, v_s",
+        r"v_s = y_s W^V",
         wording.tex_aligned("o_{t,1}", [*terms, f"= {wording.tex(steps.output[0, 0])}"]),
     )
     titles = (say("numbers_sum_rows"), say("dimension_axis"))

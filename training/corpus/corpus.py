@@ -83,25 +83,17 @@ class Corpus:
 
         Raises CorpusError if no row is left.
         """
-        longest = [
-            max(len(row.source), len(row.target)) if isinstance(row, Pair) else len(row.text)
-            for row in self.rows
-        ]
-        fits = [i for i, characters in enumerate(longest) if characters <= length]
-        if not fits:
+        rows, lines, problems = [], [], list(self.problems)
+        for row, line in zip(self.rows, self.lines, strict=True):
+            longest = max(len(row.source), len(row.target)) if isinstance(row, Pair) else len(row.text)
+            if longest > length:
+                problems.append(SkippedRow(line, f"{longest} characters, at most {length} can be read"))
+            else:
+                rows.append(row)
+                lines.append(line)
+        if not rows:
             raise CorpusError(f"no row of {self.path} has at most {length} characters")
-        reason = "{} characters, at most {} can be read"
-        problems = [
-            SkippedRow(line, reason.format(characters, length))
-            for line, characters in zip(self.lines, longest, strict=True)
-            if characters > length
-        ]
-        return Corpus(
-            self.path,
-            [self.rows[i] for i in fits],
-            [self.lines[i] for i in fits],
-            tuple(sorted((*self.problems, *problems), key=lambda problem: problem.line)),
-        )
+        return Corpus(self.path, rows, lines, tuple(sorted(problems, key=lambda problem: problem.line)))
 
     def problem_summary(self, shown: int = 3) -> str:
         """A few lines for a person, or ``""`` where every row was usable.

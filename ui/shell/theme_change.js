@@ -32,8 +32,7 @@ function turn(look, pages) {
 
 function isDark(element) {
   element.style.color = "var(--st-background-color)";
-  const [red, green, blue] = getComputedStyle(element)
-    .color.match(/[\d.]+/g)
-    .map(Number);
+  const { color } = getComputedStyle(element);
+  const [red, green, blue] = color.match(/[\d.]+/g).map(Number);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 }

@@ -276,9 +276,8 @@ class Lines {
         found.set(edge[end], [...(found.get(edge[end]) ?? []), [head, edge[2]]]);
     });
     const strongest = ({ weights }) => Math.max(...weights.map(([, weight]) => weight));
-    return [...found]
-      .map(([place, weights]) => ({ place, weights }))
-      .sort((a, b) => strongest(b) - strongest(a));
+    const ends = [...found].map(([place, weights]) => ({ place, weights }));
+    return ends.sort((a, b) => strongest(b) - strongest(a));
   }
 
   /** The weights beside a token, each underlined as its head; the strongest where room is short. */

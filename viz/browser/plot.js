@@ -1,6 +1,8 @@
 // Draws a Plotly figure, redraws it in place when it changes, and tells which cell was chosen.
 
 const FORMATS = { png: PNG_SCALE, svg: 1 }; // format -> how many times the size on the screen it has
+// Drawing a box and a double click do what the last five did.
+const REMOVED = "toImage select2d lasso2d autoScale2d zoom2d pan2d zoomIn2d zoomOut2d resetScale2d";
 const TITLE = 40; // pixels above a saved picture for its title
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -156,14 +158,7 @@ class Plot {
       displaylogo: false,
       scrollZoom: false,
       showSendToCloud: false, // would offer to upload the chart, with the typed text
-      modeBarButtonsToRemove: [
-        "toImage",
-        "select2d",
-        "lasso2d",
-        "autoScale2d",
-        // Drawing a box and a double click do it.
-        ...["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"],
-      ],
+      modeBarButtonsToRemove: REMOVED.split(" "),
       modeBarButtonsToAdd: buttons,
       locale: "page",
       locales: { page: { dictionary: words.plotly, format: {} } },

@@ -101,10 +101,8 @@ function decisionAt(data, row) {
 /** One row of attention as cells. Keys beyond `weights` are those not written yet; far ones are folded. */
 function strip(data, tokens, weights, isChanged, readsItself = false) {
   const { texts } = data;
-  const strongest = Array.from(weights.keys())
-    .sort((one, other) => weights[other] - weights[one])
-    .slice(0, 3)
-    .filter((place, rank) => rank === 0 || weights[place] >= LEAST);
+  const order = [...weights.keys()].sort((one, other) => weights[other] - weights[one]);
+  const strongest = order.slice(0, 3).filter((place, rank) => rank === 0 || weights[place] >= LEAST);
   const described = (place) =>
     filled(texts.steps_weight, {
       token: nameOf(data, tokens[place]),

@@ -43,10 +43,9 @@ export function numbers(shared) {
   if (!found) return { reading: say("site_asking"), controls: [choice] };
   const sees = (key) => open.kind !== "decoder_attention" || key <= row;
   const steps = dotProduct(found.query[row], found.key, found.value, sees);
-  const [best] = largestFirst(steps.weights);
-  const shown = largestFirst(steps.weights)
-    .slice(0, MOST_KEYS)
-    .sort((one, other) => one - other);
+  const order = largestFirst(steps.weights);
+  const [best] = order;
+  const shown = order.slice(0, MOST_KEYS).sort((one, other) => one - other);
   const named = shown.map((key) => keys[key]);
   const gap = found.query[row].map(() => null);
   const weighted = shown.map((key) => found.value[key].map((number) => number * steps.weights[key]));

@@ -19,9 +19,8 @@ export function filledMosaic(template, { effect, chosen }) {
     upTo(layers).map((row) =>
       effect.filter((_, i) => squares.customdata[i][0] === kind && squares.customdata[i][1] === row),
     );
-  const data = parts
-    .slice(0, -1)
-    .map((part, number) => ({ ...part, z: grid(kinds[number]), zmin: -largest, zmax: largest }));
+  const coloured = (part, kind) => ({ ...part, z: grid(kinds[kind]), zmin: -largest, zmax: largest });
+  const data = parts.slice(0, -1).map(coloured);
   const text = squares.text.map((told, i) => told.replace(/<b>[^<]*<\/b>$/, `<b>${signed(effect[i])}</b>`));
   const shapes = chosen.map((head) => {
     const at = squares.customdata.findIndex((each) => isSame(each, head));
@@ -118,11 +117,7 @@ export function filledPanels(template, { values, tokens, outlined = [], split })
 }
 
 /** As plain_text of viz/labels.py, without its limit: spaces stay spaces. */
-const plainText = (text) =>
-  text
-    .split(/\s+/)
-    .map((word) => tokenLabel(word, Infinity))
-    .join(" ");
+const plainText = (text) => text.replace(/\s+/g, " ").replace(/\S+/g, (word) => tokenLabel(word, Infinity));
 
 // --- Tables of numbers as heatmaps, as viz/number_table.py. `template`: that figure for another table.
 
@@ -203,10 +198,8 @@ export function filledTable({ colours, textfont, ...template }, table) {
     colorbar: { y: 1 - TITLE_HEIGHT / height },
     ...(hasNumbers && { textfont, texttemplate: "%{text}", text: cells(written) }),
   });
-  const drawn = others
-    .filter(({ fill }) => fill)
-    .map((part, i) => ({ ...part, ...areas[i] }))
-    .filter(({ x }) => x.length);
+  const hatched = others.filter(({ fill }) => fill).map((part, i) => ({ ...part, ...areas[i] }));
+  const drawn = hatched.filter(({ x }) => x.length);
   const above = ticksAbove(ticks);
   const kept = (all) => all.filter((_, i) => ticks.positions[i] % every === 0);
   const rowFont = Math.round(Math.min(13, Math.max(9, 0.72 * rowHeight)));

@@ -244,37 +244,36 @@ export class Confidence {
       const wrong = this.words.known(touching(source, stretch.start, stretch.end));
       const usualness = (each) => phrases.get(each).usual;
       const keep = mine.get(kept);
-      return texts
-        .filter((text) => text !== kept)
-        .map((text) => {
-          const others = texts.filter((each) => each !== text && each !== kept);
-          const { whole, start, usual, size } = phrases.get(text);
-          const right = this.words.known(touching(whole, start, start + text.length));
-          const fix = mine.get(text);
-          const features = {
-            fix,
-            keep,
-            other: others.length ? Math.max(...others.map((each) => mine.get(each))) : LEAST_LOG,
-            network: Math.exp(fix) * (1 - Math.exp(keep)),
-            wrong_count: wrong[0],
-            wrong_beginning: wrong[1],
-            wrong_beginning_count: wrong[2],
-            right_count: right[0],
-            right_beginning: right[1],
-            right_beginning_count: right[2],
-            spaces: spacesIn(kept, text),
-            length: Math.max(kept.length, text.length),
-            jamo: distance(kept.normalize("NFD"), text.normalize("NFD")),
-            changes: changed,
-            sentence: sum(certain) - certain[number],
-            candidates: texts.length,
-            written: Number(text === stretch.written),
-            phrase_kept: usual - phrases.get(kept).usual,
-            phrase_other: others.length ? usual - Math.max(...others.map(usualness)) : ALONE,
-            phrase: usual / Math.max(size, 1),
-          };
-          return { number, text, features };
-        });
+      const changing = texts.filter((text) => text !== kept);
+      return changing.map((text) => {
+        const others = changing.filter((each) => each !== text);
+        const { whole, start, usual, size } = phrases.get(text);
+        const right = this.words.known(touching(whole, start, start + text.length));
+        const fix = mine.get(text);
+        const features = {
+          fix,
+          keep,
+          other: others.length ? Math.max(...others.map((each) => mine.get(each))) : LEAST_LOG,
+          network: Math.exp(fix) * (1 - Math.exp(keep)),
+          wrong_count: wrong[0],
+          wrong_beginning: wrong[1],
+          wrong_beginning_count: wrong[2],
+          right_count: right[0],
+          right_beginning: right[1],
+          right_beginning_count: right[2],
+          spaces: spacesIn(kept, text),
+          length: Math.max(kept.length, text.length),
+          jamo: distance(kept.normalize("NFD"), text.normalize("NFD")),
+          changes: changed,
+          sentence: sum(certain) - certain[number],
+          candidates: texts.length,
+          written: Number(text === stretch.written),
+          phrase_kept: usual - phrases.get(kept).usual,
+          phrase_other: others.length ? usual - Math.max(...others.map(usualness)) : ALONE,
+          phrase: usual / Math.max(size, 1),
+        };
+        return { number, text, features };
+      });
     });
   }
 

@@ -75,9 +75,8 @@ function word(source, start, end, inside, write, say) {
   const written = (changes, old) =>
     side(source, start, end, changes, old).map(([text, differs]) => [write(text), differs]);
   const offer = (change) => {
-    const text = written([...made, change], false)
-      .map(([part]) => part)
-      .join("");
+    const parts = written([...made, change], false);
+    const text = parts.map(([part]) => part).join("");
     const { number, isOffer } = change;
     const share = isOffer ? say("correction_layout") : probabilityText(confidence(change));
     return { number, text, shown: withBlanks(text), share, accept: isOffer ? "accept_layout" : "accept" };

@@ -62,11 +62,9 @@ function othersOf({ ids, size }, log, tokenizer, { LEAST_PROBABILITY, MOST }) {
       rated.push([own - log(t, ids[t]), t, token]);
     }
   rated.sort((one, other) => other[0] - one[0] || other[1] - one[1] || other[2] - one[2]);
-  return rated
-    .slice(0, MOST)
-    .flatMap(([ratio, t, token]) =>
-      instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio })),
-    );
+  const edits = ([ratio, t, token]) =>
+    instead(ids, t, token, tokenizer).map(([count, text]) => ({ first: t, last: t + count, text, ratio }));
+  return rated.slice(0, MOST).flatMap(edits);
 }
 
 /** The ways in which `token` can stand at place `t`: how many characters it replaces, and the new text. */

@@ -251,10 +251,8 @@ export function clipped(spans, start, end) {
 export function splitSentences(text, longest, rules) {
   const again = ([start, end]) => repetitions(text, start, end, rules);
   const whole = [text.length - stripStart(text).length, stripEnd(text).length];
-  const sentences = again(whole)
-    .flatMap((said) => sentencesOf(text, said, rules))
-    .flatMap(again);
-  return sentences.flatMap(([start, end]) => parts(text, start, end, longest));
+  const sentences = again(whole).flatMap((said) => sentencesOf(text, said, rules));
+  return sentences.flatMap(again).flatMap(([start, end]) => parts(text, start, end, longest));
 }
 
 function sentencesOf(text, [first, end], rules) {

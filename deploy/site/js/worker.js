@@ -40,10 +40,9 @@ export async function prepare(places, to, heard) {
   const known = parsed(await unpacked("known"));
   for (const [name, make] of Object.entries(MAKERS)) {
     const made = make(await unpacked(name), known);
-    const buffers = Object.values(made)
-      .filter(ArrayBuffer.isView)
-      .map(({ buffer }) => buffer);
-    to.postMessage([name, made], buffers);
+    const arrays = Object.values(made).filter(ArrayBuffer.isView);
+    const transfer = arrays.map(({ buffer }) => buffer);
+    to.postMessage([name, made], transfer);
   }
 }
 

@@ -162,11 +162,8 @@ function paddingOf({ width }) {
 function arrowhead(points, colour, long) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
-  return shape("path", {
-    d: `M0 0L${-long} ${-0.56 * long}v${1.12 * long}Z`,
-    fill: colour,
-    transform: `translate(${x} ${y}) rotate(${angle})`,
-  });
+  const d = `M0 0L${-long} ${-0.56 * long}v${1.12 * long}Z`;
+  return shape("path", { d, fill: colour, transform: `translate(${x} ${y}) rotate(${angle})` });
 }
 
 /**

@@ -67,11 +67,10 @@ export function filled(text, values) {
 /** `object` with the values of `changes` in its parts, and in theirs; a list replaces a whole list. */
 export function merged(object, changes) {
   const isPlain = (value) => value?.constructor === Object;
-  const changed = Object.entries(changes).map(([name, value]) => [
-    name,
-    isPlain(value) && isPlain(object[name]) ? merged(object[name], value) : value,
-  ]);
-  return { ...object, ...Object.fromEntries(changed) };
+  const made = { ...object };
+  for (const [name, value] of Object.entries(changes))
+    made[name] = isPlain(value) && isPlain(object[name]) ? merged(object[name], value) : value;
+  return made;
 }
 
 /** The whole numbers from `start` up to, and without, `end`. */

@@ -97,11 +97,8 @@ function fittedTo(heatmap, largest) {
   if (heatmap.zmin < 0) return { ...heatmap, zmin: -largest, zmax: largest };
   const place = (weight) =>
     weight < FAINT ? weight : (FAINT + ((weight - FAINT) * (largest - FAINT)) / (1 - FAINT)) / largest;
-  return {
-    ...heatmap,
-    zmax: largest,
-    colorscale: heatmap.colorscale.map(([weight, colour]) => [place(weight), colour]),
-  };
+  const colorscale = heatmap.colorscale.map(([weight, colour]) => [place(weight), colour]);
+  return { ...heatmap, zmax: largest, colorscale };
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */

@@ -176,14 +176,11 @@ function sized(pixels) {
 function largerFonts(part, factor, inFont = false) {
   if (Array.isArray(part)) return part.map((each) => largerFonts(each, factor));
   if (part === null || typeof part !== "object") return part;
-  return Object.fromEntries(
-    Object.entries(part).map(([name, value]) => [
-      name,
-      inFont && name === "size"
-        ? Math.max(value * factor, sized(value))
-        : largerFonts(value, factor, name.endsWith("font")),
-    ]),
-  );
+  const larger = {};
+  for (const [name, value] of Object.entries(part))
+    if (inFont && name === "size") larger[name] = Math.max(value * factor, sized(value));
+    else larger[name] = largerFonts(value, factor, name.endsWith("font"));
+  return larger;
 }
 
 function fittedCells(figure, width, room) {
@@ -376,16 +373,10 @@ function withMarksApart(figure, width) {
   return merged(figure, { layout: { xaxis: { ticktext } } });
 }
 
+const FREE = { automargin: false, scaleanchor: undefined, scaleratio: undefined, constrain: undefined };
+
 function axis(given, font) {
-  return {
-    ...given,
-    tickfont: { ...given.tickfont, size: font },
-    title: { text: "" },
-    automargin: false,
-    scaleanchor: undefined,
-    scaleratio: undefined,
-    constrain: undefined,
-  };
+  return { ...given, ...FREE, title: { text: "" }, tickfont: { ...given.tickfont, size: font } };
 }
 
 /**
@@ -393,15 +384,9 @@ function axis(given, font) {
  * Plotly measures every label, and the browser lays out the page for each of them.
  */
 function axisNames({ xaxis, yaxis }, left, above) {
-  const named = ({ title }, place) => ({
-    text: title?.text ?? "",
-    font: { ...title?.font, size: sized(13) },
-    showarrow: false,
-    xref: "paper",
-    yref: "paper",
-    borderpad: 0,
-    ...place,
-  });
+  const look = { showarrow: false, xref: "paper", yref: "paper", borderpad: 0 };
+  const font = (title) => ({ ...title?.font, size: sized(13) });
+  const named = ({ title }, place) => ({ text: title?.text ?? "", font: font(title), ...look, ...place });
   return [
     named(xaxis, { x: 0.5, xanchor: "center", y: 1, yanchor: "bottom", yshift: above }),
     named(yaxis, { x: 0, xanchor: "right", xshift: -left, y: 0.5, yanchor: "middle", textangle: -90 }),

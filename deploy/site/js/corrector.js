@@ -149,20 +149,16 @@ export function articleOf({ wrong, right, sourceStart, sourceEnd }, source, rule
   const letters = [...wrong.replaceAll(" ", "")]; // 안되 for 안 돼: put the space right first
   const isAsLong = letters.length === right.replaceAll(" ", "").length;
   const spaced = isAsLong ? right.replace(/[^ ]/g, () => letters.shift()) : wrong;
-  const fits =
-    (mistaken) =>
-    ([typed, spelt, boundary]) => {
-      for (let start = Math.max(0, end - spelt.length); start <= sourceStart; start += 1) {
-        const stop = start + spelt.length;
-        const isThere =
-          text.startsWith(spelt, start) && text.slice(0, start) + typed + text.slice(stop) === mistaken;
-        if (isThere && isBounded(text, start, stop, boundary, rules)) return true;
-      }
-      return false;
-    };
+  const fits = (mistaken, [typed, spelt, boundary]) =>
+    between(Math.max(0, end - spelt.length), sourceStart + 1).some((start) => {
+      if (!text.startsWith(spelt, start)) return false;
+      const stop = start + spelt.length;
+      const isThere = text.slice(0, start) + typed + text.slice(stop) === mistaken;
+      return isThere && isBounded(text, start, stop, boundary, rules);
+    });
+  const rows = [...rowsOf(rules).values()].flat();
   for (const each of new Set([wrong, spaced])) {
-    const found =
-      each === right ? [] : [...rowsOf(rules).values()].flat().filter(fits(before + each + after));
+    const found = each === right ? [] : rows.filter((row) => fits(before + each + after, row));
     const [longest] = found.sort((one, other) => other[1].length - one[1].length);
     if (longest) return rules.keys.articles[longest[4]];
   }

@@ -63,10 +63,8 @@ export function columnTicks(tokens, { font, width }) {
 
 /** Labels below the columns; those of `bold` stand out. */
 export function ticksBelow({ positions, labels, angle, steps }, bold = []) {
-  return labels.map(
-    (label, i) =>
-      " <br>".repeat(angle ? 0 : i % steps) + (bold.includes(positions[i]) ? `<b>${label}</b>` : label),
-  );
+  const written = (label, i) => (bold.includes(positions[i]) ? `<b>${label}</b>` : label);
+  return labels.map((label, i) => " <br>".repeat(angle ? 0 : i % steps) + written(label, i));
 }
 
 /** Labels above the columns: a line break behind one lifts it. */

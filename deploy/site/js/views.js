@@ -44,9 +44,8 @@ function bars(template, { say }, words, table) {
 
 /** The heads that looked at one change more than they usually look at such a place. */
 export function thisChange(shared) {
-  const { say, changes, chosen, trace, explorer, templates } = shared;
-  if (!changes.length) return { reading: say("edits_none") };
-  const change = chosen ?? changes[0];
+  const { say, changes, change, trace, explorer, templates } = shared;
+  if (!change) return { reading: say("edits_none") };
   const cross = explorer.data.kinds.find(({ kind }) => kind === "cross_attention");
   const heads = leadingHeads(cross, change, changes);
   const tokens = trace.sourceTokens;
@@ -121,8 +120,7 @@ function changedColumns(kind, changes, count) {
 const STRONGEST = 5; // heads that are off at first
 
 /** The effect of each head on a change, and the change without some of them. */
-export function without({ site, say, changes, chosen, templates, explorer }) {
-  const change = chosen ?? changes[0];
+export function without({ site, say, change, templates, explorer }) {
   if (!change) return { reading: say("without_none") };
   const found = site.inquire({ what: "effects", number: change.number });
   if (!found) return { reading: say(found === null ? "site_no_question" : "site_asking") };
@@ -206,8 +204,7 @@ function namesOf(say, off, named) {
 }
 
 /** Occlusion of each token for a written one, and below it the mean attention of all heads. */
-export function sources({ site, say, changes, chosen, trace, templates }) {
-  const change = chosen ?? changes[0];
+export function sources({ site, say, change, trace, templates }) {
   const asked = site.state.row ?? (change ? null : 0);
   const about = asked === null ? { number: change.number } : { row: asked };
   const found = site.inquire({ what: "sources", ...about });
@@ -249,7 +246,8 @@ const VIEWS_BESIDE = [
 export function moreViews(site, found, templates) {
   const { changes } = found.sentences[found.place];
   const chosen = changes.find(({ number }) => number === site.state.chosen);
-  const shared = { site, say: site.say, trace: found.trace, templates, changes, chosen };
+  const change = chosen ?? changes[0];
+  const shared = { site, say: site.say, trace: found.trace, templates, changes, chosen, change };
   return VIEWS_BESIDE.map(([name, title, view]) => ({
     name,
     label: site.say(title),

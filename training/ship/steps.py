@@ -1,12 +1,11 @@
 """Steps of the release pipeline ``python -m training ship``, in order, and their settings.
 
 A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped. The
-steps that choose the weights depend on the plan; the others are declared in ``steps.toml``.
+steps are declared in ``steps.toml``.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ ERRORS = ROOT / "training" / "noise"
 ANSWERS = tuple(
     ROOT / "model" / room for room in ("text", "norm", "activations", "network", "graph", "correction")
 )
-WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
 STORIES = ("heads-roles", "heads-effects", "heads-pruning", "head-loss", "head-for", "head-against")
 SHOWN = (
     *("attention-light", "attention-dark", "steps-light", "laboratory-light"),
@@ -122,36 +120,38 @@ class ShipPlan:
         return ("--limit", self.rows) if self.rows else ()
 
 
-def _command(module: str, *arguments: object) -> tuple[str, ...]:
-    return (PYTHON, "-m", *module.split(), *map(str, arguments))
-
-
-def _copied(source: Path, target: Path, *options: object) -> tuple[str, ...]:
-    return _command("training.ship.copy copy", source, target, *options)
-
-
-def _evaluated(plan: ShipPlan, file: Path, model: Path, out: Path) -> tuple[str, ...]:
-    return _command("training evaluate", file, "--model", model, *plan.limit, "--json", out)
-
-
 def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
     """All steps for the weights in ``run``. Files that only they need lie in ``run/ship``.
 
     >>> [step.name for step in steps_of(Path("run"), ShipPlan())][:3]
     ['past', 'take', 'export']
     """
-    values = _values(run / "ship", plan)
+    values = _values(run, plan)
     declared = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     for name, text in declared.pop("names").items():
         words = _filled(text, values)
-        values[name] = words if len(words) > 1 else words[0]
+        values[name] = words[0] if len(words) == 1 else words
     chosen = (name for name, step in declared.items() if values.get(step.get("when", "always"), True))
-    return [*_weights(run, plan), *(_declared(name, declared[name], values) for name in chosen)]
+    return [_declared(name, declared[name], values) for name in chosen]
 
 
-def _values(work: Path, plan: ShipPlan) -> dict[str, Any]:
+def _values(run: Path, plan: ShipPlan) -> dict[str, Any]:
     """Values of the names in ``steps.toml`` that do not stand there: the plan's settings, files, options."""
+    work, other = run / "ship", plan.other
+    found = find_model_folder(other).resolve() if other else None
+    shares = tuple(map(str, plan.share or (0.5,))) if other and not plan.last else ()
     return vars(plan) | {
+        "own": run / "model" if (run / "model").is_dir() else run,
+        "chosen": work / "model",
+        "called": plan.name or run.name,
+        "found": found,
+        "with": work / "with" / model_name(found) if found else None,
+        "shares": shares,
+        "measured": [f"{work}/averages/{share}{end}" for share in shares for end in ("", ".json")],
+        "is_alone": not (plan.last or other),
+        "is_one": len(shares) == 1,
+        "is_several": len(shares) > 1,
+        "given_minimum": () if plan.minimum in ("keep", "choose") else ("--minimum", plan.minimum),
         "root": ROOT,
         "assets": plan.into.parent,
         "work": work,
@@ -177,14 +177,16 @@ def _values(work: Path, plan: ShipPlan) -> dict[str, Any]:
 def _declared(name: str, step: dict[str, Any], values: dict[str, Any]) -> Step:
     """A step of ``steps.toml`` with its values put in."""
     each = [{**values, "each": one} for one in values[step["each"]]] if "each" in step else [values]
-    outputs = [path for own in each for path in _filled(step["to"], own)]
+    outputs = dict.fromkeys(path for own in each for path in _filled(step["to"], own))
     commands = [_filled(line, own) for own in each for line in step["run"]]
+    commands += [_filled(line, values) for line in step.get("then", ())]
     return Step(
-        name,
-        step["purpose"],
+        step.get("name", name),
+        step["purpose"].format_map(values),
         tuple(map(Path, _filled(step["from"], values))),
         tuple(map(Path, outputs)),
         tuple((PYTHON, *(words if words[0].endswith(".py") else ("-m", *words))) for words in commands),
+        step.get("once", False),
     )
 
 
@@ -200,76 +202,3 @@ def _filled(text: str, values: dict[str, Any]) -> list[str]:
         each = [values | {lists[0]: one} for one in values[lists[0]]] if lists else [values]
         words += [word.format_map(own) for own in each]
     return words
-
-
-def _weights(run: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Keep the numbers that are overwritten, average, and put the result where the app looks for it."""
-    work, chosen = run / "ship", run / "ship" / "model"
-    minimum = () if plan.minimum in ("keep", "choose") else ("--minimum", plan.minimum)
-    named = ("--keep-minimum", *minimum, "--name", plan.name or run.name, "--numbers", plan.numbers)
-    past = _command("training documents", "--past", "--root", plan.documents, "--model", plan.into)
-    yield Step(
-        "past",
-        "add the numbers of the weights shipped until now to the tables of earlier ones",
-        (),
-        (plan.numbers / "past",),
-        (past,),
-        once=True,
-    )
-    yield from _average(run / "model" if (run / "model").is_dir() else run, work, chosen, plan)
-    yield Step(
-        "export",
-        "put the weights and their record into the model's folder",
-        (chosen,),
-        (*(plan.into / each for each in WEIGHTS), plan.numbers / "weights.json"),
-        (_copied(chosen, plan.into, *named),),
-    )
-
-
-def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> Iterable[Step]:
-    """Take the run's weights as they are, the mean of its last snapshots, or the best of averages with
-    another model.
-    """
-    if plan.last:
-        command = _command("training average", own, "--last", plan.last, "--out", chosen)
-        yield Step("average", f"the mean of the last {plan.last} snapshots", (own,), (chosen,), (command,))
-        return
-    if not plan.other:
-        own_weights = (own / "weights.npz",)
-        yield Step("take", "the run's weights as they are", own_weights, (chosen,), (_copied(own, chosen),))
-        return
-    found = find_model_folder(plan.other).resolve()
-    # The other model may be the one that is shipped now, and then it is overwritten below.
-    other = work / "with" / model_name(found)
-    shares = plan.share or (0.5,)
-    averages = {share: work / "averages" / f"{share:g}" for share in shares}
-    if len(shares) == 1:
-        averages = {shares[0]: chosen}
-    keep = _copied(found, other)
-    yield Step("with", "keep the model that is averaged with", (), (other,), (keep,), once=True)
-    yield Step(
-        "average",
-        f"averages with {other.name}",
-        (other, own / "weights.npz"),
-        tuple(averages.values()),
-        tuple(
-            _command("training average", other, own, "--share", share, "--out", out)
-            for share, out in averages.items()
-        ),
-    )
-    if len(shares) > 1:
-        yield _choose(averages, chosen, plan)
-
-
-def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
-    """The average with the best F0.5 on the development sentences, each at its best minimum confidence."""
-    measured = {share: chosen.parent / "averages" / f"{share:g}.json" for share in averages}
-    evaluated = (_evaluated(plan, plan.dev, averages[share], measured[share]) for share in averages)
-    pairs = (each for share in averages for each in (averages[share], measured[share]))
-    return Step(
-        "choose",
-        "the average that corrects best",
-        (*averages.values(), *ANSWERS, plan.dev, ERRORS),
-        (chosen,),
-        (*evaluated, _command("training.ship.copy choose", chosen, *pairs)),
-    )

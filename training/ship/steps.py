@@ -92,33 +92,6 @@ class ShipPlan:
         if self.minimum not in ("keep", "choose") and not 0 <= float(self.minimum) <= 1:
             raise ValueError(f"--minimum is keep, choose or a number from 0 to 1, received {self.minimum}")
 
-    @property
-    def numbers(self) -> Path:
-        """Folder of the measurements that the app does not read.
-
-        >>> ShipPlan(documents=Path("place")).numbers.as_posix()
-        'place/docs/numbers'
-        """
-        return self.documents / "docs" / "numbers"
-
-    @property
-    def dev(self) -> Path:
-        """The development sentences.
-
-        >>> ShipPlan(corpus=Path("corpus")).dev.as_posix()
-        'corpus/dev.jsonl'
-        """
-        return self.corpus / "dev.jsonl"
-
-    @property
-    def limit(self) -> tuple[object, ...]:
-        """The option of the commands that read at most ``rows`` rows.
-
-        >>> ShipPlan().limit, ShipPlan(rows=9).limit
-        ((), ('--limit', 9))
-        """
-        return ("--limit", self.rows) if self.rows else ()
-
 
 def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
     """All steps for the weights in ``run``. Files that only they need lie in ``run/ship``.
@@ -161,12 +134,10 @@ def _values(run: Path, plan: ShipPlan) -> dict[str, Any]:
         "everyday": EVERYDAY,
         "own_sets": (OWN_SETS / "sets", *sorted(OWN_SETS.glob("*.csv"))),
         "questions": QUESTIONS,
-        "dev": plan.dev,
-        "numbers": plan.numbers,
         "shown": SHOWN,
         "names_of_documents": DOCUMENTS,
         "choose": plan.minimum == "choose",
-        "limit": plan.limit,
+        "limit": ("--limit", plan.rows) if plan.rows else (),
         "head_limit": ("--limit", plan.head_pairs) if plan.head_pairs else (),
         # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read.
         # Roles are counted in all of them.

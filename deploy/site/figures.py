@@ -12,17 +12,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 import viz
-from model.activations.drafting import ALTERNATIVES, PASSES
+from model.activations import drafting
 from model.activations.sublayers import positional_encoding
 from model.trace.trace import AttentionTrace
-from viz import axes
+from viz import axes, labels
 from viz.bars import BARS, PANELS, contribution_panels
 from viz.browser.explore_data import explorer_data
 from viz.browser.plot import plot_data
 from viz.browser.texts import Say, mosaic_words
 from viz.figure import TITLE_HEIGHT
 from viz.head_grid import MOST_CELLS
-from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, NARROW_EM, TICK_LENGTH
 from viz.number_table import TABLE
 
 POSITIONS = 64  # rows of the picture of the positional encoding
@@ -64,25 +63,15 @@ def constants() -> dict[str, Any]:
         >>> constants()["TITLE_HEIGHT"], constants()["BARS"]["panel"]
         (34, 84)
     """
-    names = (
-        "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS "
-        "MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS"
-    )
-    return {
-        **{name: getattr(axes, name) for name in names.split()},
-        "BARS": BARS._asdict(),
-        "PANELS": PANELS._asdict(),
-        "TABLE": TABLE._asdict(),
-        "PASSES": PASSES,
-        "ALTERNATIVES": ALTERNATIVES,
-        "TITLE_HEIGHT": TITLE_HEIGHT,
-        "MOST_CELLS": MOST_CELLS,
-        "TICK_LENGTH": TICK_LENGTH,
-        "NARROW_EM": NARROW_EM,
-        "MOST_ODDS": MOST_ODDS,
-        "CERTAIN": CERTAIN,
-        "IMPOSSIBLE": IMPOSSIBLE,
+    of_axes = "DESIGN_WIDTH LARGEST_CELL SMALLEST_SQUARE_CELL SMALLEST_FONT LARGEST_FONT MOST_STEPS"
+    names = {
+        axes: f"{of_axes} MOST_LABELLED_ROWS HEIGHT_OF_MANY_ROWS",
+        drafting: "PASSES ALTERNATIVES",
+        labels: "TICK_LENGTH NARROW_EM MOST_ODDS CERTAIN IMPOSSIBLE",
     }
+    found = {name: getattr(module, name) for module, text in names.items() for name in text.split()}
+    tables = {"BARS": BARS._asdict(), "PANELS": PANELS._asdict(), "TABLE": TABLE._asdict()}
+    return found | tables | {"TITLE_HEIGHT": TITLE_HEIGHT, "MOST_CELLS": MOST_CELLS}
 
 
 def further_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> dict[str, Any]:

@@ -59,16 +59,11 @@ class BatchSettings:
 
 
 @dataclass(frozen=True)
-class BatchJob:
-    """The job whose parts a folder holds; another job needs another folder."""
+class BatchJob(BatchSettings):
+    """The job whose parts a folder holds; another job needs another folder. ``model`` is its whole path."""
 
-    sha256: str  # of the file
-    column: str | None
-    heads: bool  # else corrections
-    effects: int  # in each part, how many changed sentences are read again without each head
-    rows: int  # in one part
-    model: str  # its folder
-    fingerprint: str
+    sha256: str = ""  # of the file
+    fingerprint: str = ""  # of the model
 
     @classmethod
     def of(cls, file: Path, asked: BatchSettings) -> "BatchJob":
@@ -79,7 +74,7 @@ class BatchJob:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         folder = find_model_folder(asked.model).absolute()
         found = fingerprint(folder, weights_path(folder))
-        return cls(digest, asked.column, asked.heads, asked.effects, asked.rows, str(folder), found)
+        return cls(**vars(asked) | {"model": str(folder), "sha256": digest, "fingerprint": found})
 
 
 class FinishedParts:

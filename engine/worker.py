@@ -346,10 +346,8 @@ def main() -> None:
 
 
 def _preload(models: ModelCache, key: ModelKey) -> None:
-    try:
+    with suppress(Exception):  # raised for each question about this model
         models.queue(key)
-    except Exception:  # noqa: BLE001  raised for each question about this model
-        return
 
 
 def _accept(listener: Listener, secret: bytes, models: ModelCache) -> None:

@@ -82,13 +82,6 @@ def _load_network(
     return load_graph(folder, snapshot, lambda: _in_keras(*in_keras()[:2]).keras)
 
 
-def _answering(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int) -> TokenNetwork:
-    """The ``TokenNetwork`` of an opened network: a GraphNetwork is one, a keras.Model gets one."""
-    if isinstance(network, TokenNetwork):
-        return network
-    return _in_keras(network, tokenizer, beam_width)
-
-
 def _in_keras(network: OpenedNetwork, tokenizer: Tokenizer, beam_width: int = 1) -> TokenNetwork:
     from model.network.keras_network import KerasNetwork  # loads TensorFlow
 
@@ -186,7 +179,9 @@ class Corrector(Mending, Intervening):
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence, self.words = tokenizer, confidence, own_words(words)
         self.num_parameters: int = network.count_params()
-        self._network = _answering(network, tokenizer, beam_width)
+        if not isinstance(network, TokenNetwork):  # a keras.Model
+            network = _in_keras(network, tokenizer, beam_width)
+        self._network = network
 
     @property
     def minimum_confidence(self) -> float:

@@ -7,9 +7,9 @@ of particles.
 """
 
 import math
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+from unicodedata import normalize
 
 from rapidfuzz.distance import Levenshtein
 
@@ -143,7 +143,7 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
                 right_beginning_count=right.beginning_count,
                 spaces=_spaces(stretch.kept, text),
                 length=max(len(stretch.kept), len(text)),
-                jamo=_jamo_apart(stretch.kept, text),
+                jamo=Levenshtein.distance(*(normalize("NFD", each) for each in (stretch.kept, text))),
                 changes=changed,
                 sentence=sum(certain) - certain[number],
                 candidates=len(mine),
@@ -227,10 +227,6 @@ class _OneStretch:
 
     def around(self, number: int) -> tuple[str, str]:
         return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
-
-
-def _jamo_apart(kept: str, text: str) -> int:
-    return Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (kept, text)))
 
 
 def _spaces(kept: str, text: str) -> int:

@@ -293,7 +293,9 @@ class Mending:
         """The network's answers to each sentence, by its number, a batch at a time; without those that it
         cannot read.
         """
-        readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
+        # Only Hangul is corrected, so a sentence without Hangul is left as it is.
+        longest = self.config.max_length
+        readable = [i for i, each in enumerate(sentences) if each.has_prose and len(each.text) <= longest]
         # Sentences of about the same length need little padding.
         readable.sort(key=lambda i: len(sentences[i].text))
         for first in range(0, len(readable), BATCH_SENTENCES):
@@ -389,7 +391,3 @@ class Mending:
             return True
         around = source[max(change.source_start - 1, 0) : change.source_end + 1]
         return not any(map(self.tokenizer.is_outside, around))
-
-    def _worth_reading(self, part: Passage) -> bool:
-        # Only Hangul is corrected, so a sentence without Hangul is left as it is.
-        return part.has_prose and len(part.text) <= self.config.max_length

@@ -83,6 +83,7 @@ def result(survey: Survey) -> dict:
     * ``examples[kind][role]``: for each head a sentence and a row.
     """
     means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
+    order = np.argsort(survey.loss() if survey.done["effects"] else [], kind="stable")
     return {
         "model": survey.corrector.name,
         "fingerprint": of_weights(survey.corrector.fingerprint),
@@ -99,7 +100,7 @@ def result(survey: Survey) -> dict:
         "attention_and_effect": _agreement(survey),
         "means": {kind: plain_numbers(tally.estimate().mean) for kind, tally in means.items() if tally},
         "pruning": survey.curves,
-        "pruning_order": _pruning_order(survey) if survey.done["effects"] else [],
+        "pruning_order": [list(survey.heads[place]) for place in order.tolist()],
         **_examples(survey),
     }
 
@@ -206,10 +207,6 @@ def _agreement(survey: Survey) -> dict:
         if (tally := survey.sums.tallies.get(f"{CORRELATION}/{error}")) is not None:
             found[error]["correlation"] = _estimated(tally)
     return found
-
-
-def _pruning_order(survey: Survey) -> list[list]:
-    return [list(survey.heads[place]) for place in np.argsort(survey.loss(), kind="stable").tolist()]
 
 
 def _examples(survey: Survey) -> dict:

@@ -71,11 +71,8 @@ class Change:
             for block in blocks
             for i in range(block.src_end - block.src_start if block.tag == "replace" else 1)
         )
-        differ = (place for place in places if self._differs(*place))
+        differ = ((i, j) for i, j in places if self.wrong[i : i + 1] != self.right[j : j + 1])
         return tuple(dict.fromkeys([self._first_mistake, *differ]))
-
-    def _differs(self, i: int, j: int) -> bool:
-        return self.wrong[i : i + 1] != self.right[j : j + 1]
 
     @property
     def mistake(self) -> tuple[int, int]:

@@ -45,7 +45,7 @@ _BOUNDARIES = {"adverbs": "both", "phrases": "left"}  # of a class whose entries
 _MARKED = {(False, False): "", (True, False): "left", (False, True): "right", (True, True): "both"}
 # After a noun: a particle, the copula, or the end of the word.
 AFTER_NOUN = re.compile(
-    r"[은는이가을를의에도로와과만]|으로|까지|부터|처럼|보다|마다|조차|라[고는]|들|예요|였|[^0-9A-Za-z가-힣]|$"
+    r"[은는이가을를의에도로와과만]|으로|까지|부터|처럼|보다|마다|조차|라[고는]|들|씩|쯤|밖에|예요|였|[^0-9A-Za-z가-힣]|$"
 )
 
 
@@ -284,7 +284,7 @@ def _entry(name: str, text: str, word_class: str) -> Entry:
         boundary = _MARKED[begins, ends]
         right, wrong = (each.replace("␣", " ") for each in (right.removeprefix("<").removesuffix(">"), wrong))
     elif word_class == "nouns":
-        boundary = "left" if len(right) > SHORT_NOUN else "noun"
+        boundary = "left" if len(right.replace(" ", "")) > SHORT_NOUN else "noun"
     if not (right and slash and wrong) or right in wrong.split("|"):
         raise ValueError(f"{name}: {text!r} should be right/wrong")
     spellings = [right, *wrong.split("|")]

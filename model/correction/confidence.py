@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
 from model.correction.candidates import Stretch
 from model.correction.counts import NGrams, Words
@@ -44,6 +45,7 @@ from model.stored.folder import (
     ModelFolderError,
     write_atomically,
 )
+from model.text.hangul import spoken_letters
 from model.text.protected import JAMO
 
 DEEPEST = 8  # questions one after the other in a tree
@@ -156,6 +158,7 @@ SURE_OF_LETTERS, SURE_OF_WORD = math.log(0.95 / 0.05), math.log(0.97 / 0.03)
 # without an article less likely.
 SPACES_COMMONER, LETTERS_RARER = 0.7, 1.2
 FEW = 2  # changes of a sentence, up to which its mistakes are as rare as in people's text
+LONG_WORD = 3  # syllables from which a known word is seldom like a right one that is not known
 
 
 class Chosen(NamedTuple):
@@ -247,8 +250,8 @@ def at_natural_rates(
     The trees learned from sentences with several mistakes, where a rare word mostly is one more; of what
     people write one word in 50 is, and six of ten mistakes are spaces. The trees are therefore too sure of
     other letters in a sentence with few changes, unless an article of the norm or the better shape of a
-    particle speaks for them, and not sure enough of spaces. A candidate that replaces known words may be
-    offered, but its confidence is at most one half.
+    particle speaks for them, and not sure enough of spaces, except beside a word that no lexicon has: it may
+    be a name. A candidate that replaces known words may be offered, but its confidence is at most one half.
 
     Reference:
         Saerens, Latinne and Decaestecker, "Adjusting the Outputs of a Classifier to New a Priori
@@ -257,7 +260,8 @@ def at_natural_rates(
     if log_odds <= 0:
         return log_odds
     if rated.features.spaces == 1:
-        return log_odds + SPACES_COMMONER
+        is_beside_name = second is not None and second.unknown >= max(1, second.unknown_kept)
+        return log_odds if is_beside_name else log_odds + SPACES_COMMONER
     if second is None:
         is_supported = bool(
             article_of(stretch.kept, rated.text, source[: stretch.start], source[stretch.end :])
@@ -266,9 +270,11 @@ def at_natural_rates(
         is_supported = second.norm > 0 or second.misshapen < 0
     if is_supported or rated.features.changes > FEW:
         return log_odds
-    if second and is_another_word(rated.features, second, log_odds) and not JAMO.search(stretch.kept):
+    if second is None or JAMO.search(stretch.kept):
+        return log_odds - LETTERS_RARER
+    if is_another_word(rated.features, second, log_odds) or may_be_name(stretch.kept, rated.text, second):
         return 0.0
-    return log_odds - LETTERS_RARER
+    return log_odds if is_long_word(rated.features, second) else log_odds - LETTERS_RARER
 
 
 def is_another_word(first: Features, second: SecondFeatures, log_odds: float) -> bool:
@@ -279,6 +285,24 @@ def is_another_word(first: Features, second: SecondFeatures, log_odds: float) ->
         return False
     is_word = first.wrong_count > 0 or second.whole_kept >= max(2, second.whole)
     return log_odds < (SURE_OF_WORD if is_word else SURE_OF_LETTERS)
+
+
+def may_be_name(kept: str, text: str, second: SecondFeatures) -> bool:
+    """Whether a word that no lexicon has becomes another one by more than one letter (인박스, 인덱스).
+
+    Letters are those of ``spoken_letters``: 하꾜 for 학교 is written as it is heard.
+    """
+    if not second.unknown_kept or " " in kept + text:
+        return False
+    return Levenshtein.distance(spoken_letters(kept), spoken_letters(text)) > 1
+
+
+def is_long_word(first: Features, second: SecondFeatures) -> bool:
+    """Whether a word that no lexicon has becomes a known long one by one jamo: 인터렉티브, 인터랙티브.
+
+    A right word that differs so little from a long one is rare.
+    """
+    return first.jamo <= 1 and second.unknown_kept > 0 and second.whole_kept < 2 and second.whole >= LONG_WORD
 
 
 def load_confidence(folder: Path) -> Confidence | None:

@@ -79,6 +79,38 @@ def compose(initial: str, medial: str, final: str = "") -> str:
     return chr(FIRST_SYLLABLE + offset)
 
 
+_CLUSTERS = str.maketrans(
+    {
+        **{double: plain * 2 for double, plain in zip("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ", strict=True)},
+        **dict(
+            zip(
+                "ㄳㄵㄶㄺㄻㄼㄽㄾㄿㅀㅄ",
+                "ㄱㅅ ㄴㅈ ㄴㅎ ㄹㄱ ㄹㅁ ㄹㅂ ㄹㅅ ㄹㅌ ㄹㅍ ㄹㅎ ㅂㅅ".split(),
+                strict=True,
+            )
+        ),
+    }
+)
+
+
+def spoken_letters(text: str) -> str:
+    """The jamo of a text without the silent ㅇ, and each of two letters by itself.
+
+    Words that differ only in where a syllable ends have the same.
+
+    >>> spoken_letters("하꾜"), spoken_letters("학교"), spoken_letters("먹어")
+    ('ㅎㅏㄱㄱㅛ', 'ㅎㅏㄱㄱㅛ', 'ㅁㅓㄱㅓ')
+    """
+    return "".join(map(_spoken, text)).translate(_CLUSTERS)
+
+
+def _spoken(character: str) -> str:
+    if not is_syllable(character):
+        return character
+    initial, medial, final = decompose(character)
+    return ("" if initial == "ㅇ" else initial) + medial + final
+
+
 def syllables_with_coda(*finals: str) -> str:
     """All syllables that end in one of ``finals`` (``""``: in none), to search for in a text.
 

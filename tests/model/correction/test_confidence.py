@@ -17,13 +17,11 @@ from model.correction.confidence import (
     SPACES_COMMONER,
     Confidence,
     Trees,
+    at_natural_rates,
     load_confidence,
     save_confidence,
 )
-from model.correction.features import (
-    FIRST,
-    SECOND,
-)
+from model.correction.features import FIRST, SECOND, Features, Rated, SecondFeatures
 from model.correction.proposing import with_probabilities
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE, fingerprint, of_weights
 from model.text.changes import apply_changes, find_changes
@@ -335,3 +333,33 @@ def test_letters_are_rarer_mistakes_in_a_sentence_with_few_changes(changes):
     confidence = replace(CONFIDENCE, trees=Trees(FIRST, 1.5, ()))
     found = [each.confidence for each in confidence.choose(source, stretches)]
     assert found == pytest.approx([probability(1.5 - lower)] * changes)
+
+
+@pytest.mark.parametrize(
+    ("kept", "text", "unknown_kept", "whole_kept", "whole", "expected"),
+    [
+        ("렉", "랙", 1, 0, 4, 2.0),  # 인터렉티브 → 인터랙티브: a long word
+        ("룽", "룹", 1, 0, 2, 2.0 - LETTERS_RARER),  # 그룽 → 그룹: a short one
+        ("박", "덱", 1, 0, 3, 0.0),  # 인박스 → 인덱스: two letters of a word that may be a name
+        ("머거", "먹어", 1, 0, 2, 2.0 - LETTERS_RARER),  # as it is heard
+        ("렉", "랙", 0, 4, 4, 0.0),  # a known word
+    ],
+)
+def test_a_word_that_no_lexicon_has(kept, text, unknown_kept, whole_kept, whole, expected):
+    first = Features(**dict.fromkeys(FIRST, 0.0))._replace(jamo=1, changes=1)
+    second = SecondFeatures(**dict.fromkeys(SecondFeatures._fields, 0.0))
+    second = second._replace(unknown_kept=unknown_kept, whole_kept=whole_kept, whole=whole)
+    source = f"그는 {kept} 보았다"
+    found = at_natural_rates(2.0, source, stretch(source, kept, **{text: 0.8}), Rated(0, text, first), second)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("unknown_kept", "unknown", "more"), [(0, 0, SPACES_COMMONER), (1, 2, 0.0), (1, 0, SPACES_COMMONER)]
+)
+def test_spaces_beside_a_word_that_no_lexicon_has_are_no_commoner(unknown_kept, unknown, more):
+    first = Features(**dict.fromkeys(FIRST, 0.0))._replace(spaces=1.0)
+    second = SecondFeatures(**dict.fromkeys(SecondFeatures._fields, 0.0))
+    second = second._replace(unknown_kept=unknown_kept, unknown=unknown)
+    found = at_natural_rates(1.0, "하꾜에", FIRST_STRETCH, Rated(0, "학 교", first), second)
+    assert found == 1.0 + more

@@ -16,7 +16,8 @@ from model.text.changes import Change
 # that is often misspelt.
 _OF_NORM = {
     "spacing": "words_apart one_word particle_joined dependent_noun suffix_and_noun unit_noun number_tens "
-    "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada",
+    "linking_words auxiliary title_apart joined_eops one_word_idiom man_hada counted "
+    "dependent_noun_parted parted one_word_verb",
     "dwae": "doe_dwae boe_bwae",
     "i_hi": "i_adverb hi_adverb i_after_double",
     "saisiot": "saisiot_native saisiot_mixed saisiot_chinese saisiot_none",

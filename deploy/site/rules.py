@@ -83,7 +83,7 @@ def _character(escape: str) -> str:
 def rules() -> dict[str, Any]:
     """``model.correction.rules.portable_rules`` as JSON, its patterns in JavaScript.
 
-    The articles of the norm stand at the numbers that rows have: a teacher's kind, the article, its content
+    The articles of the norm have the numbers that rows give: a teacher's kind, the article, its content
     in Korean and in English.
 
     Example:

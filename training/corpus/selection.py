@@ -112,7 +112,11 @@ def weight_of(row: Sentence | Pair, weights: Mapping[str, float]) -> float:
 
 
 def copies(row: Sentence | Pair, weights: Mapping[str, float], rng: random.Random) -> int:
-    """How often a row comes in an epoch. A weight of 1.5 means once or twice, by chance."""
+    """How often a row comes in an epoch. A weight of 1.5 means once or twice, by chance.
+
+    >>> copies(Sentence("가", "news"), {"news": 2}, random.Random(0))
+    2
+    """
     weight = weight_of(row, weights)
     whole = int(weight)
     return whole + (rng.random() < weight - whole)
@@ -153,7 +157,12 @@ class SpacingFault(NamedTuple):
 
 
 def spacing_faults(text: str, morphemes: Sequence[Morpheme]) -> Iterator[SpacingFault]:
-    """Every place of a text, cut into these morphemes, whose spacing is almost certainly wrong."""
+    """Every place of a text, cut into these morphemes, whose spacing is almost certainly wrong.
+
+    >>> morphemes = [Morpheme("있", "VV", 0, 1), Morpheme("습니다", "EF", 2, 5)]
+    >>> [*spacing_faults("있 습니다", morphemes)]
+    [SpacingFault(kind='ending cut off', position=2)]
+    """
     for index, (before, after) in enumerate(pairwise(morphemes), 1):
         if not (before.start < before.end and _HANGUL.match(text, after.start)):
             continue
@@ -231,7 +240,11 @@ def find_spacing_faults(texts: Iterable[str]) -> Iterator[list[SpacingFault]]:
 
 
 def morphemes_of(tokens: Iterable[Any]) -> list[Morpheme]:
-    """Kiwi's morphemes of one text, as ``spacing_faults`` needs it."""
+    """Kiwi's morphemes of one text, as ``spacing_faults`` needs it.
+
+    >>> morphemes_of([])
+    []
+    """
     return [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens]
 
 

@@ -24,7 +24,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 def copy_model(source: Path, target: Path) -> None:
     """Copy the files of a model's folder that belong to the weights, and write its graph.
 
-    A file that ``source`` lacks stays in ``target``: a run has no corpus.csv.
+    A file that ``source`` lacks stays in ``target``: a run has no corpus.csv. Raises OSError where ``target``
+    cannot be written.
     """
     target.mkdir(parents=True, exist_ok=True)
     for each in COPIED:

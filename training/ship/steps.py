@@ -109,7 +109,7 @@ def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
 
 
 def _values(run: Path, plan: ShipPlan) -> dict[str, Any]:
-    """Values of the names in ``steps.toml`` that do not stand there: the plan's settings, files, options."""
+    """Values of the names in ``steps.toml`` that it does not define: the plan's settings, files, options."""
     work, other = run / "ship", plan.other
     found = find_model_folder(other).resolve() if other else None
     shares = tuple(map(str, plan.share or (0.5,))) if other and not plan.last else ()

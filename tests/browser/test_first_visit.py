@@ -20,11 +20,19 @@ LIES_ON_TOP = """(place) => {
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}  # of .streamlit/config.toml
 
 
-@pytest.fixture
-def stranger(server, pages):
-    """Opens the app in a browser that has never been here."""
+@pytest.fixture(scope="module")
+def elsewhere(pages):
+    """A page of a browser that keeps nothing of the app but its files: to compile them takes seconds."""
     page = pages.strangers()
     page.set_default_timeout(PATIENCE)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture
+def stranger(server, elsewhere):
+    """Opens the app for somebody who has never been here."""
+    page = elsewhere
 
     def open_at(width: int = 1366, height: int = 768) -> Page:
         page.set_viewport_size({"width": width, "height": height})
@@ -34,7 +42,9 @@ def stranger(server, pages):
         return page
 
     yield open_at
-    page.context.close()
+    page.context.clear_cookies()
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    page.goto("about:blank")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])

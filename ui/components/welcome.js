@@ -118,7 +118,14 @@ class Tour {
     localStorage.setItem(SEEN, "1");
     this.root.replaceChildren();
     this.listen(false);
-    window.addEventListener("resize", () => this.cover(0), { once: true });
+    const { innerWidth, innerHeight } = window;
+    const follow = () => {
+      // Parts of the page dispatch this event, too, when a text takes more lines.
+      if (window.innerWidth === innerWidth && window.innerHeight === innerHeight) return;
+      window.removeEventListener("resize", follow);
+      this.cover(0);
+    };
+    window.addEventListener("resize", follow);
   }
 
   target() {

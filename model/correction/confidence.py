@@ -290,11 +290,13 @@ def is_another_word(first: Features, second: SecondFeatures, log_odds: float) ->
 def may_be_name(kept: str, text: str, second: SecondFeatures) -> bool:
     """Whether a word that no lexicon has becomes another one by more than one letter (인박스, 인덱스).
 
-    Letters are those of ``spoken_letters``: 하꾜 for 학교 is written as it is heard.
+    Letters are those of ``spoken_letters``: 하꾜 for 학교 is written as it is heard. The same letters in
+    another order (러미, 머리) are a slip.
     """
-    if not second.unknown_kept or " " in kept + text:
-        return False
-    return Levenshtein.distance(spoken_letters(kept), spoken_letters(text)) > 1
+    if not (second.unknown_kept and kept and text) or " " in kept + text:
+        return False  # a syllable that goes or comes may be half of a swap (설지거, 설거지)
+    mine, other = spoken_letters(kept), spoken_letters(text)
+    return sorted(mine) != sorted(other) and Levenshtein.distance(mine, other) > 1
 
 
 def is_long_word(first: Features, second: SecondFeatures) -> bool:

@@ -342,6 +342,7 @@ def test_letters_are_rarer_mistakes_in_a_sentence_with_few_changes(changes):
         ("룽", "룹", 1, 0, 2, 2.0 - LETTERS_RARER),  # 그룽 → 그룹: a short one
         ("박", "덱", 1, 0, 3, 0.0),  # 인박스 → 인덱스: two letters of a word that may be a name
         ("머거", "먹어", 1, 0, 2, 2.0 - LETTERS_RARER),  # as it is heard
+        ("러미", "머리", 1, 0, 2, 2.0 - LETTERS_RARER),  # in another order
         ("렉", "랙", 0, 4, 4, 0.0),  # a known word
     ],
 )

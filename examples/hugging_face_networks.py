@@ -1,7 +1,12 @@
-"""Small untrained models of transformers with own tokenizers, for documents and tests of the adapters."""
+"""Small models of transformers with own tokenizers, for documents and tests of the adapters.
 
+All but those of ``copying`` are untrained.
+"""
+
+import random
 from collections.abc import Callable
 
+import torch
 import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
@@ -71,8 +76,8 @@ def marian(size: int) -> hf.PreTrainedModel:
     return hf.MarianMTModel(hf.MarianConfig(vocab_size=size, **SIDES, **MARK_IDS))
 
 
-def bart(size: int) -> hf.PreTrainedModel:
-    return hf.BartForConditionalGeneration(hf.BartConfig(vocab_size=size, **SIDES, **MARK_IDS))
+def bart(size: int, **more: float) -> hf.PreTrainedModel:
+    return hf.BartForConditionalGeneration(hf.BartConfig(vocab_size=size, **SIDES | more, **MARK_IDS))
 
 
 def t5(size: int) -> hf.PreTrainedModel:
@@ -85,8 +90,9 @@ def bert(size: int) -> hf.PreTrainedModel:
     return hf.BertModel(hf.BertConfig(vocab_size=size, **NARROW | {"num_hidden_layers": 3}))
 
 
-def gpt2(size: int) -> hf.PreTrainedModel:
-    return hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=size, n_embd=16, n_layer=3, n_head=4, n_positions=64))
+def gpt2(size: int, **more: float) -> hf.PreTrainedModel:
+    sizes = {"n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 64} | more
+    return hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=size, **sizes))
 
 
 def llama(size: int) -> hf.PreTrainedModel:
@@ -98,3 +104,32 @@ def mistral(size: int) -> hf.PreTrainedModel:
 
 
 ENCODER_DECODERS: dict[str, Callable[[int], hf.PreTrainedModel]] = {"marian": marian, "bart": bart, "t5": t5}
+
+
+def copying(kind: str, steps: int = 200) -> tuple[hf.PreTrainedModel, hf.PreTrainedTokenizerFast]:
+    """A "gpt2" or a "bart" that writes three letters again, trained for some seconds (seed 0).
+
+    The text that it reads ends with "=": "cab=" becomes "cab".
+    """
+    torch.manual_seed(0)
+    tokenizer, rng = trained("bytes"), random.Random(0)
+    if kind == "gpt2":
+        model = gpt2(len(tokenizer), n_embd=32, n_layer=2, initializer_range=0.15)
+    else:
+        model = bart(len(tokenizer), d_model=32, decoder_layers=2, decoder_attention_heads=4, init_std=0.15)
+    optimizer = torch.optim.Adam(model.eval().parameters(), 4e-3)
+    for _ in range(steps):
+        texts = ["".join(rng.choices("abcdef", k=3)) for _ in range(48)]
+        source = torch.tensor(tokenizer([f"{text}=" for text in texts])["input_ids"])
+        target = torch.tensor([[*ids, END] for ids in tokenizer(texts)["input_ids"]])
+        read, wanted = source, target
+        if kind == "gpt2":  # one sequence, of which the second text is learnt
+            read = torch.cat([source, target], dim=1)
+            wanted = torch.cat([torch.full_like(source, -100), target], dim=1)
+        optimizer.zero_grad()
+        loss = model(input_ids=read, labels=wanted).loss
+        loss.backward()
+        optimizer.step()
+        if loss < 0.01:
+            break
+    return model, tokenizer

@@ -15,8 +15,8 @@ from ui.views import EXPERIMENTS, VIEWS
 from ui.wording import table
 
 EN = table("en")
-OWN = [f"tests.own_model:{name}" for name in ("Speller", "Bare", "Translator", "Continuing")]
-SPELLER, BARE, TRANSLATOR, CONTINUING = OWN
+OWN = [f"tests.own_model:{name}" for name in ("Speller", "Bare", "Translator", "Continuing", "decoder_alone")]
+SPELLER, BARE, TRANSLATOR, CONTINUING, DECODER = OWN
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def engine():
     with Engine.start(OWN) as engine:
         for name in OWN:
             model = engine.open(name)
-            model.correct("ready")
+            model.correct("cab")
             # The news that it is ready may come a moment after its first answer; until then a page shows how
             # far it is.
             wait_until(lambda model=model: model.progress.is_ready)
@@ -71,6 +71,13 @@ def test_every_view_shows_it_or_says_why_not(open_own, view, kind):
     assert (EN["lacks_projections"] in html(app)) == (view == "numbers")
     assert told(app)
     assert not messages(app)
+
+
+@pytest.mark.parametrize(("view", "name"), [("wrote", "wrote_map"), ("decided", "decided_grid")])
+def test_a_decoder_alone_has_attribution_and_lens(open_own, view, name):
+    """Rows are those of the prompt and of what it wrote."""
+    app = open_own(DECODER, view=view, sentence="cab", wrote_as="map", kind="decoder_attention")
+    assert EN["lacks_residual"] not in told(app) and name in figures(app)
 
 
 def test_a_change_is_found_among_the_pieces(open_own):

@@ -9,6 +9,7 @@ from engine import questions
 from engine.question import Edit
 from model import Corrector
 from model.analysis.ablation import everyday_pairs
+from model.analysis.claims import SCORE
 from model.analysis.contributions import CROSS, REFERENCE, Named, ThreeNumbers, head_that_matters
 from model.analysis.edits import attention_of_change
 from model.trace.interventions import Head
@@ -18,16 +19,21 @@ from tests.ui.screen import ask, chosen, figure, html, keys, setting
 from ui.sentence.state import SentenceState
 from ui.sentence.three_numbers import measured
 from ui.views import (
+    attention_score,
     edits,
     fork,
     heads_off,
     heatmap,
     lines,
     logit_attribution,
+    numbers,
     patching,
     predict,
     sources,
+    steps,
 )
+from ui.views import replace as replacement
+from ui.views.view import DECLARED
 from ui.wording import nats, table
 from viz.labels import visible_token
 
@@ -74,7 +80,7 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
     looked, wrote = (visible_token(tokens[each.key]) for each in (found.looked, found.wrote))
     head = Selection(CROSS, found.head.layer, found.head.head)
 
-    told = heatmap._describe(replace(state, selection=head), {"shown": "weights", "unit": "syllable"} | OFF)
+    told = heatmap._describe(replace(state, selection=head), SHOWN)
     assert f"{found.looked.amount:.2f}" in told and looked.replace("␣", "빈칸") in told
 
     everything = replace(state, selection=Selection(CROSS))
@@ -96,6 +102,17 @@ def test_every_view_answers_the_same_question_with_the_same_numbers(asking, sett
 
 
 SENTENCES = ("나는 책을 일거요.", "문을 다드세요.", "그게 아니예요.", "오랫만에 왔어요.")
+EACH, SOME = 1, 10  # of the questions: those that the slow views are asked, too
+ASKED_VIEWS = {
+    EACH: "heatmap lines steps edits wrote decided numbers predict without sources replace fork patched why",
+    SOME: "circuit receipts teach",
+}
+TAUGHT = ("신발이 헤졌다.", "신발이 해졌다.")
+
+
+def test_no_view_is_left_out():
+    asked = {name for names in ASKED_VIEWS.values() for name in names.split()}
+    assert {view.name for view in DECLARED} == asked | {"twins"}  # which asks about two sentences
 
 
 def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
@@ -123,12 +140,36 @@ def test_fifty_questions_are_the_same_ones_in_every_view(asking, settings):
                 assert written.replace("␣", "") in told.replace("␣", "").replace("빈칸", ""), (text, told)
             looks = attention_of_change(state.trace, state.explained)
             np.testing.assert_array_equal(looks, state.trace.attention(CROSS)[:, :, effects.contrast.row])
+            row = effects.contrast.row
+            assert written.strip("‘’␣") in heatmap._describe(state, SHOWN), text
+            assert (steps.first_step(state) - 1, numbers._chosen_query(state)) == (row, row), text
+            assert attention_score._cell_of(state)[0] == row == sources._answers(state, state.explained)[0]
+            contrast, (kept, *_) = replacement._versions(state)
+            assert contrast == effects.contrast, text
+            assert kept.written_probability == pytest.approx(effects.observed_fix, abs=1e-5), text
+            if asked % SOME == 0:
+                check_slow_views(state, effects)
             asked += 1
     assert asked >= 50
 
 
+def check_slow_views(state, effects):
+    circuit = state.ask(questions.circuit, state.edit, 90, "mean")
+    explanation = state.ask(questions.verified_explanation, state.edit)
+    assert circuit.contrast == explanation.contrast == effects.contrast
+    assert circuit.score == pytest.approx(effects.observed, abs=1e-3)
+    assert explanation.score == pytest.approx(effects.observed, abs=1e-3)
+    scores = [claim.before for claim in explanation.claims if claim.measured == SCORE]
+    assert scores and set(scores) == {explanation.score}
+    whole, _ = heads_off._verdict(state, {"off": "zero"}, ())
+    asked = questions.Teaching((TAUGHT,), 3, 100, 0, state.sentence.source)
+    taught = state.ask(questions.edited_network, asked)
+    assert taught.tried.before == taught.tried.after == whole.text  # strength 0: unlearned
+
+
 PATCHED = {"patch_side": "decoder", "patch_part": "output", "patch_twin": "right"}
-OFF = {"unmarked": False, "fitted": False, "logarithmic": False}
+OFF = dict.fromkeys(("unmarked", "fitted", "logarithmic"), False)
+SHOWN = {"shown": "weights", "unit": "syllable"} | OFF
 
 
 @pytest.mark.parametrize(
